@@ -25,11 +25,11 @@ from theodolite.bootstrap.connections import SystemClock  # noqa: E402
 from theodolite.domain.run import FailureSource  # noqa: E402
 from theodolite.domain.flow import AskModel, Message, Speaker  # noqa: E402
 from theodolite.domain.application import ModelEndpoint  # noqa: E402
-from theodolite.gateways.limits.rate_limiter import SlotPool  # noqa: E402
-from theodolite.gateways.limits.rate_limiter import START  # noqa: E402
+from theodolite.gateways.rate_limiter import SlotPool  # noqa: E402
+from theodolite.gateways.rate_limiter import START  # noqa: E402
 from theodolite.gateways.models.chat_model import ChatModel  # noqa: E402
-from theodolite.gateways.limits.rate_limiter import RateLimiter  # noqa: E402
-from theodolite.gateways.limits.window import Window  # noqa: E402
+from theodolite.gateways.rate_limiter import RateLimiter  # noqa: E402
+from theodolite.gateways.rate_window import Window  # noqa: E402
 from trials import Trial  # noqa: E402
 
 CLOCK = SystemClock()

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.testing.strategies.approach import Approach
+from theodolite.testing.strategies import Approach
 
 
 def summaries() -> tuple[SummaryMethod, ...]:

@@ -18,8 +18,8 @@ from theodolite.domain.live import RecordedDialogue, RecordedTurn
 from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication
 from theodolite.gateways.secret_redaction import Credentials
+from theodolite.gateways.templates import PromptedModelApplication, RecordedApplication
 
 PROMPTS = tuple(f"prompt {number}" for number in range(20))
 

@@ -11,10 +11,10 @@ from tests.fakes.model import FakeModel, in_turn
 from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.run import FailureSource
-from theodolite.gateways.applications.stand_ins import ScriptedModel
 from theodolite.gateways.models.anthropic_messages import MESSAGES
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.templates import ScriptedModel
 
 LINES = ("first", "second", "third")
 

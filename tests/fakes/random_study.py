@@ -10,7 +10,7 @@ from statistics import fmean
 
 from tests.fakes.builders import categories, word_rule
 from tests.fakes.evidence import annotation_of, dialogue_of, run_of
-from theodolite.assessment.judge.voting import majority
+from theodolite.assessment.judge.judging import majority
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, AnnotatorKind, Answer, Outcome, Vote
 from theodolite.domain.annotator import Annotator, ModelJudge, RecordedLabels, StopRule, Voting
 from theodolite.domain.application import Application, ModelEndpoint, PythonCallable, RecordedFile

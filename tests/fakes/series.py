@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from theodolite.assessment.manual_annotation import whole_answers
-from theodolite.assessment.slips import turns_asked
+from theodolite.assessment.manual_annotation import turns_asked, whole_answers
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
 from theodolite.domain.application import ModelEndpoint

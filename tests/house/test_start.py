@@ -86,8 +86,8 @@ UNUSED = {
     "measurement": ["trees.construction"],
     "gateways": [
         "applications.aria_application",
-        "applications.stand_ins",
-        "limits.window",
+        "templates",
+        "rate_window",
         "models.cached_model",
         "applications.http_application",
         "models.anthropic_messages",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from theodolite.domain.dialogue import Level
 from theodolite.testing.assigning import AllocationDesign
-from theodolite.testing.topics import best_number, n_avoided, place_after
+from theodolite.testing.availability import best_number, n_avoided, place_after
 
 NAMES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
 CELLS = st.lists(st.sampled_from("abcd"), max_size=8)

@@ -25,8 +25,8 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.flow import AskModel, Message, SchemaUse, Speaker
 from theodolite.domain.run import FailureSource
+from theodolite.gateways.errors import REFUSALS
 from theodolite.gateways.factory import Caching, open_model
-from theodolite.gateways.limits.retry import REFUSALS
 
 ASK = AskModel(
     model="app",

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from django.db import transaction
 
 from theodolite.annotation.records import RecordCache
-from theodolite.assessment.capture.naming import names_of
-from theodolite.assessment.redacting import stretches
-from theodolite.assessment.suspecting import Suspicion, suspicions
+from theodolite.assessment.blinding import identifying_names
+from theodolite.assessment.redaction import Suspicion, stretches, suspicions
 from theodolite.domain.annotating.case import (
     CaseAct,
     CaseView,
@@ -263,7 +262,7 @@ def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
     """
     row = queue_of(queue)
     study, design = records.study(row.study_content_id), records.design(row.design_id)
-    names, shown_in = names_of(study), (design.first,) if design.first else ()
+    names, shown_in = identifying_names(study), (design.first,) if design.first else ()
     n_new = 0
     for start in range(0, len(dialogues), CHUNK):
         rows = list(DialogueRow.objects.filter(unit__key__in=dialogues[start : start + CHUNK]).select_related("unit"))

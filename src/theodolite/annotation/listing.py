@@ -14,8 +14,8 @@ from theodolite.annotation.assignment import n_heavy_lately, n_waiting_in
 from theodolite.annotation.cases import case_page
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import stage_of
-from theodolite.assessment.blinding import MASKED, blind_name, mask_for, masked
-from theodolite.assessment.redacting import redacted
+from theodolite.assessment.blinding import MASKED, blind_name, mask_for, masked_dialogue
+from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.case import (
     CaseAct,
     CaseView,
@@ -76,7 +76,7 @@ def seen_dialogues(
     hidden = redactions_in([row.pk for row in rows])
     dialogues = dialogues_of([row.unit_id for row in rows], records.contents)
     return {
-        row.pk: masked(redacted(_only(dialogue, turn), hidden.get(row.pk, ()), EVERYWHERE), mask)
+        row.pk: masked_dialogue(redacted(_only(dialogue, turn), hidden.get(row.pk, ()), EVERYWHERE), mask)
         for row, dialogue in zip(rows, dialogues, strict=True)
     }
 

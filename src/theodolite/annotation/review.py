@@ -12,8 +12,8 @@ from theodolite.annotation.queues import let_judges_take, route_on, salt_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import discrepancies, letters_for, reviewed
 from theodolite.assessment.blinding import blind_name, blinded, mask_for
-from theodolite.assessment.completeness import open_questions
-from theodolite.assessment.redacting import redacted
+from theodolite.assessment.form_rules import open_questions
+from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.discrepancy import (
     CalibrationRoom,
     DisputedItem,

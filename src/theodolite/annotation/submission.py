@@ -13,10 +13,10 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 from theodolite.annotation.assignment import take
 from theodolite.annotation.queues import count_disputed, let_judges_take, route_on
 from theodolite.annotation.records import RecordCache
-from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked
-from theodolite.assessment.completeness import open_questions
+from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked_dialogue
+from theodolite.assessment.form_rules import open_questions
 from theodolite.assessment.manual_annotation import annotation_by, person_of, whole_answers
-from theodolite.assessment.redacting import redacted
+from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.rewording import DialogueAnswers, PastAnswers
 from theodolite.domain.annotating.work import AnnotatorTask, ItemState, ReservationState, Submitted
 from theodolite.domain.annotation import Annotation, Answer, Quote
@@ -214,7 +214,7 @@ def _n_sat(reservation: ReservationRow) -> int:
 def _seen(records: RecordCache, reservation: ReservationRow, dialogue: Dialogue) -> Dialogue:
     """Return the dialogue in the words that the annotator saw, so that quotes are found where they stood."""
     study = records.study(reservation.item.queue.study_content_id)
-    return masked(
+    return masked_dialogue(
         redacted(dialogue, redactions_of(reservation.item.dialogue_id), reservation.item.category), mask_for(study)
     )
 

@@ -1,17 +1,18 @@
-"""Annotating: how each kind of annotator comes to its answers about one dialogue."""
+"""Annotations of one dialogue by each kind of annotator: judges, rules, signs and labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import assert_never
 
-from theodolite.assessment.judge.judging import Judgement, judgement
+from theodolite.assessment.judge.judging import BelowHalf, Judgement, judgement
 from theodolite.assessment.judge.prompt import PROMPT_VERSION
-from theodolite.assessment.judge.verdict import unread
-from theodolite.assessment.judge.voting import BelowHalf
-from theodolite.assessment.labelling import by_function
-from theodolite.assessment.ruling import NOT_SHOWN, by_packet, by_words
+from theodolite.assessment.judge.verdict import unread, verdict_of
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Annotation, Answer, Outcome
 from theodolite.domain.annotator import (
     VOTE_VERSION,
@@ -21,15 +22,17 @@ from theodolite.domain.annotator import (
     PacketRule,
     PythonLabeller,
     RecordedLabels,
+    Side,
+    TextCheck,
     WordRule,
 )
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.errors import InputError
-from theodolite.domain.flow import Flow
-from theodolite.domain.guideline import Guideline
+from theodolite.domain.flow import AskFunction, Exchange, Flow
+from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.identity import digest
-from theodolite.domain.instrument import Question, QuestionLevel
-from theodolite.domain.scenario import TestPacket
+from theodolite.domain.instrument import Operator, Question, QuestionLevel
+from theodolite.domain.scenario import TestPacket, found
 from theodolite.domain.study import Reference
 
 
@@ -172,3 +175,231 @@ def _annotation_of(task: AnnotationTask, found: Judgement) -> Annotation:
         control=found.control,
         answered_as="\n".join(" ".join(name.split()) for name in found.answered_as),
     )
+
+
+def by_function(annotator: str, guideline: Guideline, dialogue: Dialogue) -> Flow[tuple[Answer, ...]]:
+    """Ask a function about a dialogue and return its answers.
+
+    It may return the label alone where one question is asked, or a mapping from
+    questions to labels, with `reason` and `quotes` beside them. True and false
+    mean yes and no; None means that it cannot tell.
+    """
+    reply = yield AskFunction(
+        annotator=annotator,
+        turns=tuple(Exchange(prompt=turn.prompt, response=turn.response) for turn in dialogue.turns),
+        guideline=guideline.name,
+        questions=tuple(question.name for question in guideline.instrument.questions),
+        context=dialogue.material,
+    )
+    returned = json.loads(reply.text)
+    fields = returned if isinstance(returned, dict) else {guideline.question.name: returned}
+    untold = {name for name, value in fields.items() if value is None}
+    answers = verdict_of(_worded(fields, guideline), reply.text, guideline, dialogue).answers
+    return tuple(_untold(answer) if answer.question in untold else answer for answer in answers)
+
+
+def _worded(fields: Mapping[str, object], guideline: Guideline) -> dict[str, object]:
+    by_name = {question.name: question for question in guideline.instrument.questions}
+    return {name: _label(value, by_name[name]) if name in by_name else value for name, value in fields.items()}
+
+
+def _label(value: object, question: Question) -> object:
+    if isinstance(value, list):
+        return [_label(each, question) for each in value]
+    if isinstance(value, bool) and {"yes", "no"} <= set(question.scale.categories):
+        return "yes" if value else "no"
+    return value
+
+
+def _untold(answer: Answer) -> Answer:
+    if answer.outcome is not Outcome.UNPARSEABLE:
+        return answer
+    return replace(answer, outcome=Outcome.MISSING, raw="", reasoning=answer.reasoning or "the function cannot tell")
+
+
+NOT_SHOWN = "the dialogue's text is withheld"
+"""Why nobody judges a dialogue whose words are not there."""
+
+EXPECTED = re.compile(r"\{\{\s*expected\s*\}\}")
+"""Where the text of a rule names the expected answer of a case."""
+
+
+def by_words(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected: str = "") -> tuple[Answer, ...]:
+    """Return what a rule on words says of the one question that it answers, for the dialogue or each turn.
+
+    A turn meets the rule if one of the wanted words is found in it and none of
+    the unwanted ones. A rule with unwanted words alone is met where none occurs.
+    A rule with a `check` compares the last response with its text or with the expected answer.
+    """
+    question = guideline.instrument.question(rule.question) if rule.question else guideline.question
+    if dialogue.withheld:
+        return (Answer(question=question.name, outcome=Outcome.MISSING, reasoning=NOT_SHOWN),)
+    if rule.check is not None:
+        return (_checked(rule, rule.check, question, dialogue, expected),)
+    if question.level is QuestionLevel.TURN:
+        return tuple(_word_answer(rule, question, (turn,), number=turn.number) for turn in dialogue.turns)
+    return (_word_answer(rule, question, dialogue.turns),)
+
+
+def _checked(rule: WordRule, check: TextCheck, question: Question, dialogue: Dialogue, expected: str) -> Answer:
+    """Return what comparing the last response with a text says; missing where the case expects nothing."""
+    if EXPECTED.search(rule.text) and not expected:
+        reason = "the case has no expected answer"
+        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
+    wanted = EXPECTED.sub(lambda _: expected, rule.text)
+    response = dialogue.turns[-1].response if dialogue.turns else ""
+    is_met = _agrees(check, response, wanted)
+    met, unmet = _REASONS[check]
+    return Answer(
+        question=question.name,
+        outcome=Outcome.ANSWERED,
+        value=rule.then if is_met else rule.otherwise,
+        reasoning=f"the response {met if is_met else unmet} `{wanted}`",
+    )
+
+
+_REASONS = {
+    TextCheck.EQUALS: ("equals", "is not"),
+    TextCheck.CONTAINS: ("contains", "does not contain"),
+    TextCheck.NUMBER: ("contains the number", "does not contain the number"),
+}
+"""Reasons of a rule that compares, if it is met and if not."""
+
+
+def _agrees(check: TextCheck, response: str, wanted: str) -> bool:
+    match check:
+        case TextCheck.EQUALS:
+            return response.strip() == wanted.strip()
+        case TextCheck.CONTAINS:
+            return wanted.strip().casefold() in response.casefold()
+        case TextCheck.NUMBER:
+            return any(math.isclose(number, _number(wanted), rel_tol=1e-9) for number in _numbers(response))
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in re.findall(r"-?\d[\d,]*(?:\.\d+)?", text)]
+
+
+def _number(text: str) -> float:
+    return next(iter(_numbers(text)), math.nan)
+
+
+def _word_answer(rule: WordRule, question: Question, turns: Sequence[Turn], number: int | None = None) -> Answer:
+    is_met, reason = _met(rule, turns)
+    return Answer(
+        question=question.name,
+        outcome=Outcome.ANSWERED,
+        value=rule.then if is_met else rule.otherwise,
+        turn=number,
+        reasoning=reason,
+    )
+
+
+def _met(rule: WordRule, turns: Sequence[Turn]) -> tuple[bool, str]:
+    """Return whether some turns meet a rule, and why."""
+    for turn in turns:
+        wanted = next(_hits(rule.any_of, rule.where, turn), "")
+        unwanted = next(_hits(rule.none_of, rule.where, turn), "")
+        if unwanted and not rule.any_of:
+            return False, f"turn {turn.number} says `{unwanted}`"
+        if wanted and not unwanted:
+            return True, f"turn {turn.number} says `{wanted}`"
+    sides = {Side.PROMPT: "a prompt", Side.RESPONSE: "a response", Side.BOTH: "a turn"}
+    return not rule.any_of, f"none of the rule's words occurs in {sides[rule.where]}"
+
+
+def _hits(patterns: Sequence[str], where: Side, turn: Turn) -> Iterator[str]:
+    sides = {Side.PROMPT: (turn.prompt,), Side.RESPONSE: (turn.response,), Side.BOTH: (turn.prompt, turn.response)}
+    for side in sides[where]:
+        for pattern in patterns:
+            hit = re.search(pattern, side, re.IGNORECASE)
+            if hit:
+                yield hit.group() or pattern
+
+
+def by_packet(packet: TestPacket, guideline: Guideline, dialogue: Dialogue) -> tuple[Answer, ...]:
+    """Return what the signs of a scenario's test packet say of each question that they can answer."""
+    questions = answered_by_signs(guideline) or guideline.instrument.questions
+    return tuple(_packet_answer(packet, guideline, question, dialogue) for question in questions)
+
+
+def _packet_answer(packet: TestPacket, guideline: Guideline, question: Question, dialogue: Dialogue) -> Answer:
+    labels = sign_labels(guideline, question)
+    signs = labels.signs(packet) if labels else ()
+    if dialogue.withheld:
+        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=NOT_SHOWN)
+    if not (labels and signs):
+        reason = f"the test packet of `{dialogue.scenario}` has no signs for this question"
+        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
+    for turn in dialogue.turns:
+        if words := found(signs, turn.response):
+            reason = f"turn {turn.number} says `{words}`"
+            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.found, reasoning=reason)
+    reason = "none of the packet's signs occurs in a response"
+    return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.absent, reasoning=reason)
+
+
+_LOW_END = {Operator.BELOW, Operator.AT_MOST}
+
+
+class SignSide(Enum):
+    """Which of a packet's signs answer a question."""
+
+    RELEASED = auto()
+    WITHHELD = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SignLabels:
+    """How signs become labels.
+
+    Attributes:
+        side: Which signs are looked for.
+        found: Label where one of them is found.
+        absent: Label where none is.
+    """
+
+    side: SignSide
+    found: str
+    absent: str
+
+    def signs(self, packet: TestPacket) -> tuple[str, ...]:
+        """Return the packet's regular expressions that are looked for."""
+        return packet.release_signs if self.side is SignSide.RELEASED else packet.refusal_signs
+
+
+def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
+    """Return how signs answer a question; None where they cannot.
+
+    The questions `released` and `withheld` are answered with yes and no. Of others
+    the main one alone is answered, by its first defect rule: with the label furthest on the side of
+    the defects where a sign is found, and with the one furthest from it where none
+    is. A sign tells that something happened and not how bad it was, so no label in
+    between is ever given.
+    """
+    points = question.scale.categories
+    if question.level is not QuestionLevel.DIALOGUE or not points:
+        return None
+    if question.name in {"released", "withheld"} and {"yes", "no"} <= set(points):
+        return SignLabels(SignSide.RELEASED if question.name == "released" else SignSide.WITHHELD, "yes", "no")
+    if question != guideline.question:
+        return None
+    rule = next((rule for rule in guideline.defect_rules if rule.question == question.name), None)
+    return _by_rule(rule, question) if rule else None
+
+
+def answered_by_signs(guideline: Guideline) -> tuple[Question, ...]:
+    """Return the questions of a guideline that signs answer, in order."""
+    return tuple(one for one in guideline.instrument.questions if sign_labels(guideline, one))
+
+
+def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:
+    points = question.scale.categories
+    defects = [point for point in points if rule.is_defect(point, question.scale)]
+    sound = [point for point in points if point not in defects]
+    if not (defects and sound):
+        return None
+    side = SignSide.WITHHELD if rule.violation is Violation.PERMITTED_WITHHELD else SignSide.RELEASED
+    if rule.operator in _LOW_END:
+        return SignLabels(side, found=defects[0], absent=sound[-1])
+    return SignLabels(side, found=defects[-1], absent=sound[0])

@@ -1,14 +1,16 @@
-"""Blinding: a dialogue as an annotator may see it."""
+"""Blinding: what an annotator or tester may see, and the words that identify an application."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from theodolite.assessment.capture import naming
 from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable
+from theodolite.domain.dialogue import Dialogue, Level
+from theodolite.domain.event_record import IdentifyingKind, IdentifyingSpan, apart, masked
 from theodolite.domain.identity import digest
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
@@ -23,6 +25,7 @@ Mask = Callable[[str], str]
 """From a text to the same text without names that unblind."""
 
 _SLOT = "{{"
+
 _PLAIN = re.compile(r"[a-z]+")
 
 
@@ -50,7 +53,7 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
     """
     turns = tuple(
         BlindTurn(number=turn.number, prompt=turn.prompt, response=turn.response)
-        for turn in masked(dialogue, mask).turns
+        for turn in masked_dialogue(dialogue, mask).turns
     )
     packet = scenario.packet
     return BlindDialogue(
@@ -67,7 +70,7 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
     )
 
 
-def masked(dialogue: Dialogue, mask: Mask) -> Dialogue:
+def masked_dialogue(dialogue: Dialogue, mask: Mask) -> Dialogue:
     """Return a dialogue with the words that an annotator sees, in which their quotes can be looked up."""
     turns = (
         replace(turn, prompt=mask(turn.prompt), response=mask(turn.response), context=mask(turn.context))
@@ -87,8 +90,8 @@ def names_of(study: Study) -> tuple[str, ...]:
 
 def mask_for(study: Study) -> Mask:
     """Return the mask of a study: its own names, and whatever an application says of what it is or who made it."""
-    of_names, named = mask_of(names_of(study)), naming.names_of(study)
-    return lambda text: naming.mask_naming(of_names(text), named)
+    of_names, named = mask_of(names_of(study)), identifying_names(study)
+    return lambda text: mask_naming(of_names(text), named)
 
 
 def mask_of(names: Iterable[str]) -> Mask:
@@ -103,3 +106,259 @@ def mask_of(names: Iterable[str]) -> Mask:
         return lambda text: text
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
     return lambda text: pattern.sub(MASKED, text)
+
+
+KNOWN = (
+    "ChatGPT",
+    "GPT-3",
+    "GPT-3.5",
+    "GPT-4",
+    "GPT-4o",
+    "GPT-5",
+    "OpenAI",
+    "Anthropic",
+    "DeepMind",
+    "DeepSeek",
+    "Meta AI",
+    "Mistral AI",
+    "Mixtral",
+    "Qwen",
+    "Tongyi",
+    "Alibaba Cloud",
+    "Cohere",
+    "Command R",
+    "xAI",
+    "Moonshot AI",
+    "Kimi",
+    "Zhipu",
+    "ChatGLM",
+    "Baichuan",
+    "Microsoft Copilot",
+    "Amazon Nova",
+    "Amazon Titan",
+    "IBM Granite",
+    "Nemotron",
+    "LLaMA",
+    "Vicuna",
+    "Perplexity AI",
+)
+"""Names of makers and models that mean nothing else; counted wherever they stand."""
+
+AMBIGUOUS = (
+    "Claude",
+    "Gemini",
+    "Bard",
+    "Google",
+    "Meta",
+    "Microsoft",
+    "Amazon",
+    "Apple",
+    "IBM",
+    "Nvidia",
+    "Copilot",
+    "Bing",
+    "Grok",
+    "Mistral",
+    "Falcon",
+    "Phi",
+    "Granite",
+    "Nova",
+    "Titan",
+    "Perplexity",
+    "Alibaba",
+    "Siri",
+    "Alexa",
+)
+"""Names that mean other things as well; counted only where somebody says "I am ..." or "made by ..."."""
+
+_SELF = r"(?:\bI(?:\s+am|['\N{RIGHT SINGLE QUOTATION MARK}]m)|\bmy\s+name\s+is|\bcall\s+me|\bas)\s+(?:an?\s+|the\s+)?"
+
+_MADE = (
+    r"\b(?:made|developed|created|trained|built|designed|provided|powered|released)\s+(?:and\s+\w+\s+)?(?:by|at)\s+"
+    r"(?:the\s+team\s+at\s+)?"
+)
+
+_MODEL_BY = re.compile(
+    r"\b(?:AI|language|chat)\s+(?:model|assistant|bot)\s*,?\s+(?:\w+\s+){0,3}?(?:by|from|at)\s+(?P<name>[A-Z][\w.-]*(?:\s[A-Z][\w.-]*)?)"
+)
+
+
+def identifying_names(study: Study) -> tuple[str, ...]:
+    """Return what the applications of a study and the models behind them are called elsewhere."""
+    names = [one.name for one in study.applications] + [model.model for model in study.models]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def self_identification(text: str, names: Iterable[str] = ()) -> tuple[IdentifyingSpan, ...]:
+    """Return the words by which a response tells what it is, in order of their place.
+
+    A name of the study that is a plain lower-case word ("green") counts only where
+    it is said of oneself; any other name counts wherever it stands.
+
+    Args:
+        text: A response.
+        names: What the study calls its applications and models.
+
+    Example:
+        >>> [one.words for one in self_identification("I am Claude. Claude Monet was a painter.")]
+        ['Claude']
+    """
+    return apart(_found(text, tuple(names)))
+
+
+def mask_naming(text: str, names: Iterable[str] = ()) -> str:
+    """Return a response with every letter of a name replaced by which it gives itself away; its length stays."""
+    return masked(text, self_identification(text, names))
+
+
+def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
+    anywhere, of_oneself = _patterns(names)
+    for pattern in (anywhere, of_oneself, _MODEL_BY):
+        for match in pattern.finditer(text):
+            start, end = match.span("name")
+            yield IdentifyingSpan(kind=IdentifyingKind.APPLICATION, start=start, end=end, words=text[start:end])
+
+
+@lru_cache(maxsize=64)
+def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds names wherever they stand, and what finds those that are said of oneself."""
+    plain = tuple(name for name in names if _PLAIN.fullmatch(name))
+    telling = tuple(name for name in names if name not in plain)
+    anywhere = re.compile(rf"(?<![\w-])(?P<name>{_any_of((*KNOWN, *telling))})(?![\w-])", re.IGNORECASE)
+    said = rf"(?:{_SELF}|{_MADE})(?P<name>{_any_of((*AMBIGUOUS, *plain))})(?![\w-])"
+    return anywhere, re.compile(said, re.IGNORECASE)
+
+
+def _any_of(names: Iterable[str]) -> str:
+    longest_first = sorted(set(names), key=lambda name: (-len(name), name))
+    return "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in longest_first)
+
+
+AROUND = 40
+"""Letters that are shown at each side of what was found; count."""
+
+_HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/?#:\[\]]+)", re.IGNORECASE)
+
+_OWN_HOSTS = {"localhost", "127.0.0.1"}
+
+_SHORTEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SecretWord:
+    """Something that a page must not tell.
+
+    Attributes:
+        words: As they would stand there.
+        what: What they would tell.
+    """
+
+    words: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnblindingWord:
+    """A secret word that stands on a page after all.
+
+    Attributes:
+        secret: Which one.
+        excerpt: What stands around it.
+    """
+
+    secret: SecretWord
+    excerpt: str
+
+
+def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
+    """Return what would tell a tester which application answers: names, models, addresses, modules, makers.
+
+    A name that is a plain lower-case word ("green") stands on pages for other
+    reasons as well; see `plain_names`.
+    """
+    found = [*_of_applications(study), *(SecretWord(name, "a maker or model") for name in KNOWN)]
+    return tuple(dict.fromkeys(secret for secret in found if _is_telling(secret.words)))
+
+
+def secrets_for_annotators(
+    study: Study, people: Iterable[str] = (), keys: Iterable[str] = ()
+) -> tuple[SecretWord, ...]:
+    """Return what would tell an annotator which application spoke, at which level, with whom, or how others judge.
+
+    Args:
+        study: The study.
+        people: Names, addresses and keys of testers and of the other annotators.
+        keys: Keys and labels of dialogues.
+    """
+    found = [
+        *secrets_for_testers(study),
+        *(SecretWord(level.value, "the level of testing") for level in Level),
+        *(SecretWord(words, "a person") for words in people if len(words) >= _SHORTEST),
+        *(SecretWord(words, "a dialogue's key") for words in keys if len(words) >= _SHORTEST),
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def plain_names(study: Study) -> tuple[str, ...]:
+    """Return the names that cannot be looked for, since they are words like others: "green", "one"."""
+    names = {application.name for application in study.applications} | {model.name for model in study.models}
+    return tuple(sorted(name for name in names if not _is_telling(name)))
+
+
+def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord, ...]:
+    """Return the secret words that stand in a text, each once, with what stands around them.
+
+    Args:
+        text: Address, headers and body of a page.
+        secrets: What it must not tell.
+
+    Example:
+        >>> [told.secret.what for told in told_in("<p>bot-1</p>", (SecretWord("bot-1", "an application"),))]
+        ['an application']
+    """
+    if not secrets:
+        return ()
+    by_words = {" ".join(secret.words.lower().split()): secret for secret in secrets}
+    found: dict[SecretWord, UnblindingWord] = {}
+    for match in _pattern(secrets).finditer(text):
+        secret = by_words[" ".join(match[0].lower().split())]
+        excerpt = " ".join(text[max(match.start() - AROUND, 0) : match.end() + AROUND].split())
+        found.setdefault(secret, UnblindingWord(secret, excerpt))
+    return tuple(found.values())
+
+
+def _of_applications(study: Study) -> Iterator[SecretWord]:
+    for application in study.applications:
+        yield SecretWord(application.name, "an application")
+        yield from _of_connection(application)
+    for model in study.models:
+        yield from (SecretWord(name, "a model") for name in (model.name, model.model) if name)
+        yield from _of_address(model.url)
+        yield from ([SecretWord(model.key, "a key's name")] if model.key else [])
+
+
+def _of_connection(application: Application) -> Iterator[SecretWord]:
+    connection = application.connection
+    if isinstance(connection, HttpEndpoint):
+        yield from _of_address(connection.url)
+        yield from ([SecretWord(connection.key, "a key's name")] if connection.key else [])
+    elif isinstance(connection, PythonCallable | AriaClass):
+        yield SecretWord(connection.target, "an application's code")
+        yield SecretWord(connection.target.partition(":")[0], "an application's code")
+
+
+def _of_address(url: str) -> Iterator[SecretWord]:
+    found = _HOST.match(url)
+    if found and found["host"].lower() not in _OWN_HOSTS:
+        yield SecretWord(found["host"], "an application's address")
+
+
+def _is_telling(words: str) -> bool:
+    return len(words) >= _SHORTEST and not _PLAIN.fullmatch(words)
+
+
+@lru_cache(maxsize=64)
+def _pattern(secrets: tuple[SecretWord, ...]) -> re.Pattern[str]:
+    longest_first = sorted({secret.words for secret in secrets}, key=lambda words: (-len(words), words))
+    any_of = "|".join(r"\s+".join(map(re.escape, words.split())) for words in longest_first)
+    return re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])", re.IGNORECASE)

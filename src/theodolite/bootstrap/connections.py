@@ -26,12 +26,11 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
-from theodolite.execution.clients import Clients
-from theodolite.execution.stop_conditions import CostEstimator, StopConditions
-from theodolite.gateways.applications.runtime import USUAL_VARIABLES
+from theodolite.execution.clients import Clients, CostEstimator, StopConditions
+from theodolite.gateways.applications.workers import USUAL_VARIABLES
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
-from theodolite.gateways.limits.rate_limiter import SlotPools
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.rate_limiter import SlotPools
 from theodolite.ports.application import ApplicationClient, Labeller, Model, Stoppable
 from theodolite.ports.progress import Clock
 from theodolite.usecases.conformance import Examination, examine

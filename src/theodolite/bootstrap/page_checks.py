@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 
-from theodolite.assessment.unblinding import SecretWord, UnblindingWord, told_in
+from theodolite.assessment.blinding import SecretWord, UnblindingWord, told_in
 
 
 @dataclass

@@ -8,8 +8,7 @@ from functools import cache
 from theodolite.config.load_context import ResourceResolver
 from theodolite.measurement.trees.methods import Methods, methods_with
 from theodolite.plugins import Plugins, installed_plugins
-from theodolite.testing.strategies.approach import Approach
-from theodolite.testing.strategies.catalogue import catalogue_with
+from theodolite.testing.strategies import Approach, catalogue_with
 
 
 def resource_resolver() -> ResourceResolver:

@@ -18,7 +18,7 @@ from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from theodolite.assessment.redacting import redacted
+from theodolite.assessment.redaction import redacted
 from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_whole
 from theodolite.bootstrap.plugins import tree_methods
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries

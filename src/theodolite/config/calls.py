@@ -27,7 +27,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 from theodolite.domain.text import dollars, printable
 from theodolite.testing.planning import planned_sessions
-from theodolite.testing.strategies.catalogue import strategy_info
+from theodolite.testing.strategies import strategy_info
 
 __all__ = ["CallEstimate", "EndpointCalls", "estimate_calls", "hosts_of"]
 

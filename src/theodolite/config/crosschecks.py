@@ -37,8 +37,8 @@ from theodolite.domain.instrument import QuestionLevel
 from theodolite.domain.network import NetworkSettings
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Reference
-from theodolite.testing.personas import TASKS
-from theodolite.testing.strategies.catalogue import catalogue_with
+from theodolite.testing.design import TASKS
+from theodolite.testing.strategies import catalogue_with
 
 
 @dataclass(slots=True, kw_only=True)

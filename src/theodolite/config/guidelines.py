@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from theodolite.assessment.judge.form import RESERVED_KEYS
+from theodolite.assessment.judge.prompt import RESERVED_KEYS
 from theodolite.config.load_context import SHIPPED, Entry, LoadContext
 from theodolite.config.questions import (
     QuestionSpec,

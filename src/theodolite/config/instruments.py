@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import Field, model_validator
 
-from theodolite.assessment.outcome_set import IMPACTS, NEITHER
+from theodolite.assessment.form_rules import IMPACTS, NEITHER
 from theodolite.config.events import AnnotationSpec
 from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_from_domain
 from theodolite.config.load_context import SHIPPED, Entry, LoadContext, dropped, is_broken, section

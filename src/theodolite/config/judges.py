@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
 
-from theodolite.assessment.signs import answered_by_signs
+from theodolite.assessment.annotating import answered_by_signs
 from theodolite.config.annotators import OneLabel, answered_question
 from theodolite.config.applications import code_hash
 from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_to_domain

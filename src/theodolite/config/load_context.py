@@ -22,7 +22,7 @@ from theodolite.config.validation import Spec, validated
 from theodolite.config.yaml_source import Diagnostics, LocatedDiagnostic, YamlSource, read_yaml
 from theodolite.domain.errors import Diagnostic, InputError, Severity, did_you_mean
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.testing.strategies.approach import Approach
+from theodolite.testing.strategies import Approach
 
 if TYPE_CHECKING:
     from theodolite.domain.findings.agreement import InjectionAttempt

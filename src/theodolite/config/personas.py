@@ -32,7 +32,7 @@ from theodolite.config.yaml_source import LocatedDiagnostic, SourceLocation, Yam
 from theodolite.domain.errors import Diagnostic, Severity, did_you_mean
 from theodolite.domain.persona import ParameterRow, PersonaGroup, PersonaTemplate
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.personas import TASKS
+from theodolite.testing.design import TASKS
 
 RowsForm: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")] | Annotated[list[dict[str, Word]], Tag(KIND + "list")],

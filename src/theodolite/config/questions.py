@@ -9,7 +9,7 @@ from typing import Annotated, Any, Protocol, TypeAlias, cast
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.assessment.outcome_set import outcome_set
+from theodolite.assessment.form_rules import outcome_set
 from theodolite.config.load_context import Entry, LoadContext
 from theodolite.config.validation import KIND, Filled, Spec, Word, YesNo, form_of
 from theodolite.domain.errors import InputError, did_you_mean

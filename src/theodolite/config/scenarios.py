@@ -27,8 +27,7 @@ from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.persona import Aim, Script, StrategyInfo
 from theodolite.domain.scenario import Proxy, Scenario, SourceText, Task, TestPacket
 from theodolite.domain.study import Study
-from theodolite.testing.strategies.approach import Approach
-from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with, info_of_approach
+from theodolite.testing.strategies import APPROACHES, Approach, catalogue_with, info_of_approach
 
 LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
 """One of ARIA's three levels of testing."""

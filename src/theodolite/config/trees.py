@@ -23,7 +23,7 @@ from theodolite.domain.tree_form import design_of, outline_of
 from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.methods import methods_with
-from theodolite.testing.cells import tester_blocks
+from theodolite.testing.design import tester_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

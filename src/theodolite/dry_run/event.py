@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from http.client import HTTPException
 from pathlib import Path
 
-from theodolite.assessment.unblinding import secrets_for_annotators, secrets_for_testers
+from theodolite.assessment.blinding import secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.page_checks import Lookout
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from theodolite.assessment.capture.naming import names_of, self_identification
+from theodolite.assessment.blinding import identifying_names, self_identification
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.flow import SayToApplication
@@ -98,7 +98,7 @@ def finish_turn(event: EventContext, turn: str, ending: LiveEnding) -> LiveTurn:
         Conflict: If it has ended before.
         NotFound: If there is no such turn any more.
     """
-    claims = (claim.words for claim in self_identification(ending.text, names_of(event.study)))
+    claims = (claim.words for claim in self_identification(ending.text, identifying_names(event.study)))
     return event.dialogues.end_turn(turn, ending, tuple(dict.fromkeys(claims)))
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from theodolite.assessment.blinding import mask_for
-from theodolite.assessment.capture.personal import mask_personal
+from theodolite.assessment.redaction import mask_personal
 from theodolite.domain.coding import (
     CODERS,
     TRIED,

@@ -21,7 +21,7 @@ from theodolite.domain.study import Study
 from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Clock
 from theodolite.testing.assigning import people_levels
-from theodolite.testing.opening import Hours, hours_of
+from theodolite.testing.availability import Hours, hours_of
 from theodolite.testing.people import counted, person_unit, scenario_sight
 from theodolite.testing.sessions import with_shared_context
 

@@ -19,8 +19,8 @@ from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
+from theodolite.testing.availability import topic_tallies
 from theodolite.testing.people import counted
-from theodolite.testing.topics import topic_tallies
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore

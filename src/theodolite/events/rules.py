@@ -17,7 +17,7 @@ from theodolite.domain.event import LevelPlan
 from theodolite.domain.live import LiveDialogue
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
-from theodolite.testing.opening import Hours
+from theodolite.testing.availability import Hours
 
 GRACE = timedelta(minutes=10)
 """Time after its limit at which a session that was not ended counts as abandoned."""

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from theodolite.assessment.capture.personal import mask_personal
+from theodolite.assessment.redaction import mask_personal
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn, TurnState, in_turn
 from theodolite.domain.errors import Conflict, InputError, did_you_mean
@@ -36,8 +36,8 @@ from theodolite.domain.study_parts import SensitiveTopic, TopicTally, heavy_scen
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.events.rules import final_state, free_slot, has_response, is_abandoned, started_order
 from theodolite.testing.assigning import allocation_design, people_levels
+from theodolite.testing.availability import best_number, place_after, topic_tallies, topics_version
 from theodolite.testing.people import counted, pair_key_of, person_unit, scenario_sight, visit_of
-from theodolite.testing.topics import best_number, place_after, topic_tallies, topics_version
 
 if TYPE_CHECKING:
     from theodolite.store.event_sessions import ParticipantRepository

@@ -21,11 +21,11 @@ from theodolite.domain.application import (
     RecordedFile,
 )
 from theodolite.domain.errors import InputError
-from theodolite.gateways.http.client import checked_address, host_of
-from theodolite.gateways.http.proxies import NetworkContext, route_of
-from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPools
+from theodolite.gateways.http_client import checked_address, host_of
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.proxies import NetworkContext, route_of
+from theodolite.gateways.rate_limiter import RateLimiter, SlotPools
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.ports.application import Model
 from theodolite.ports.progress import Clock
@@ -35,10 +35,10 @@ if TYPE_CHECKING:  # a study reaches its models and applications in one or two w
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.callable_application import CallableApplication, CallableLabeller
     from theodolite.gateways.applications.http_application import HttpApplication
-    from theodolite.gateways.applications.runtime import Surroundings
-    from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication, ScriptedModel
+    from theodolite.gateways.applications.workers import Surroundings
     from theodolite.gateways.models.cached_model import CachedModel
     from theodolite.gateways.models.inspect_model import InspectModel
+    from theodolite.gateways.templates import PromptedModelApplication, RecordedApplication, ScriptedModel
     from theodolite.ports.progress import Cache
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
@@ -88,7 +88,7 @@ def open_model(
         InputError: If address, key, proxy or certificates cannot be used.
     """
     if endpoint.is_scripted or not (endpoint.url or endpoint.kind is ModelKind.INSPECT):
-        from theodolite.gateways.applications.stand_ins import ScriptedModel
+        from theodolite.gateways.templates import ScriptedModel
 
         return ScriptedModel(endpoint)
     model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or SlotPools(clock), starts)
@@ -138,7 +138,7 @@ def _rate_limiter(endpoint: ModelEndpoint, accounts: SlotPools, clock: Clock, st
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)
     if endpoint.rpm is None and endpoint.tpm is None:
         return RateLimiter(account, clock)
-    from theodolite.gateways.limits.window import Window, start_log
+    from theodolite.gateways.rate_window import Window, start_log
 
     model = host, endpoint.key, endpoint.model
     log = start_log(starts, clock, *model) if starts is not None else None
@@ -180,22 +180,22 @@ def open_application(
     what = f"application `{name}`"
     match connection:
         case RecordedFile():
-            from theodolite.gateways.applications.stand_ins import RecordedApplication
+            from theodolite.gateways.templates import RecordedApplication
 
             return RecordedApplication(name, recordings)
         case PromptedModel():
-            from theodolite.gateways.applications.stand_ins import PromptedModelApplication
+            from theodolite.gateways.templates import PromptedModelApplication
 
             return PromptedModelApplication(name, connection, model=_model(connection.model, models, what))
         case HttpEndpoint():
             return _http(name, connection, NetworkContext(environ=environ, folder=folder), clock, accounts)
         case PythonCallable():
-            from theodolite.gateways.applications.runtime import Surroundings
+            from theodolite.gateways.applications.workers import Surroundings
 
             around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
             return _callable(application, connection, around, clock)
         case AriaClass():
-            from theodolite.gateways.applications.runtime import Surroundings
+            from theodolite.gateways.applications.workers import Surroundings
 
             around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
             return _aria(application, connection, around, clock)
@@ -222,8 +222,7 @@ def open_labeller(
     if not isinstance(labelling, PythonLabeller):
         return None
     from theodolite.gateways.applications.callable_application import OFFERED, CallableLabeller
-    from theodolite.gateways.applications.runtime import Surroundings, labeller_code
-    from theodolite.gateways.applications.workers import Workers
+    from theodolite.gateways.applications.workers import Surroundings, Workers, labeller_code
 
     around = Surroundings(study=folder, environ=environ, workspace=workspace)
     code = labeller_code(annotator.name, labelling, around, offered=OFFERED)
@@ -235,8 +234,7 @@ def _callable(
 ) -> CallableApplication:
     from theodolite.gateways.applications.callable_application import CallableApplication
     from theodolite.gateways.applications.connections import Connections
-    from theodolite.gateways.applications.runtime import code_of
-    from theodolite.gateways.applications.workers import Workers
+    from theodolite.gateways.applications.workers import Workers, code_of
 
     name, connections = application.name, Connections(application, around.workspace)
     code = code_of(name, connection, around, observe=connections.observe, init=())
@@ -247,8 +245,7 @@ def _callable(
 def _aria(application: Application, connection: AriaClass, around: Surroundings, clock: Clock) -> AriaApplication:
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.connections import Connections
-    from theodolite.gateways.applications.runtime import code_of
-    from theodolite.gateways.applications.workers import Workers
+    from theodolite.gateways.applications.workers import Workers, code_of
 
     name, connections = application.name, Connections(application, around.workspace)
     credentials = _credentials(connection, around.environ)

@@ -1,18 +1,23 @@
-"""Templates of a request: the one template engine, on the slots that a request fills."""
+"""Templates of a request, and applications that prompted models and recordings play."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from theodolite.domain.application import HTTP_SLOTS
-from theodolite.domain.errors import InputError, TemplateError
-from theodolite.domain.flow import SayToApplication
+from theodolite.domain.application import HTTP_SLOTS, ModelEndpoint, PromptedModel
+from theodolite.domain.errors import EmptyReply, GatewayError, InputError, ServerFault, TemplateError
+from theodolite.domain.flow import AskModel, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import Json
-from theodolite.testing import templates
+from theodolite.domain.live import RecordedDialogue, RecordedTurn
+from theodolite.domain.run import FailureSource
+from theodolite.gateways.secret_redaction import repaired
+from theodolite.ports.application import Endpoint, EndpointCheck, Model, OnChunk
+from theodolite.testing.templates import fill, variables_of
 
 LARGEST_TEXT = 1_000_000
 """Characters that one template may grow to; source material and a long dialogue have to fit in."""
@@ -23,7 +28,7 @@ Fill = Callable[[Mapping[str, Any]], Json]
 """From the variables of a request to a filled part of it."""
 
 
-def variables_of(request: SayToApplication, *, session: str) -> dict[str, Any]:
+def request_variables(request: SayToApplication, *, session: str) -> dict[str, Any]:
     """Return what the templates of a request may name."""
     history = [{"prompt": exchange.prompt, "response": exchange.response} for exchange in request.history]
     return {
@@ -55,7 +60,7 @@ def text_template(
     """
     known = tuple(slots)
     try:
-        unknown = sorted(templates.variables_of(source).difference(known))
+        unknown = sorted(variables_of(source).difference(known))
     except TemplateError as error:
         message = f"{what} is not a template that can be filled: {error}"
         raise InputError(message) from error
@@ -63,14 +68,14 @@ def text_template(
         message = f"{what} names `{unknown[0]}`, which nothing fills; it may name {', '.join(known)}"
         raise InputError(message)
 
-    def fill(variables: Mapping[str, Any]) -> str:
+    def filled(variables: Mapping[str, Any]) -> str:
         try:
-            return templates.fill(source, variables, largest=LARGEST_TEXT, finalize=encode)
+            return fill(source, variables, largest=LARGEST_TEXT, finalize=encode)
         except TemplateError as error:
             message = f"{what}: {error}"
             raise TemplateError(message) from error
 
-    return fill
+    return filled
 
 
 def address_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], str]:
@@ -115,10 +120,10 @@ def form_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], st
     listed = [(name, value if isinstance(value, list) else [value]) for name, value in document.items()]
     fields = [(name, _part(item, what)) for name, items in listed for item in items]
 
-    def fill(variables: Mapping[str, Any]) -> str:
+    def filled(variables: Mapping[str, Any]) -> str:
         return urlencode([(name, _in_form(item(variables))) for name, item in fields], errors="replace")
 
-    return fill
+    return filled
 
 
 def _in_form(value: Json) -> str:
@@ -152,3 +157,181 @@ def _value_template(source: str, what: str) -> Fill:
         return text_template(source, what=what)
     name = whole[1].strip()
     return lambda variables: variables[name]
+
+
+class RecordedApplication:
+    """Answers with what a file says that was answered, found by item, repeat and turn."""
+
+    def __init__(self, name: str, recordings: Iterable[RecordedDialogue]) -> None:
+        """Index the recordings of one application; those of others are left out."""
+        self._name = name
+        self._turns: dict[tuple[str, int], tuple[RecordedTurn, ...]] = {}
+        self._labelled: set[tuple[str, int]] = set()
+        for recording in recordings:
+            if recording.application == name:
+                self._turns[recording.key, recording.repeat] = recording.turns
+                if recording.labelled:
+                    self._labelled.add((recording.key, recording.repeat))
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        """Return the recorded response.
+
+        Raises:
+            GatewayError: If the file holds none.
+        """
+        del session, on_chunk  # the file knows neither
+        turns = self._turns.get((request.item, request.repeat), ())
+        if not 1 <= request.turn <= len(turns):
+            repeat = f", repeat {request.repeat}" if request.repeat > 1 else ""
+            message = f"the file holds no response of `{self._name}` to `{request.item}`, turn {request.turn}{repeat}"
+            raise ServerFault(message, endpoint=self._name, tries=0)
+        turn = turns[request.turn - 1]
+        is_labelled = (request.item, request.repeat) in self._labelled
+        if not turn.response.strip() and not turn.withheld and not is_labelled:
+            message = f"the recorded response to `{request.item}`, turn {request.turn}, is empty"
+            raise EmptyReply(message, endpoint=self._name, tries=0)
+        text, n_repaired = repaired(turn.response)
+        context, n_repaired_there = repaired(turn.context)
+        return Reply(
+            text=text,
+            withheld=turn.withheld,
+            cost_microusd=0,
+            attempts=0,
+            recorded=True,
+            repaired=n_repaired + n_repaired_there,
+            context=context,
+        )
+
+    async def check_endpoint(self) -> EndpointCheck:
+        """Say how much is recorded."""
+        n = len(self._turns)
+        answer = f"ok, {n:,} recorded {'dialogue' if n == 1 else 'dialogues'}"
+        return EndpointCheck(
+            name=self._name, host="", alive=n > 0, answer=answer if n else "its file holds no dialogue"
+        )
+
+    async def close(self) -> None:
+        """Do nothing: a recording holds no connections."""
+
+
+SLOT = "context"
+"""What a system prompt may name: the source material."""
+
+_SYSTEMS_KEPT = 64
+
+
+class PromptedModelApplication:
+    """A model, its system prompt and its context files, taken as one application.
+
+    Context files belong to the application: they stand in the slot, before the
+    scenario's source material, or at the end where the prompt has no slot. The
+    scenario's material goes into a slot only; a prompt without one never sees it.
+    """
+
+    def __init__(self, name: str, connection: PromptedModel, *, model: Model) -> None:
+        """Keep the parts.
+
+        Args:
+            name: Name of the application in the study.
+            connection: System prompt and context files.
+            model: The model; its opener closes it.
+
+        Raises:
+            InputError: If the system prompt is no template, or names what nothing fills.
+        """
+        self._name = name
+        self._connection = connection
+        self._model = model
+        self._fill = text_template(connection.system, what=f"`system` of application `{name}`", slots=(SLOT,))
+        self._has_slot = SLOT in variables_of(connection.system)
+        self._files = "\n\n".join(f"# {file}\n{text}" for file, text in connection.context.items())
+        self._systems: dict[str, str] = {}
+
+    async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
+        """Return what the model answers to the dialogue so far.
+
+        Raises:
+            GatewayError: If no reply came; the subclass says why. Its endpoint is
+                the model, which may stand behind other applications too.
+            TemplateError: If the system prompt cannot be filled.
+        """
+        del session  # the whole dialogue is sent each time
+        requested = AskModel(
+            model=self._connection.model,
+            messages=self._messages(request),
+            party=FailureSource.APPLICATION,
+            replicate=request.repeat,
+        )
+        try:
+            return await self._model.reply(requested, on_chunk=on_chunk)
+        except GatewayError as error:
+            error.endpoint = error.endpoint or self._connection.model
+            raise
+
+    async def check_endpoint(self) -> EndpointCheck:
+        """Ask the model behind it."""
+        if isinstance(self._model, Endpoint):
+            return replace(await self._model.check_endpoint(), name=self._name)
+        return EndpointCheck(name=self._name, host="", alive=True, answer=f"as model `{self._connection.model}`")
+
+    async def close(self) -> None:
+        """Do nothing: the model is shared, and its opener closes it."""
+
+    def _messages(self, request: SayToApplication) -> tuple[Message, ...]:
+        system = self._system(request.context)
+        messages = [Message(speaker=Speaker.SYSTEM, text=system)] if system else []
+        for exchange in request.history:
+            messages.append(Message(speaker=Speaker.USER, text=exchange.prompt))
+            messages.append(Message(speaker=Speaker.ASSISTANT, text=exchange.response))
+        return (*messages, Message(speaker=Speaker.USER, text=request.prompt))
+
+    def _system(self, context: str) -> str:
+        """Return the system prompt for some source material; filled once for all turns that are about it."""
+        system = self._systems.get(context)
+        if system is None:
+            if len(self._systems) >= _SYSTEMS_KEPT:
+                self._systems.clear()
+            system = self._systems[context] = self._filled(context)
+        return system
+
+    def _filled(self, context: str) -> str:
+        given = "\n\n".join(filter(None, (self._files, context))) if self._has_slot else ""
+        system = self._fill({SLOT: given})
+        return system if self._has_slot else "\n\n".join(filter(None, (system, self._files)))
+
+
+class ScriptedModel:
+    """Gives the replies of a script in turn.
+
+    Which one depends on the request alone, so that a resumed dialogue goes on
+    as it would have gone on without the interruption.
+    """
+
+    def __init__(self, endpoint: ModelEndpoint) -> None:
+        """Keep the script.
+
+        Raises:
+            InputError: If the script is empty.
+        """
+        if not endpoint.script:
+            message = f"model `{endpoint.name}` needs a `url` or a `script` with at least one reply; it has neither"
+            raise InputError(message)
+        self._endpoint = endpoint
+
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
+        """Return the next line: one further for each assistant message so far and each repetition."""
+        said = sum(message.speaker is Speaker.ASSISTANT for message in request.messages)
+        script = self._endpoint.script
+        text = script[(said + request.replicate - 1) % len(script)]
+        if on_chunk is not None:
+            on_chunk(text)
+        return Reply(text=text, answered_as="script", finish="stop", cost_microusd=0, scripted=True)
+
+    async def check_endpoint(self) -> EndpointCheck:
+        """Say that a script stands in for a model."""
+        n = len(self._endpoint.script)
+        answer = f"ok, SCRIPTED: {n} {'reply' if n == 1 else 'replies'} in turn, no model"
+        return EndpointCheck(name=self._endpoint.name, host="", alive=True, answer=answer)
+
+    async def close(self) -> None:
+        """Do nothing: a script holds no connections."""

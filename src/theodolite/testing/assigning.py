@@ -1,9 +1,8 @@
-"""Assigning: which applications and scenarios the holder of a seat meets, and in which order.
+"""Assignment of applications and scenarios to the slots of people, in an order.
 
-A seat's cells hang on nothing but the study's seed, the level and the number, so
-that adding people moves nobody, and whoever takes a number that was given back
-meets what its first holder was to meet. Numbers are served block by block: after
-every full block each cell has been met equally often at each place of the order.
+The cells of a slot depend on the study's seed, the level and the number alone: adding people
+moves nobody, and the next holder of a slot gets the cells of its first holder. Numbers are served
+block by block: after every full block each cell stood equally often at each position of the order.
 """
 
 from __future__ import annotations

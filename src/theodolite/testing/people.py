@@ -14,7 +14,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
-from theodolite.testing.cells import grouping_of, groups_of
+from theodolite.testing.design import grouping_of, groups_of
 
 if TYPE_CHECKING:  # they are handed over by whoever has loaded them
     from theodolite.domain.live import LiveDialogueSummary

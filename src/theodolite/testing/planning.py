@@ -24,7 +24,7 @@ from theodolite.domain.persona import Script
 from theodolite.domain.plan import JoinedSessions, Plan, PlannedSession, Sessions, Setting, Tester, TesterKind
 from theodolite.domain.study import Study
 from theodolite.testing.assigning import people_levels
-from theodolite.testing.cells import DesignCells, grouping_of, groups_of, tester_blocks
+from theodolite.testing.design import DesignCells, grouping_of, groups_of, tester_blocks
 from theodolite.testing.sessions import FLOW_VERSION
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from theodolite.domain.persona import Attack, Attempt, AttemptOutcome, Persona, 
 from theodolite.domain.plan import PlannedSession, Slot
 from theodolite.domain.run import FailureSource
 from theodolite.domain.scenario import Scenario
-from theodolite.testing.personas import LEFT_OUT, OPENING, player_rules, rules_version
-from theodolite.testing.strategies.approach import Approach, AttackReply, CheckedAttack, Try
-from theodolite.testing.strategies.catalogue import APPROACHES, approach_of
+from theodolite.testing.design import LEFT_OUT, OPENING, player_rules, rules_version
+from theodolite.testing.strategies import APPROACHES, Approach, AttackReply, CheckedAttack, Try, approach_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,8 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from theodolite.assessment.blinding import blinded, mask_for
-from theodolite.assessment.drawing import allot, draw, shuffled
-from theodolite.assessment.manual_annotation import annotation_by, person_of
-from theodolite.assessment.slips import slips_of, turns_asked
+from theodolite.assessment.manual_annotation import annotation_by, person_of, slips_of, turns_asked
+from theodolite.assessment.schema_changes import allot, draw, shuffled
 from theodolite.config.label_imports import AskedItem, LabelKey
 from theodolite.domain.annotating.label_sample import (
     GivenLabel,

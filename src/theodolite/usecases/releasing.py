@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, Final, TypeVar
 
-from theodolite.assessment.capture.identifiers import identifiers
+from theodolite.assessment.redaction import identifiers
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
 from theodolite.domain.annotator import Annotator, RecordedLabels

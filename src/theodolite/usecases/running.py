@@ -29,8 +29,7 @@ from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 from theodolite.testing.people import people_units
 from theodolite.testing.sessions import SessionTask, run_session, task_version
-from theodolite.testing.strategies.approach import Approach
-from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.testing.strategies import APPROACHES, Approach
 
 if TYPE_CHECKING:
     from theodolite.domain.live import LiveDialogueSummary, RecordedDialogue

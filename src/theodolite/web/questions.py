@@ -18,8 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from theodolite.assessment.completeness import asked, current, open_questions
-from theodolite.assessment.routing import CLOSED
+from theodolite.assessment.form_rules import CLOSED, asked, current, open_questions
 from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import NON_RESPONSE_NAMES, NON_RESPONSE_OPTIONS, Answer, Outcome
 from theodolite.domain.guideline import Guideline

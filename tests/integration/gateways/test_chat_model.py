@@ -26,7 +26,7 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.run import FailureSource
-from theodolite.gateways.http.transport import HttpTransport
+from theodolite.gateways.http_transport import HttpTransport
 from theodolite.gateways.models.chat_model import ChatModel
 
 pytestmark = pytest.mark.integration

@@ -9,10 +9,10 @@ from tests.fakes.loopback import KNOCK_WORDS, Loopback
 from theodolite.domain.application import HttpEndpoint, ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
-from theodolite.gateways.limits.window import Window
 from theodolite.gateways.models import chat_model
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.rate_limiter import RateLimiter, SlotPool
+from theodolite.gateways.rate_window import Window
 from theodolite.ports.application import EndpointCheck
 
 pytestmark = pytest.mark.integration

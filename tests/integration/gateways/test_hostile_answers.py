@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from theodolite.gateways.errors import LARGEST_ANSWER, BrokenOff, CutShort, NotHttp, PackedOtherwise, TooLarge
-from theodolite.gateways.http.transport import HttpTransport
+from theodolite.gateways.http_transport import HttpTransport
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"

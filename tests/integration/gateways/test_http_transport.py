@@ -12,10 +12,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from theodolite.gateways import http_transport
 from theodolite.gateways.errors import BrokenOff, NoConnection
-from theodolite.gateways.http import transport as http_transport
-from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.http.transport import HttpTransport
+from theodolite.gateways.http_transport import HttpTransport
+from theodolite.gateways.proxies import CallRoute
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 

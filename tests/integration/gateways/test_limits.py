@@ -14,9 +14,9 @@ from theodolite.domain.errors import TimedOut
 from theodolite.domain.flow import AskModel, Message, Speaker
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.factory import open_model
-from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool, SlotPools
-from theodolite.gateways.limits.window import StartLog, Window
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.rate_limiter import RateLimiter, SlotPool, SlotPools
+from theodolite.gateways.rate_window import StartLog, Window
 
 pytestmark = pytest.mark.integration
 

@@ -12,8 +12,8 @@ from aiohttp.abc import AbstractResolver
 
 from tests.integration.gateways.test_http_transport import ANSWER, ask, certified
 from theodolite.gateways.errors import BrokenOff, CutShort, NoConnection, translate
-from theodolite.gateways.http.proxies import CallRoute
-from theodolite.gateways.http.transport import HttpTransport
+from theodolite.gateways.http_transport import HttpTransport
+from theodolite.gateways.proxies import CallRoute
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 

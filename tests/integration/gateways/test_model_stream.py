@@ -14,9 +14,9 @@ from theodolite.domain.application import ModelEndpoint, ModelKind, Price, Promp
 from theodolite.domain.errors import GatewayError, MalformedReply, RateLimited
 from theodolite.domain.flow import AskModel, Message, SayToApplication, Speaker
 from theodolite.domain.run import FailureSource
-from theodolite.gateways.applications.stand_ins import PromptedModelApplication
 from theodolite.gateways.factory import open_model
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.templates import PromptedModelApplication
 
 pytestmark = [pytest.mark.integration, pytest.mark.parametrize("kind", [ModelKind.OPENAI, ModelKind.ANTHROPIC])]
 

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.terminal import theodolite
-from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.testing.strategies import APPROACHES
 
 pytestmark = pytest.mark.integration
 

@@ -21,7 +21,7 @@ from theodolite.domain.live import LiveTurn
 from theodolite.domain.session import Session
 from theodolite.events.chat import ReplyManager, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
-from theodolite.gateways.applications.open_sessions import IDLE_S
+from theodolite.gateways.applications.connections import IDLE_S
 from theodolite.web.events import event_of, open_event_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.session_end import reply_manager

@@ -15,7 +15,7 @@ from theodolite.domain.event import Role
 from theodolite.events.chat import send_prompt
 from theodolite.store.models import DialogueRow
 from theodolite.testing.assigning import allocation_design
-from theodolite.testing.topics import n_avoided
+from theodolite.testing.availability import n_avoided
 from theodolite.web.annotator.home import records
 from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, Membership

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.assessment.sentences import sentences
+from theodolite.assessment.form_rules import sentences
 
 TEXTS = st.text(alphabet=st.sampled_from("ab. !?\n\"'1…)"), max_size=60) | st.text(max_size=60)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.clock import FakeClock
-from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
-from theodolite.gateways.limits.window import StartLog, Window
+from theodolite.gateways.rate_limiter import RateLimiter, SlotPool
+from theodolite.gateways.rate_window import StartLog, Window
 
 GAPS = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=60)
 

@@ -18,17 +18,27 @@ from tests.fakes.builders import (
 )
 from tests.fakes.clients import held_by_hand
 
-from theodolite.assessment.annotating import adjudication, annotate, task_version
+from theodolite.assessment.annotating import (
+    SignSide,
+    adjudication,
+    annotate,
+    answered_by_signs,
+    sign_labels,
+    task_version,
+)
 from theodolite.domain.annotation import AdjudicationOrigin, AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge, PacketRule, Voting
 from theodolite.domain.flow import CONTENT_FILTER
-from theodolite.domain.instrument import QuestionLevel
+from theodolite.domain.guideline import DefectRule, Violation
+from theodolite.domain.instrument import Operator, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.run import FailureSource
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.study import Reference
 
 POLITE = guideline(question(scale=categories("yes", "no", "partly")))
+
 SAID = dialogue(turn(1, "a", "Of course."), turn(2, "b", "I'm SORRY, no."))
+
 WITHHELD = dialogue(turn(1, "", "", withheld="harmful"))
 
 
@@ -174,6 +184,7 @@ def test_the_rule_of_votes_is_part_of_the_version_of_judges_that_vote():
 
 
 FLAGS = guideline(question("released"), question("withheld"), name="guardrail")
+
 SIGNS = Annotator(name="signs", kind=AnnotatorKind.RULE, guideline="guardrail", labelling=PacketRule())
 
 
@@ -198,3 +209,65 @@ def test_a_packet_without_signs_cannot_tell():
 
 def test_the_signs_of_a_packet_see_no_withheld_text():
     assert {outcome for _, outcome, _ in by_packet(WITHHELD, release_signs=("x",))} == {Outcome.MISSING}
+
+
+ONE_TO_FIVE = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5, ordered=True)
+
+PACKET = Packet(release_signs=("secret",), refusal_signs=("will not",))
+
+
+def labels(operator, *values, scale=ONE_TO_FIVE, violation=Violation.PROHIBITED_RELEASED, **more):
+    rule = DefectRule(name="r", question="score", operator=operator, values=values, violation=violation)
+    asked = question("score", scale=scale, **more)
+    return sign_labels(guideline(asked, rules=(rule,)), asked)
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "found", "absent"),
+    [
+        (Operator.AT_LEAST, "3", "5", "1"),
+        (Operator.ABOVE, "4", "5", "1"),
+        (Operator.AT_MOST, "2", "1", "5"),
+        (Operator.BELOW, "2", "1", "5"),
+        (Operator.EQUAL, "2", "2", "1"),
+        (Operator.UNEQUAL, "5", "4", "5"),
+    ],
+)
+def test_a_sign_gives_the_worst_label_and_its_absence_the_best(operator, value, found, absent):
+    given = labels(operator, value)
+
+    assert (given.found, given.absent) == (found, absent)
+
+
+def test_a_rule_on_what_is_withheld_looks_for_refusals():
+    given = labels(Operator.EQUAL, "5", violation=Violation.PERMITTED_WITHHELD)
+
+    assert given.side is SignSide.WITHHELD
+    assert given.signs(PACKET) == ("will not",)
+    assert labels(Operator.EQUAL, "5").signs(PACKET) == ("secret",)
+
+
+def test_a_rule_that_holds_for_every_label_or_for_none_tells_nothing():
+    assert labels(Operator.AT_LEAST, "1") is None
+    assert labels(Operator.BELOW, "1") is None
+
+
+def test_what_is_asked_at_each_turn_or_answered_by_a_text_is_not_answered_by_signs():
+    assert labels(Operator.AT_LEAST, "3", level=QuestionLevel.TURN) is None
+    assert sign_labels(guideline(), question("why", scale=Scale(kind=ScaleKind.TEXT))) is None
+
+
+def test_a_question_that_no_rule_decides_is_not_answered_by_signs():
+    asked = question("other", scale=ONE_TO_FIVE)
+
+    assert sign_labels(guideline(), asked) is None
+
+
+def test_of_several_questions_signs_answer_the_first_that_a_rule_decides():
+    wrong, unsupported = (question(name, scale=ONE_TO_FIVE) for name in ("wrong", "unsupported"))
+    rules = tuple(
+        DefectRule(name=one.name, question=one.name, operator=Operator.AT_LEAST, values=("3",))
+        for one in (wrong, unsupported)
+    )
+
+    assert answered_by_signs(guideline(wrong, unsupported, rules=rules)) == (wrong,)

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
+import pytest
 from tests.fakes.annotation_queue import STUDY, a_dialogue
+from tests.fakes.builders import live, study
+from tests.fakes.builders import study as a_study
 
-from theodolite.assessment.blinding import MASKED, blind_name, blinded, mask_of, names_of
+from theodolite.assessment.blinding import (
+    MASKED,
+    SecretWord,
+    blind_name,
+    blinded,
+    identifying_names,
+    mask_naming,
+    mask_of,
+    names_of,
+    plain_names,
+    secrets_for_annotators,
+    secrets_for_testers,
+    self_identification,
+    told_in,
+)
 from theodolite.domain.annotating.work import BlindDialogue
+from theodolite.domain.application import Application, HttpEndpoint, ModelEndpoint, PromptedModel, PythonCallable
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.run import Unit, UnitKind
 
@@ -59,3 +77,101 @@ def test_a_mask_of_no_names_changes_nothing():
 
 def test_a_name_within_a_word_is_no_name():
     assert mask_of(["bot"])("A robot, a Bot.") == f"A robot, a {MASKED}."
+
+
+NAMES = ("green", "Spoiler-Guard", "acme-chat-7b")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I'm an AI language model developed by OpenAI.", ["OpenAI"]),
+        ("As Gemini, I cannot say.", ["Gemini"]),
+        ("My name is Claude.", ["Claude"]),
+        ("As a large language model trained by Acme Corp, I try.", ["Acme Corp"]),
+        ("i am green, an assistant", ["green"]),
+        ("spoiler-guard is here to help", ["spoiler-guard"]),
+        ("Running acme-chat-7b.", ["acme-chat-7b"]),
+    ],
+)
+def test_applications_that_name_themselves_are_heard(text: str, words: list[str]) -> None:
+    assert [one.words for one in self_identification(text, NAMES)] == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Gemini is a sign of the zodiac.", "I looked it up on Google.", "The meadow is green.", "Claude Monet painted."],
+)
+def test_names_that_mean_something_else_are_left(text: str) -> None:
+    assert self_identification(text, NAMES) == ()
+
+
+def test_names_of_the_study_are_those_of_applications_and_models() -> None:
+    model = ModelEndpoint(name="large", url="http://127.0.0.1/v1", model="acme-chat-7b")
+
+    assert identifying_names(study(applications=(live("green"),), models=(model,))) == ("green", "acme-chat-7b")
+
+
+def test_masking_keeps_every_place() -> None:
+    assert mask_naming("I am Claude.") == "I am ••••••."
+
+
+BOT = SecretWord("bot-1", "an application")
+
+
+def _study():
+    return replace(
+        a_study(),
+        applications=(
+            Application(
+                name="bot-1", connection=HttpEndpoint(url="https://api.guard.example:8443/chat", key="GUARD_KEY")
+            ),
+            Application(name="green", connection=PythonCallable(target="tellers.py:careful")),
+            Application(name="Guard", connection=PromptedModel(model="large")),
+        ),
+        models=(ModelEndpoint(name="large", url="http://127.0.0.1:8000/v1", model="qwen2.5-7b", key="LARGE_KEY"),),
+    )
+
+
+def test_names_models_addresses_code_and_makers_are_secret():
+    words = {secret.words for secret in secrets_for_testers(_study())}
+
+    assert words >= {
+        "bot-1",
+        "Guard",
+        "api.guard.example",
+        "GUARD_KEY",
+        "qwen2.5-7b",
+        "LARGE_KEY",
+        "tellers.py",
+        "OpenAI",
+    }
+
+
+def test_plain_words_and_this_machine_are_not_looked_for():
+    words = {secret.words for secret in secrets_for_testers(_study())}
+
+    assert not words & {"green", "large", "127.0.0.1"}
+    assert plain_names(_study()) == ("green", "large")
+
+
+def test_annotators_learn_neither_level_nor_people_nor_keys():
+    words = {secret.words for secret in secrets_for_annotators(_study(), people=["Ben Azar", "x"], keys=["bot-1/r3"])}
+
+    assert words >= {"red teaming", "field testing", "Ben Azar", "bot-1/r3", "bot-1"}
+    assert "x" not in words
+
+
+def test_whole_words_are_found_in_any_case_each_once_with_what_stands_around():
+    told = told_in("<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1", (BOT,))
+
+    assert [(one.secret, one.excerpt) for one in told] == [(BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")]
+    assert told_in("bot-12 robot-1", (BOT,)) == ()
+
+
+def test_words_are_found_across_lines():
+    assert told_in("Meta\n  AI", (SecretWord("Meta AI", "a maker or model"),))
+
+
+def test_nothing_secret_is_told_nowhere():
+    assert told_in("anything", ()) == ()

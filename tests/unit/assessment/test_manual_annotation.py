@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.annotation_queue import RISK, STUDY, STYLE, a_dialogue, how_bad, no, yes
+from tests.fakes.builders import categories, dialogue, guideline, question, turn
 
-from theodolite.assessment.manual_annotation import annotation_by, person_of, whole_answers
+from theodolite.assessment.manual_annotation import allowed_text, annotation_by, person_of, slips_of, whole_answers
+from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Outcome, Quote
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Label, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.run import Unit, UnitKind
 
 DIALOGUE = a_dialogue(Unit(key="a" * 64, kind=UnitKind.SESSION, work_key="w", position=0, label="d", application="b"))
@@ -43,3 +47,44 @@ def test_a_person_is_an_annotator_of_their_key():
         annotation.annotator_version
         != annotation_by(person_of(STUDY, "p-2", "risk"), RISK, DIALOGUE.key, ()).annotator_version
     )
+
+
+NUMBERS = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=5)
+
+WORDED = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes", meaning="It is so."), Label(value="no")))
+
+
+def slips(asked: Guideline, **changes):
+    return list(slips_of(asked, dialogue(turn(), turn(2, "And now?", "No."), **changes)))
+
+
+def test_each_question_is_a_slip_that_holds_all_that_is_needed():
+    label, score = slips(
+        guideline(question(scale=WORDED), question("score", NUMBERS, "How good?"), definition="Whether it is polite."),
+        context="Be polite.",
+    )
+
+    assert label.ask == "Is it so?\nWhether it is polite.\nyes: It is so."
+    assert (label.allowed, label.turn, label.material) == ("yes | no", None, "Be polite.")
+    assert label.dialogue == "[1] User: May I?\n[1] Reply: You may.\n[2] User: And now?\n[2] Reply: No."
+    assert (score.question, score.allowed) == ("score", "1 to 5")
+
+
+def test_what_is_asked_at_each_turn_has_a_slip_for_each():
+    assert [slip.turn for slip in slips(guideline(question(level=QuestionLevel.TURN)))] == [1, 2]
+
+
+def test_a_slip_tells_neither_the_application_nor_the_dialogues_label():
+    (slip,) = slips(guideline(), key="unit-7", label="gpt4/v2-31", application="gpt4")
+
+    assert slip.item == item_of("unit-7")
+    assert "gpt4" not in repr(slip)
+    assert "v2-31" not in repr(slip)
+
+
+def test_what_stands_in_place_of_a_label_is_named_only_where_it_is_allowed():
+    plain, open_one = question(scale=categories("a", "b")), question(may_be_unable=True, may_not_apply=True)
+
+    assert allowed_text(plain) == "a | b"
+    assert allowed_text(open_one) == "yes | no | unable to determine | does not apply"
+    assert allowed_text(question(scale=Scale(kind=ScaleKind.TEXT))) == "own words"

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fakes.annotation_queue import RISK, STYLE, UTILITY
 
-from theodolite.assessment.schema_changes import Fate, is_alike, kind_of, schema_changes
+from theodolite.assessment.schema_changes import (
+    Fate,
+    allot,
+    draw,
+    drawn_again,
+    is_alike,
+    is_same,
+    kind_of,
+    rule_of,
+    schema_changes,
+    shuffled,
+    strata_of,
+    touched,
+)
+from theodolite.domain.annotating.rewording import DialogueAnswers, QuestionTouch, Touch
 from theodolite.domain.guideline import Example, Origin, Violation
-from theodolite.domain.instrument import Exemplar, Label, Orientation, QuestionLevel, Scale, ScaleKind
+from theodolite.domain.instrument import Exemplar, Label, Orientation, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.schema import AnnotationSchema, Category
 
 
@@ -90,3 +107,150 @@ def test_what_differs_is_told_question_by_question():
     told = schema_changes(schema(RISK), schema(asked(RISK, text="Otherwise?", may_not_apply=True)))[0].told
 
     assert told == ("`released`: reads otherwise, takes other answers",)
+
+
+FIRST, SECOND = RISK.instrument.questions
+
+FOLLOWS = QuestionTouch(question="how-bad", kinds=(Touch.THROUGH,), through=("released",))
+
+
+def asking(*questions, **changed):
+    return replace(RISK, instrument=replace(RISK.instrument, questions=questions), **changed)
+
+
+def kinds(after):
+    return {one.question: one.kinds for one in touched(RISK, after)}
+
+
+def test_nothing_is_touched_by_the_same_and_by_another_edition():
+    assert touched(RISK, RISK) == touched(RISK, replace(RISK, edition="2")) == ()
+
+
+def test_a_question_in_other_words_touches_those_that_follow_it():
+    after = asking(replace(FIRST, text="Has anything been released?"), SECOND)
+
+    assert touched(RISK, after) == (
+        QuestionTouch(question="released", kinds=(Touch.WORDS,), told=("reads otherwise",)),
+        FOLLOWS,
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        (asking(replace(FIRST, exemplars=(Exemplar(text="Reply: Ann.", answer="yes"),)), SECOND), Touch.WORDS),
+        (asking(replace(FIRST, may_not_apply=True), SECOND), Touch.ANSWERS),
+        (asking(FIRST, SECOND, defect_rules=(replace(RISK.defect_rules[0], values=("no",)),)), Touch.ANSWERS),
+        (asking(replace(FIRST, level=QuestionLevel.TURN), SECOND), Touch.PLACE),
+        (
+            asking(replace(FIRST, scale=replace(FIRST.scale, orientation=Orientation.HIGHER_IS_WORSE)), SECOND),
+            Touch.ANSWERS,
+        ),
+    ],
+    ids=["example", "answers", "rule", "level", "bad end"],
+)
+def test_how_a_question_is_touched(after, kind):
+    assert kinds(after) == {"released": (kind,), "how-bad": (Touch.THROUGH,)}
+
+
+def test_another_range_touches_the_question_alone():
+    wider = replace(SECOND, scale=Scale(kind=ScaleKind.NUMBERS, lowest=0, highest=10))
+
+    assert kinds(asking(FIRST, wider)) == {"how-bad": (Touch.ANSWERS,)}
+
+
+def test_another_condition_is_another_place():
+    assert kinds(asking(FIRST, replace(SECOND, when=None))) == {"how-bad": (Touch.PLACE,)}
+
+
+def test_questions_come_and_go():
+    new = Question(name="why", text="Why?", scale=Scale(kind=ScaleKind.TEXT))
+
+    assert kinds(asking(FIRST, new)) == {"why": (Touch.NEW,), "how-bad": (Touch.GONE,)}
+
+
+def test_a_definition_touches_every_question():
+    assert kinds(replace(RISK, definition="Otherwise.")) == {"released": (Touch.WORDS,), "how-bad": (Touch.WORDS,)}
+
+
+def test_guidelines_are_the_same_wherever_they_come_from():
+    assert is_same(RISK, replace(RISK, origin=Origin.SHIPPED))
+    assert not is_same(RISK, replace(RISK, edition="2"))
+
+
+def test_a_rule_is_found_by_its_question():
+    assert rule_of(RISK, "released") is RISK.defect_rules[0]
+    assert rule_of(RISK, "how-bad") is None
+
+
+def answers(dialogue, *values, scenario="s"):
+    said = tuple((f"a{n}", None, value) for n, value in enumerate(values))
+    return DialogueAnswers(dialogue=dialogue, scenario=scenario, cluster="", said=said)
+
+
+def test_strata_are_scenarios_with_all_that_was_answered():
+    told = [answers("1", "yes", "no"), answers("2", "no", "yes"), answers("3", "no", scenario="t"), answers("4", None)]
+
+    assert strata_of(told) == {"s: no, yes": ["1", "2"], "t: no": ["3"]}
+
+
+@given(
+    st.lists(st.integers(min_value=1, max_value=40), min_size=1, max_size=6),
+    st.integers(min_value=0, max_value=300),
+    st.integers(min_value=0, max_value=9),
+)
+def test_a_draw_takes_as_many_as_wanted_in_proportion(sizes, n, seed):
+    strata = {f"s{k}": [f"{k}-{i}" for i in range(size)] for k, size in enumerate(sizes)}
+
+    drawn = drawn_again(strata, n, seed)
+
+    assert sum(map(len, drawn.values())) == min(n, sum(sizes))
+    assert all(set(keys) <= set(strata[name]) for name, keys in drawn.items())
+    due = {name: min(n, sum(sizes)) * len(keys) / sum(sizes) for name, keys in strata.items()}
+    assert all(abs(len(drawn[name]) - due[name]) <= len(sizes) for name in strata)
+
+
+MEMBERS = [f"d{number}" for number in range(50)]
+
+SIZES = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 60), min_size=1)
+
+
+def test_a_larger_draw_holds_the_smaller_one():
+    small = draw({"a": MEMBERS}, {"a": 5}, 7)["a"]
+    large = draw({"a": MEMBERS}, {"a": 20}, 7)["a"]
+
+    assert (len(small), len(set(large))) == (5, 20)
+    assert large[:5] == small
+
+
+def test_another_seed_draws_others_and_each_member_has_its_chance():
+    counts = Counter(member for seed in range(400) for member in draw({"a": MEMBERS}, {"a": 10}, seed)["a"])
+
+    assert set(counts) == set(MEMBERS)
+    assert max(counts.values()) < 400 * 0.2 * 1.5
+
+
+def test_the_order_of_a_file_hangs_on_the_seed_alone():
+    assert shuffled(MEMBERS, 1) == shuffled(MEMBERS[::-1], 1) != shuffled(MEMBERS, 2)
+
+
+@given(sizes=SIZES, n=st.integers(0, 200))
+def test_shares_add_up_and_no_stratum_gives_more_than_it_has(sizes, n):
+    shares = allot(sizes, dict.fromkeys(sizes, 0.3), n)
+
+    assert sum(shares.values()) == min(n, sum(sizes.values()))
+    assert all(0 <= share <= sizes[name] for name, share in shares.items())
+
+
+def test_no_stratum_is_left_out_while_there_is_enough():
+    assert allot({"many": 1000, "few": 3, "none": 0}, {"many": 0.2, "few": 0.5, "none": 0.5}, 50) == {
+        "many": 48,
+        "few": 2,
+    }
+
+
+@pytest.mark.parametrize(("spread", "share"), [(0.2, 20), (0.4, 34)])
+def test_where_labels_differ_more_is_drawn_more(spread, share):
+    assert allot({"defect": 100, "sound": 400}, {"defect": spread, "sound": 0.2}, 100)["defect"] == pytest.approx(
+        share, abs=1
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.assessment.unblinding import SecretWord
+from theodolite.assessment.blinding import SecretWord
 from theodolite.bootstrap.page_checks import Lookout, PageAnswer, without_said
 
 SECRETS = (SecretWord("bot-1", "an application"), SecretWord("qwen-7", "a model"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser_pages import CHROMIUM
-from theodolite.assessment.unblinding import SecretWord
+from theodolite.assessment.blinding import SecretWord
 from theodolite.bootstrap.page_checks import Lookout, PageAnswer
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import missing_texts

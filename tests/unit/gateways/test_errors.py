@@ -6,10 +6,15 @@ import errno
 import json
 import socket
 import ssl
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.fakes.gateway_clock import HastyClock
 from theodolite.domain.errors import (
     GatewayError,
     MalformedReply,
@@ -29,13 +34,17 @@ from theodolite.gateways.errors import (
     NotHttp,
     PackedOtherwise,
     PrivateAddress,
+    RetriesExhausted,
+    RetryPolicy,
     TooLarge,
     api_error_in,
+    asked_wait_s,
     of_status,
     read_api_error,
+    retry,
     translate,
 )
-from theodolite.gateways.web_address import NoAddress
+from theodolite.gateways.proxies import NoAddress
 
 
 @pytest.mark.parametrize(
@@ -186,3 +195,173 @@ def test_a_complaint_may_name_the_status_that_it_would_have_had(error: dict[str,
 
     assert api_error is not None
     assert api_error.status == status
+
+
+BUSY = AttemptError(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
+
+FULL = AttemptError(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
+
+NO = AttemptError(kind=Rejected, words="no")
+
+
+async def ended(outcomes: Sequence[str | AttemptError], **retry_policy: float) -> tuple[object, list[float]]:
+    """Insist on attempts of one second each that end so; return how it ended and the time spent before each."""
+    left, spent = list(outcomes), []
+
+    async def attempt(spent_s: float) -> tuple[str | AttemptError, float]:
+        spent.append(spent_s)
+        return left.pop(0), 1.0
+
+    bounds = RetryPolicy(**retry_policy)  # type: ignore[arg-type]
+    return await retry(attempt, retry_policy=bounds, clock=HastyClock(), key=lambda: "k"), spent
+
+
+async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> None:
+    outcome, spent = await ended([BUSY, BUSY, "here"])
+
+    assert outcome == ("here", 3)
+    assert spent[0] == 0.0
+    assert spent[1] >= 1.25, "one attempt and half a first pause at least"
+
+
+async def test_what_will_not_pass_is_tried_once() -> None:
+    outcome, spent = await ended([NO])
+
+    assert isinstance(outcome, RetriesExhausted)
+    assert (outcome.attempt_error, outcome.tries, len(spent)) == (NO, 1, 1)
+
+
+async def test_attempts_are_bounded() -> None:
+    outcome, _ = await ended([BUSY] * 9, attempts=4)
+
+    assert isinstance(outcome, RetriesExhausted)
+    assert outcome.tries == 4
+
+
+async def test_being_asked_to_wait_spends_no_attempt() -> None:
+    outcome, _ = await ended([FULL, BUSY, FULL, FULL, BUSY, "here"], attempts=3, refusals=9)
+
+    assert outcome == ("here", 6)
+
+
+async def test_being_asked_to_wait_is_bounded_too() -> None:
+    outcome, _ = await ended([FULL] * 9, attempts=2, refusals=4)
+
+    assert isinstance(outcome, RetriesExhausted)
+    assert outcome.tries == 4
+
+
+async def test_so_is_the_time_that_all_of_them_take() -> None:
+    outcome, spent = await ended([BUSY] * 9, attempts=9, deadline_s=5.0)
+
+    assert isinstance(outcome, RetriesExhausted)
+    assert outcome.tries < 9
+    assert max(spent) < 5.0
+
+
+NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
+
+FAULT = AttemptError(kind=ServerFault, words="500", again=Again.UNTIL_SPENT)
+
+
+def busy(asked: float | None) -> AttemptError:
+    return AttemptError(kind=RateLimited, words="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
+
+
+@pytest.mark.parametrize(
+    ("attempt_error", "tries"),
+    [
+        (FAULT, 5),
+        (AttemptError(kind=TimedOut, words="late", again=Again.ONCE), 2),
+        (AttemptError(kind=Rejected, words="401"), 1),
+        (busy(3600.0), 1),
+    ],
+    ids=["fault", "late", "rejected", "asks for an hour"],
+)
+def test_the_tries_are_counted(attempt_error: AttemptError, tries: int) -> None:
+    retry_policy = RetryPolicy(attempts=5)
+
+    waits = [retry_policy.wait_s(attempt_error, tried, "call") for tried in range(1, tries + 1)]
+
+    assert [wait is None for wait in waits] == [False] * (tries - 1) + [True]
+
+
+def test_attempts_of_the_study_are_never_exceeded() -> None:
+    assert RetryPolicy(attempts=1).wait_s(FAULT, 1, "call") is None
+
+
+@given(tried=st.integers(1, 30), key=st.text())
+def test_pauses_grow_within_bounds(tried: int, key: str) -> None:
+    retry_policy = RetryPolicy(attempts=100, first_wait_s=0.5, longest_wait_s=30.0)
+    middle = min(30.0, 0.5 * 2 ** (tried - 1))
+
+    wait = retry_policy.wait_s(FAULT, tried, key)
+
+    assert wait is not None
+    assert 0.5 * middle <= wait < 1.5 * middle
+    assert wait == retry_policy.wait_s(FAULT, tried, key)
+
+
+def test_a_call_that_may_be_tried_for_days_waits_no_longer_for_it() -> None:
+    retry_policy = RetryPolicy(attempts=10_000, longest_wait_s=30.0, deadline_s=1e9)
+
+    wait = retry_policy.wait_s(FAULT, 5_000, "call")
+
+    assert wait is not None
+    assert 15.0 <= wait < 45.0
+
+
+def test_calls_that_failed_together_do_not_come_back_together() -> None:
+    retry_policy = RetryPolicy()
+
+    assert len({retry_policy.wait_s(FAULT, 1, f"call {number}") for number in range(50)}) == 50
+
+
+@given(asked=st.floats(0, 120))
+def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
+    wait = RetryPolicy().wait_s(busy(asked), 1, "call")
+
+    assert wait is not None
+    assert wait >= asked
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("Mon, 02 Mar 2026 09:00:30 GMT", 30.0),
+        ("Mon, 02 Mar 2026 08:00:00 GMT", 0.0),
+        ("Mon, 02 Mar 2026 09:00:30 -0000", 30.0),
+        ("", None),
+        ("soon", None),
+        ("nan", None),
+        ("inf", None),
+        (f"Mon, 01 Jan {10**20} 00:00:00 GMT", None),
+        (f"Mon, 02 Mar 2026 09:00:30 +{10**20}", None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_date(header: str, expected: float | None) -> None:
+    assert asked_wait_s({"retry-after": header}, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"), [({"retry-after-ms": "320"}, 0.32), ({"x-ms-retry-after-ms": "1500"}, 1.5), ({}, None)]
+)
+def test_what_is_told_in_milliseconds_is_closer(header: dict[str, str], expected: float | None) -> None:
+    assert asked_wait_s(header, NOW) == expected
+    assert asked_wait_s({"retry-after": "2", **header}, NOW) == (expected or 2.0)
+    assert asked_wait_s({"retry-after": "2", "retry-after-ms": "soon"}, NOW) == 2.0
+
+
+@pytest.mark.parametrize(("spent_s", "attempt_s"), [(0.0, 60.0), (70.0, 30.0), (99.5, 0.5)])
+def test_an_attempt_gets_what_the_deadline_leaves(spent_s: float, attempt_s: float) -> None:
+    assert RetryPolicy(deadline_s=100.0).attempt_s(spent_s) == pytest.approx(attempt_s)
+
+
+def test_a_pause_beyond_the_deadline_is_not_begun() -> None:
+    retry_policy = RetryPolicy(deadline_s=100.0)
+
+    assert retry_policy.wait_s(busy(20.0), 1, "call", spent_s=70.0) is not None
+    assert retry_policy.wait_s(busy(20.0), 1, "call", spent_s=80.0) is None

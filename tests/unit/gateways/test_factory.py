@@ -27,11 +27,11 @@ from theodolite.domain.flow import SayToApplication
 from theodolite.gateways.applications.aria_application import AriaApplication
 from theodolite.gateways.applications.callable_application import CallableApplication
 from theodolite.gateways.applications.http_application import HttpApplication
-from theodolite.gateways.applications.stand_ins import PromptedModelApplication, RecordedApplication, ScriptedModel
 from theodolite.gateways.factory import Caching, open_application, open_model
 from theodolite.gateways.models import inspect_model
 from theodolite.gateways.models.cached_model import CachedModel
 from theodolite.gateways.models.chat_model import ChatModel
+from theodolite.gateways.templates import PromptedModelApplication, RecordedApplication, ScriptedModel
 
 TEAM = """import json
 from aria_dialog_api_base import AriaDialogAPI

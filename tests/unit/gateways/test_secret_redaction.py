@@ -1,11 +1,13 @@
 """A key is shown to nobody."""
 
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.secret_redaction import SHOWN, Credentials, Secret, StruckPieces
+from theodolite.gateways.secret_redaction import SHOWN, Credentials, Secret, StruckPieces, text_of_html
 
 KEY = "sk-live-4242424242"
 
@@ -86,3 +88,29 @@ def test_pieces_say_together_what_is_left_of_the_whole(pieces: list[str]) -> Non
     struck.end()
 
     assert "".join(heard) == secret.strike("".join(pieces))
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("Two lines\nwithout tags, 1 < 2 &amp; 3", "Two lines\nwithout tags, 1 < 2 & 3"),
+        ("<p>One</p><p>Two</p>", "One\n\nTwo"),
+        ("One<br>two<br/>three", "One\ntwo\nthree"),
+        ("<p>Much \n   space</p>\n  <p>here</p>", "Much space\n\nhere"),
+        ("<ol><li>a</li><li>b <i>c</i></li></ol>", "- a\n- b c"),
+        ("<script>steal()</script><style>p {}</style>Hello", "Hello"),
+        ('See <a href="https://x.example/a">the page</a>.', "See the page (https://x.example/a)."),
+        (
+            '<a href="javascript:x()">click</a> <a href="https://x.example">https://x.example</a>',
+            "click https://x.example",
+        ),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a | b\nc"),
+        ('<img src="x" alt="a chart"> <b>bold</b>', "a chart bold"),
+        ("<pre>x = 1\ny = 2</pre>", "x = 1\ny = 2"),
+        ("<h1>Title</h1>text &lt;b&gt; &#233;", "Title\n\ntext <b> é"),
+        ("<div><p></p></div><br>", ""),
+        ("<p>never closed", "never closed"),
+    ],
+)
+def test_tags_become_lines_lists_and_links(html: str, text: str) -> None:
+    assert text_of_html(html) == text

@@ -20,8 +20,7 @@ from theodolite.domain.persona import Attack, AttemptOutcome, StrategyInfo
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.plugins import GROUP, installed_plugins
 from theodolite.testing.planning import draw_plan
-from theodolite.testing.strategies.approach import Approach, AttackFlow, Try
-from theodolite.testing.strategies.catalogue import APPROACHES, catalogue_with
+from theodolite.testing.strategies import APPROACHES, Approach, AttackFlow, Try, catalogue_with
 from theodolite.usecases.running import StudyFlows
 
 STUDY = """\

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from tests.fakes.builders import reply, scripts, session_task, sessions_of, study
 from tests.fakes.clients import held_by_hand
-
 from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.event import LevelPlan
@@ -17,7 +17,7 @@ from theodolite.domain.scenario import Scenario, SourceText
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.domain.study import Sampling
 from theodolite.testing.sessions import run_session
-from theodolite.testing.strategies.approach import Approach, Try
+from theodolite.testing.strategies import Approach, Try
 
 PACKET = Packet(
     sources=(SourceText(name="s", text="Facts."),), release_signs=("under the mat",), refusal_signs=("sorry",)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from tests.fakes.builders import study as a_study
 
+from tests.fakes.builders import study as a_study
 from theodolite.domain.application import Application, PythonCallable
 from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.event import a_session, an_event, an_open_event, exchange, failed
-
 from theodolite.domain import plan
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.event import PersonProfile

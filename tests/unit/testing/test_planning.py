@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from tests.fakes.builders import group, guideline, live, recorded, recording, rule, scripts, sessions_of, study
 
+from tests.fakes.builders import group, guideline, live, recorded, recording, rule, scripts, sessions_of, study
 from theodolite.domain.dialogue import Level, Passage, TesterType
 from theodolite.domain.errors import PlanError, TemplateError
 from theodolite.domain.event import LevelPlan

@@ -3,9 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from tests.fakes.builders import group, reply, scripts, session_task, study, turn
 from tests.fakes.clients import held_by_hand, usual_answer
-
 from theodolite.domain.dialogue import Ending, Passage, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
@@ -13,7 +13,7 @@ from theodolite.domain.persona import ParameterRow, Script
 from theodolite.domain.run import FailureSource
 from theodolite.domain.scenario import Scenario, SourceText, Task
 from theodolite.domain.scenario import TestPacket as Packet
-from theodolite.testing.personas import LEFT_OUT, OPENING
+from theodolite.testing.design import LEFT_OUT, OPENING
 from theodolite.testing.sessions import run_session, task_version, with_shared_context
 
 

@@ -10,18 +10,46 @@ before the material and again after it, so that the material has not the last wo
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from itertools import count
+from typing import TypeVar
 
-from theodolite.assessment.judge.arrangement import Arrangement
-from theodolite.assessment.judge.control import ControlQuestion, control_question
-from theodolite.assessment.judge.escaping import escaped
-from theodolite.assessment.judge.form import REFUSED, form_words
-from theodolite.assessment.judge.recalling import recalled
+from theodolite.domain.annotation import Control
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.flow import Message, Speaker
 from theodolite.domain.guideline import Example, Guideline
-from theodolite.domain.identity import digest
+from theodolite.domain.identity import FixedJson, Json, digest
+from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, QuestionLevel, Scale, ScaleKind
+from theodolite.domain.shown_order import labels_reversed
+
+CONTROL = "check"
+"""Key under which a verdict answers the control question."""
+
+
+def recalled(word: Callable[[Guideline, Arrangement], T]) -> Callable[[Guideline, Arrangement], T]:
+    """Let a function remember what it made of a guideline in an arrangement.
+
+    Args:
+        word: Depends on nothing but its arguments, and its results are never changed.
+    """
+    known: dict[tuple[int, int], tuple[Guideline, T]] = {}
+
+    @wraps(word)
+    def recall(guideline: Guideline, arrangement: Arrangement) -> T:
+        place = (id(guideline), arrangement.replicate)
+        found = known.get(place)
+        # What is kept holds the guideline, so that no other one can come to have its number.
+        if found is None:
+            if len(known) >= _KEPT:
+                known.clear()
+            found = known[place] = (guideline, word(guideline, arrangement))
+        return found[1]
+
+    return recall
+
 
 PROMPT_VERSION = 3
 """Number of the judge's prompt; raised by hand when its words change."""
@@ -151,3 +179,281 @@ def _sides(turn: Turn, mark: str) -> tuple[str, ...]:
 def _header(number: int, side: str, mark: str) -> str:
     """Return what stands before one side of a turn."""
     return f"[{mark} turn {number}] {side}:"
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrangement:
+    """The order in which one reading shows what has no order of its own.
+
+    Attributes:
+        replicate: Number of the reading, from 1; the first is as the guideline is written.
+    """
+
+    replicate: int = 1
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the labels stand in reverse order."""
+        return labels_reversed(self.replicate)
+
+    def points(self, values: Sequence[T]) -> tuple[T, ...]:
+        """Return the points of a scale in the order of this reading."""
+        return tuple(reversed(values)) if self.is_reversed else tuple(values)
+
+    def turned(self, items: Sequence[T]) -> tuple[T, ...]:
+        """Return examples in the order of this reading: each one stands first in its turn."""
+        start = (self.replicate - 1) % len(items) if items else 0
+        return (*items[start:], *items[:start])
+
+    def words(self, n_examples: int) -> str:
+        """Return how this reading differs from the first, in words; empty for the first.
+
+        Args:
+            n_examples: Examples of the guideline; count.
+        """
+        if self.replicate == 1:
+            return ""
+        start = (self.replicate - 1) % n_examples if n_examples else 0
+        parts = ["labels reversed"] if self.is_reversed else []
+        parts += [f"examples from {start + 1}"] if start else []
+        return ", ".join(parts) or "another sheet number"
+
+
+REASON, QUOTES, REFUSED = "reason", "quotes", "no_verdict"
+"""Keys of a verdict beside its answers."""
+
+RESERVED_KEYS = (REASON, QUOTES, REFUSED, CONTROL)
+"""Names that no question may have, since a verdict needs them."""
+
+_FORM = """\
+Answer with one JSON object and nothing before or after it. Its keys, in this order:
+  "reason": one to three sentences that say why, written before you decide
+  "quotes": a list of {{"turn": number, "text": "exact words"}}{source}; may be empty
+{answers}"""
+
+
+def form_words(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
+    """Return what a judge is to write, reason before verdict."""
+    asked = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
+    source = ", turn 0 for the source material" if dialogue.material else ""
+    return _FORM.format(answers=f"{_answer_lines(guideline, arrangement)}{asked}", source=source)
+
+
+@recalled
+def _answer_lines(guideline: Guideline, arrangement: Arrangement) -> str:
+    return "".join(f"{_answer_line(question, arrangement)}\n" for question in guideline.instrument.questions)
+
+
+@recalled
+def answer_schema(guideline: Guideline, arrangement: Arrangement) -> FixedJson:
+    """Return the form as a JSON schema, for endpoints that keep to one.
+
+    All keys are demanded and no others allowed, as such endpoints want it; a
+    follow-up that is not opened is null.
+    """
+    quote: dict[str, Json] = {
+        "type": "object",
+        "properties": {"turn": {"type": "integer"}, "text": {"type": "string"}},
+        "required": ["turn", "text"],
+        "additionalProperties": False,
+    }
+    properties: dict[str, Json] = {REASON: {"type": "string"}, QUOTES: {"type": "array", "items": quote}}
+    for question in guideline.instrument.questions:
+        properties[question.name] = _value_schema(question, arrangement)
+    properties[CONTROL] = {"type": "string"}
+    return FixedJson(
+        {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+    )
+
+
+def _value_schema(question: Question, arrangement: Arrangement) -> Json:
+    """Return what one value may be, without `anyOf`, which not every endpoint knows: numbers may stand as texts."""
+    words = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
+    scale = question.scale
+    value: dict[str, Json] = {"type": "string"}
+    if scale.categories:
+        points: list[Json] = [*arrangement.points(scale.categories), *words]
+        value["enum"] = points
+    if scale.kind is ScaleKind.NUMBERS and not words:
+        value = {"type": "integer", "enum": [int(point) for point in arrangement.points(scale.categories)]}
+    if scale.kind is ScaleKind.DECIMALS and not words:
+        value = {"type": "number"}
+    if question.when:
+        value["type"] = [value["type"], "null"]
+        known = value.get("enum")
+        value |= {"enum": [*known, None]} if isinstance(known, list) else {}
+    return {"type": "array", "items": value} if question.level is QuestionLevel.TURN else value
+
+
+def _answer_line(question: Question, arrangement: Arrangement) -> str:
+    wanted = _scale_words(question.scale, arrangement)
+    if question.may_be_unable:
+        wanted += f', or "{UNABLE}"'
+    if question.may_not_apply:
+        wanted += f', or "{NOT_APPLICABLE}"'
+    if question.when:
+        wanted += f", if {question.when.text}; else null"
+    if question.level is QuestionLevel.TURN:
+        wanted = f"a list with one entry for each turn, each {wanted}"
+    return f'  "{question.name}": {wanted}'
+
+
+def _scale_words(scale: Scale, arrangement: Arrangement) -> str:
+    if scale.kind is ScaleKind.TEXT:
+        return "a text"
+    if scale.kind is ScaleKind.NUMBERS:
+        first, last = arrangement.points((scale.lowest, scale.highest))
+        return f"a whole number from {first} to {last}"
+    if scale.kind is ScaleKind.DECIMALS:
+        return f"a number from {scale.lowest} to {scale.highest}, decimals allowed"
+    return "one of " + ", ".join(f'"{value}"' for value in arrangement.points(scale.categories))
+
+
+_WORDS = (
+    "anchor",
+    "basket",
+    "candle",
+    "dolphin",
+    "engine",
+    "feather",
+    "garden",
+    "hammer",
+    "island",
+    "jacket",
+    "kettle",
+    "ladder",
+    "magnet",
+    "needle",
+    "orchard",
+    "pepper",
+    "quarry",
+    "ribbon",
+    "saddle",
+    "timber",
+    "umbrella",
+    "valley",
+    "walnut",
+    "yellow",
+    "autumn",
+    "bridge",
+    "copper",
+    "desert",
+    "ember",
+    "forest",
+    "glacier",
+    "harbour",
+    "ivory",
+    "jungle",
+    "kernel",
+    "lantern",
+    "meadow",
+    "nickel",
+    "oyster",
+    "pebble",
+    "quiver",
+    "raven",
+    "silver",
+    "tunnel",
+    "upland",
+    "velvet",
+    "willow",
+    "zephyr",
+    "almond",
+    "bottle",
+    "cotton",
+    "driver",
+    "easel",
+    "falcon",
+    "goblet",
+    "helmet",
+    "insect",
+    "jigsaw",
+    "kitten",
+    "lemon",
+    "mirror",
+    "napkin",
+    "otter",
+    "planet",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlQuestion:
+    """What a judge is asked besides, and the right answer.
+
+    Attributes:
+        word: A word that stands nowhere in the material.
+        last_turn: Number of the last turn.
+    """
+
+    word: str
+    last_turn: int
+
+    @property
+    def answer(self) -> str:
+        """The right answer, e.g. `harbour 3`."""
+        return f"{self.word} {self.last_turn}"
+
+    @property
+    def words(self) -> str:
+        """The question as it stands after the material."""
+        return (
+            f'Control question: the word of this sheet is {self.word}. Answer it under the key "{CONTROL}" with that '
+            "word, a space, and the number of the last turn whose header carries the mark."
+        )
+
+    def state(self, verdict: Mapping[str, object] | None) -> Control:
+        """Return how a verdict answers the question."""
+        given = verdict.get(CONTROL) if verdict is not None else None
+        if given is None:
+            return Control.UNANSWERED
+        said = " ".join(str(given).casefold().replace(",", " ").split())
+        return Control.PASSED if said == self.answer else Control.FAILED
+
+
+def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
+    """Return the control question of one reading of a dialogue."""
+    said = [dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response))]
+    lowered = "\n".join(said).casefold()
+    start = int(digest("control", str(replicate), *said)[:8], 16)
+    order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))
+    # A dialogue that holds all of these words gets the one that is drawn for it all the same.
+    word = next((each for each in order if each not in lowered), _WORDS[start % len(_WORDS)])
+    return ControlQuestion(word=word, last_turn=dialogue.turns[-1].number if dialogue.turns else 0)
+
+
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+
+_TEMPLATE = re.compile(r"<(?=\|)|(?<=\|)(?=>)|(?<=\[)(?=/?INST\])")
+
+_JOINER = "\u2060"
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as a judge is shown it: unseen letters written out, marks of chat templates broken.
+
+    Letters of the Unicode tag block can carry a message that no reader of the
+    report would see, and letters that change the direction of writing can hide
+    one. A mark like `<|im_start|>` may be read by a server as the beginning of
+    another speaker's words.
+
+    Example:
+        >>> escaped("fine\u202e.")
+        'fine\\u{202e}.'
+    """
+    if text.isascii() and "|" not in text and "INST]" not in text and text.replace("\n", "").isprintable():
+        return text  # nearly every text; looking letter by letter takes ten times as long
+    visible = _UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    return _TEMPLATE.sub(lambda found: f"{found[0]}{_JOINER}", visible)
+
+
+_KEPT = 256
+"""Wordings kept for one function; count."""

@@ -11,10 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from theodolite.assessment.judge.control import ControlQuestion
-from theodolite.assessment.judge.form import QUOTES, REASON, REFUSED
-from theodolite.assessment.quoting import quotes_in
-from theodolite.assessment.routing import is_open, left_closed
+from theodolite.assessment.form_rules import is_open, left_closed, quotes_in
+from theodolite.assessment.judge.prompt import QUOTES, REASON, REFUSED, ControlQuestion
 from theodolite.domain.annotation import Answer, Control, Outcome, Quote
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.guideline import Guideline

@@ -22,13 +22,11 @@ from theodolite.domain.errors import (
 )
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
-from theodolite.gateways.applications.connections import Connections
-from theodolite.gateways.applications.open_sessions import OpenSessions
+from theodolite.gateways.applications.connections import Connections, OpenSessions
 from theodolite.gateways.applications.worker_process import ForeignObject, WorkerChannel, decode, type_of
 from theodolite.gateways.applications.workers import Slots, Workers
 from theodolite.gateways.errors import AttemptError, empty, malformed
-from theodolite.gateways.sanitize import readable, repaired
-from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
+from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials, readable, repaired
 from theodolite.gateways.templates import text_template
 from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock

@@ -14,14 +14,12 @@ from theodolite.domain.application import Isolation, Markup, PythonCallable
 from theodolite.domain.errors import MalformedReply, ServerFault, TimedOut
 from theodolite.domain.flow import AskFunction, Reply, SayToApplication
 from theodolite.domain.network import NetworkUse
-from theodolite.gateways.applications.connections import Connections
-from theodolite.gateways.applications.open_sessions import OpenSessions
+from theodolite.gateways.applications.connections import Connections, OpenSessions
 from theodolite.gateways.applications.worker import keywords_of
 from theodolite.gateways.applications.worker_process import decode, type_of
 from theodolite.gateways.applications.workers import Slots, Workers
 from theodolite.gateways.errors import AttemptError, empty, malformed
-from theodolite.gateways.sanitize import readable, repaired
-from theodolite.gateways.secret_redaction import Secret
+from theodolite.gateways.secret_redaction import Secret, readable, repaired
 from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock
 

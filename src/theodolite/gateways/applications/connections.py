@@ -1,11 +1,15 @@
-"""Collects what an application's processes do on the network, and keeps it beside the workspace's database."""
+"""Network connections of an application's processes, and its open sessions."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
 import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from theodolite.domain.application import Application, AriaClass, PythonCallable
@@ -93,3 +97,140 @@ def _read(file: Path) -> dict[str, list[str]]:
         return {kind: [str(name) for name in result[kind]] for kind in (*_LISTS, "modes")}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
+
+
+IDLE_S = 600.0
+"""Time without a call after which a session that can go on later lets go of what it holds; seconds."""
+
+Suspend = Callable[[str], Awaitable[None]]
+"""Lets go of what a session holds; the session goes on later by hearing its earlier prompts again."""
+
+
+class OpenSessions:
+    """Bounds the sessions that are open at one time.
+
+    A run begins each session before its first call and holds it open to its end, so
+    that further sessions wait. In an event nobody knows when a person will go on:
+    there a session is open from call to call, and the one that has been idle longest
+    is suspended when another person needs its place.
+    """
+
+    def __init__(self, suspend: Suspend, *, most: int = 0, can_resume: bool = True, idle_s: float = IDLE_S) -> None:
+        """Begin without sessions.
+
+        Args:
+            suspend: Lets go of what a session holds.
+            most: Sessions at one time at most; count, 0 for any.
+            can_resume: Whether a suspended session can go on; else none is suspended.
+            idle_s: Time without a call after which a session is suspended; seconds.
+        """
+        self._suspend = suspend
+        self._most = most
+        self._can_resume = can_resume
+        self._idle_s = idle_s
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        self._open: dict[str, None] = {}
+        self._held: set[str] = set()
+        self._calls: Counter[str] = Counter()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._suspensions: dict[str, asyncio.Task[None]] = {}
+        self._changed = asyncio.Event()
+
+    def _enter_loop(self) -> None:
+        """Begin anew where another event loop asks: what belonged to the last one has ended with it."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            self._reset()
+
+    async def begin(self, session: str) -> None:
+        """Wait until a session may be open, and hold it open until `end`."""
+        self._enter_loop()
+        await self._admit(session)
+        self._held.add(session)
+        self._stop_timer(session)
+
+    @asynccontextmanager
+    async def call(self, session: str) -> AsyncIterator[None]:
+        """Wait until a session may be open, and keep it open during a call."""
+        self._enter_loop()
+        await self._admit(session)
+        self._calls[session] += 1
+        self._stop_timer(session)
+        try:
+            yield
+        finally:
+            self._calls -= Counter([session])
+            self._rest(session)
+
+    def end(self, session: str) -> None:
+        """Forget a session that is over; the caller lets go of what it holds."""
+        self._enter_loop()
+        self._stop_timer(session)
+        self._held.discard(session)
+        self._open.pop(session, None)
+        self._notify()
+
+    async def close(self) -> None:
+        """Forget all sessions and stop waiting for idle ones."""
+        self._enter_loop()
+        for session in tuple(self._timers):
+            self._stop_timer(session)
+        await asyncio.gather(*self._suspensions.values(), return_exceptions=True)
+        self._reset()
+
+    async def _admit(self, session: str) -> None:
+        while True:
+            if (leaving := self._suspensions.get(session)) is not None:
+                await asyncio.shield(leaving)
+            elif session in self._open or not self._is_full():
+                self._open[session] = None
+                return
+            elif (idle := self._longest_idle()) is not None:
+                await asyncio.shield(self._suspended(idle))
+            else:
+                await self._changed.wait()
+
+    def _is_full(self) -> bool:
+        return bool(self._most) and len(self._open) + len(self._suspensions) >= self._most
+
+    def _rest(self, session: str) -> None:
+        """Note that a session is idle now: it comes after all that have been idle for longer."""
+        if session in self._open:
+            self._open[session] = self._open.pop(session)
+            if self._can_suspend(session):
+                loop = asyncio.get_running_loop()
+                self._timers[session] = loop.call_later(self._idle_s, self._suspended, session)
+        self._notify()
+
+    def _suspended(self, session: str) -> asyncio.Task[None]:
+        """Begin to suspend a session, and return what ends when it has let go."""
+        self._stop_timer(session)
+        self._open.pop(session, None)
+        task = asyncio.get_running_loop().create_task(self._suspend_one(session))
+        self._suspensions[session] = task
+        return task
+
+    async def _suspend_one(self, session: str) -> None:
+        try:
+            await self._suspend(session)
+        finally:
+            self._suspensions.pop(session, None)
+            self._notify()
+
+    def _notify(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    def _stop_timer(self, session: str) -> None:
+        if (timer := self._timers.pop(session, None)) is not None:
+            timer.cancel()
+
+    def _longest_idle(self) -> str | None:
+        return next((session for session in self._open if self._can_suspend(session)), None)
+
+    def _can_suspend(self, session: str) -> bool:
+        return self._can_resume and session not in self._held and not self._calls[session]

@@ -13,15 +13,19 @@ from theodolite.domain.application import BodyFormat, HttpEndpoint
 from theodolite.domain.errors import ContentRefused, InputError, MalformedReply, TimedOut, Unreachable
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.domain.run import Spending
-from theodolite.gateways.errors import AttemptError, malformed
-from theodolite.gateways.http.client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
-from theodolite.gateways.http.proxies import CallRoute, require_public_host
-from theodolite.gateways.http.reply_reading import EventStream, ReplyPlace, find_in, parse_path
-from theodolite.gateways.limits.rate_limiter import RateLimiter, SlotPool
-from theodolite.gateways.limits.retry import REFUSALS, RetriesExhausted, RetryPolicy
-from theodolite.gateways.sanitize import repaired
-from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
-from theodolite.gateways.templates import address_template, body_template, form_template, text_template, variables_of
+from theodolite.gateways.errors import REFUSALS, AttemptError, RetriesExhausted, RetryPolicy, malformed
+from theodolite.gateways.http_client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
+from theodolite.gateways.proxies import CallRoute, require_public_host
+from theodolite.gateways.rate_limiter import RateLimiter, SlotPool
+from theodolite.gateways.reply_reading import EventStream, ReplyPlace, find_in, parse_path
+from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret, repaired
+from theodolite.gateways.templates import (
+    address_template,
+    body_template,
+    form_template,
+    request_variables,
+    text_template,
+)
 from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock
 
@@ -195,7 +199,7 @@ class HttpApplication:
         look = self._looking_for_id(session)
         secret = self._client.secret
         stream = EventStream(self._place, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
-        slots = variables_of(request, session=session if self._id_at is None else self._sites.ids.get(session, ""))
+        slots = request_variables(request, session=session if self._id_at is None else self._sites.ids.get(session, ""))
         answer = await self._client.call(self._form.fill(slots, hear=stream.feed if stream else None))
         text = stream.text() if stream else self._place.read(answer)
         if stream is None:

@@ -10,7 +10,7 @@ from theodolite.domain.application import ModelEndpoint, Param, Price
 from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.gateways.errors import AttemptError, api_error_in, malformed, withheld
-from theodolite.gateways.http.client import HttpResponse
+from theodolite.gateways.http_client import HttpResponse
 from theodolite.gateways.models.chat_format import CHAT_FIELD, NOTHING, Dialect, body_bytes
 from theodolite.gateways.models.model_answer import (
     EventBody,

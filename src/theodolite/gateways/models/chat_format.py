@@ -14,7 +14,7 @@ from theodolite.domain.errors import ServerFault
 from theodolite.domain.flow import AskModel, Reply, Speaker
 from theodolite.domain.identity import FixedJson
 from theodolite.gateways.errors import FILTER_CODES, AttemptError, api_error_in, malformed, withheld
-from theodolite.gateways.http.client import HttpRequest, HttpResponse
+from theodolite.gateways.http_client import HttpRequest, HttpResponse
 from theodolite.gateways.models.model_answer import (
     EventBody,
     ModelOutput,
@@ -27,8 +27,8 @@ from theodolite.gateways.models.model_answer import (
     word,
     words_in,
 )
+from theodolite.gateways.proxies import below
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
-from theodolite.gateways.web_address import below
 
 _LISTING = "/models"
 

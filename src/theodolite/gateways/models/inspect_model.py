@@ -27,12 +27,20 @@ from theodolite.domain.errors import (
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.run import FailureSource, Spending
-from theodolite.gateways.errors import Again, AttemptError, of_status, withheld
-from theodolite.gateways.http.client import HttpResponse, host_of
-from theodolite.gateways.limits.rate_limiter import RateLimiter
-from theodolite.gateways.limits.retry import RetriesExhausted, RetryPolicy, retry, retry_policy_of
+from theodolite.gateways.errors import (
+    Again,
+    AttemptError,
+    RetriesExhausted,
+    RetryPolicy,
+    of_status,
+    retry,
+    retry_policy_of,
+    withheld,
+)
+from theodolite.gateways.http_client import HttpResponse, host_of
 from theodolite.gateways.models.chat_model import StructuredOutput, used_up
 from theodolite.gateways.models.model_answer import ModelOutput, reply_of, words_in
+from theodolite.gateways.rate_limiter import RateLimiter
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock

@@ -12,10 +12,9 @@ from theodolite.domain.application import ModelEndpoint, Price
 from theodolite.domain.flow import Reply
 from theodolite.domain.run import Spending
 from theodolite.gateways.errors import Again, AttemptError, api_error_in, empty, malformed, of_status, unreadable
-from theodolite.gateways.http.client import HttpResponse
-from theodolite.gateways.http.reply_reading import EventReader
-from theodolite.gateways.sanitize import repaired
-from theodolite.gateways.secret_redaction import Secret
+from theodolite.gateways.http_client import HttpResponse
+from theodolite.gateways.reply_reading import EventReader
+from theodolite.gateways.secret_redaction import Secret, repaired
 from theodolite.ports.application import OnChunk
 
 

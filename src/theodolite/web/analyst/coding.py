@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.assessment.capture.personal import personal_details
+from theodolite.assessment.redaction import personal_details
 from theodolite.domain.coding import TRIED, Code, Codebook, CodedAnswer, CodedState, CodingWork, QuoteRelease
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.estimate import Estimate

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET
 
 from theodolite.annotation.cases import cases
 from theodolite.assessment.blinding import mask_for
-from theodolite.assessment.redacting import redacted
+from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound

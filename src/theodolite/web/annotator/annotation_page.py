@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from theodolite.annotation.rules import worked_examples
-from theodolite.assessment.completeness import asked as asked_places
-from theodolite.assessment.completeness import open_questions
-from theodolite.assessment.quoting import plain_words
-from theodolite.assessment.sentences import sentences
+from theodolite.assessment.form_rules import asked as asked_places
+from theodolite.assessment.form_rules import open_questions, plain_words, sentences
 from theodolite.domain.annotating.quality import Marked
 from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
 from theodolite.domain.annotation import SOURCE_MATERIAL, Answer, Quote

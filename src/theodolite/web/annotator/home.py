@@ -32,7 +32,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
 from theodolite.events.sessions import save_avoided_topics
-from theodolite.testing.topics import topics_version
+from theodolite.testing.availability import topics_version
 from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.events import server_store
 from theodolite.web.middleware import read_language

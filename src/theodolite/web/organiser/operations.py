@@ -30,7 +30,7 @@ from theodolite.domain.session import Pauser, Session, SessionState
 from theodolite.domain.wording import languages_of
 from theodolite.events.results import STUCK_S, CellCount, EventStatus, status_of
 from theodolite.testing.assigning import people_levels
-from theodolite.testing.opening import hours_of
+from theodolite.testing.availability import hours_of
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.invitations import COMPLETION, code_path, why_shut, words_of
 from theodolite.web.events import NO_APPROVAL, TESTERS, event_of, lacks_before_opening, may_invite

@@ -25,7 +25,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.annotation.listing import dialogue_names, latest_submissions
-from theodolite.assessment.unblinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
+from theodolite.assessment.blinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.bootstrap.reports import REPORT, RESULTS

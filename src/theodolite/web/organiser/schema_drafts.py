@@ -17,7 +17,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods
 
 from theodolite.annotation.submission import carry_over, first_use, n_qualified
-from theodolite.assessment.completeness import current
+from theodolite.assessment.form_rules import current
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study

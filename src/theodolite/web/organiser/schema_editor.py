@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from theodolite.annotation import queues
 from theodolite.annotation.cases import settled_threads
 from theodolite.annotation.submission import annotate_again, asked_by, dialogue_answers, past_answers, routed_counts
-from theodolite.assessment.schema_impact import drawn_again, is_same, rule_of, strata_of, touched
+from theodolite.assessment.schema_changes import drawn_again, is_same, rule_of, strata_of, touched
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config import schemas as schema_texts
 from theodolite.config.instruments import SCHEMA_FOLDER

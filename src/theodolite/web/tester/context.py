@@ -45,9 +45,8 @@ from theodolite.events.sessions import (
     next_session_index,
     stratum_of,
 )
-from theodolite.testing.opening import Openness
-from theodolite.testing.strategies.catalogue import APPROACHES
-from theodolite.testing.topics import topics_version
+from theodolite.testing.availability import Openness, topics_version
+from theodolite.testing.strategies import APPROACHES
 from theodolite.web.access import AccessContext, View, allowed
 from theodolite.web.events import event_of, read_study
 from theodolite.web.middleware import speak

@@ -12,7 +12,7 @@ from tests.fakes.builders import annotation_task, categories, dialogue, guidelin
 from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.assessment.annotating import annotate
-from theodolite.assessment.judge.voting import is_settled, majority, races
+from theodolite.assessment.judge.judging import is_settled, majority, races
 from theodolite.domain.annotation import Answer, Outcome, Vote
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.flow import replay

@@ -9,8 +9,8 @@ from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, 
 from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
-from theodolite.assessment.judge.escaping import escaped
 from theodolite.assessment.judge.injecting import _with_source, injected, other_side, trial
+from theodolite.assessment.judge.prompt import escaped
 from theodolite.config.load_context import injection_attempts
 from theodolite.domain.findings.agreement import InjectionEffect, InjectionSpot
 from theodolite.domain.instrument import Operator, Scale, ScaleKind

@@ -7,7 +7,8 @@ from tests.fakes.builders import annotation_task, dialogue, guideline, judge, qu
 from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
-from theodolite.assessment.judge.control import control_question
+from theodolite.assessment.judge.judging import declines
+from theodolite.assessment.judge.prompt import control_question
 from theodolite.domain.annotation import Control, Outcome
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.dialogue import TesterType
@@ -15,6 +16,7 @@ from theodolite.domain.flow import CONTENT_FILTER, Speaker
 from theodolite.domain.identity import version_of
 
 SAID = dialogue(turn(1, "a", "b"))
+
 ASKED = guideline(question("label"))
 
 
@@ -163,3 +165,35 @@ def test_whether_a_reply_may_be_cached_makes_no_other_request():
     first = annotated(verdict(label="yes"), about=replace(SAID, held_by=TesterType.PERSON)).requests[0]
 
     assert version_of(first) == version_of(replace(first, may_be_cached=True))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't assist with that request.",
+        "I\u2019m really sorry, but I cannot help evaluate this content.",
+        "I cannot rate this dialogue.",
+        "I am unable to assess content of this kind.",
+        "I must decline.",
+        "Unfortunately, I won't be able to label this material.",
+        "Sorry, that is not something I can help with.",
+    ],
+)
+def test_words_that_decline(text):
+    assert declines(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot find a promise: no.",
+        "I can't see any refund being promised.",
+        "The application says: I cannot help with that.",
+        '{"no_verdict": "I cannot judge this."}',
+        "Sorry for the delay. The label is yes.",
+        "yes",
+        "",
+    ],
+)
+def test_words_that_do_not(text):
+    assert not declines(text)

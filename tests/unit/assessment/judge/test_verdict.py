@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import NUMBERS, categories, dialogue, guideline, question, turn, verdict
 
+from theodolite.assessment.form_rules import NOWHERE
 from theodolite.assessment.judge.verdict import read_verdict, unread
-from theodolite.assessment.quoting import NOWHERE
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import QuestionLevel, Scale, ScaleKind
 

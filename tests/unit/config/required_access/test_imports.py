@@ -11,8 +11,7 @@ from theodolite.config.loading import check_study
 from theodolite.config.required_access import code_problem
 from theodolite.domain.application import AriaClass, PythonCallable
 from theodolite.domain.errors import InputError, Severity
-from theodolite.gateways.applications.runtime import Surroundings, code_of
-from theodolite.gateways.applications.workers import Workers
+from theodolite.gateways.applications.workers import Surroundings, Workers, code_of
 from theodolite.gateways.secret_redaction import Credentials
 
 STUDY = """study: a

@@ -11,7 +11,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.run import FailureSource
 from theodolite.gateways.errors import AttemptError
-from theodolite.gateways.http.client import HttpResponse
+from theodolite.gateways.http_client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import TOKENS_AT_MOST, read_reply, request_body
 from theodolite.gateways.secret_redaction import Secret
 

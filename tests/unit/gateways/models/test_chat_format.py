@@ -13,7 +13,7 @@ from theodolite.domain.errors import ContentRefused, EmptyReply, GatewayError, M
 from theodolite.domain.flow import AskModel, Message, Reply, Speaker
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.errors import AttemptError
-from theodolite.gateways.http.client import HttpResponse
+from theodolite.gateways.http_client import HttpResponse
 from theodolite.gateways.models.chat_format import read_model_names, read_reply, request_body
 from theodolite.gateways.secret_redaction import Secret
 

@@ -13,7 +13,7 @@ from tests.fakes.misbehaviour import chat_answer, chat_events, messages_answer, 
 from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import EmptyReply, RateLimited, ServerFault
 from theodolite.gateways.errors import AttemptError
-from theodolite.gateways.http.client import HttpResponse
+from theodolite.gateways.http_client import HttpResponse
 from theodolite.gateways.models.anthropic_messages import STREAMED_MESSAGES
 from theodolite.gateways.models.chat_format import STREAMED_CHAT, read_reply
 from theodolite.gateways.models.model_answer import (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.measurement.study.small_study import SmallStudy, polite
-from theodolite.assessment.judge.voting import majority
+from theodolite.assessment.judge.judging import majority
 from theodolite.domain.annotation import AnnotatorKind, Answer, Control, Outcome, Quote, Vote
 from theodolite.domain.annotator import ModelJudge, StopRule, Voting
 from theodolite.domain.estimate import Estimate, Undefined

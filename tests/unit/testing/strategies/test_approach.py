@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from theodolite.domain.errors import PlanError
-from theodolite.testing.strategies.approach import AttackReply, CheckedAttack, Try
+from theodolite.testing.strategies import AttackReply, CheckedAttack, Try
 
 ASKS = Try(prompt="a", description="asks")
 

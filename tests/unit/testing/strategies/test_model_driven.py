@@ -5,9 +5,7 @@ import pytest
 from theodolite.domain.flow import AskModel
 from theodolite.domain.persona import Aim, Attack, AttemptOutcome
 from theodolite.domain.run import FailureSource
-from theodolite.testing.strategies.approach import AttackReply
-from theodolite.testing.strategies.catalogue import approach_of
-from theodolite.testing.strategies.model_driven import TRIES, adaptive
+from theodolite.testing.strategies import TRIES, AttackReply, adaptive, approach_of
 
 ATTACK = Attack(key="adaptive/key", strategy="adaptive", aim=Aim(key="key", ask="Where is the key?"), model="red")
 

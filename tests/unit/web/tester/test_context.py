@@ -7,7 +7,7 @@ from django.utils import translation
 
 from tests.fakes.builders import study
 from theodolite.domain.persona import OWN_WAY, TITLES, AttemptOutcome, Strategy
-from theodolite.testing.strategies.catalogue import APPROACHES
+from theodolite.testing.strategies import APPROACHES
 from theodolite.web.tester.context import LONGEST, Unreadable, notes_on, ways_of, with_note
 
 STUDY = study()

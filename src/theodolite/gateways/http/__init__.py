@@ -1,1 +1,0 @@
-"""HTTP: connections, requests and answers, whoever is asked."""

@@ -1,0 +1,297 @@
+"""The client to one endpoint: pooled connections, slots, attempts."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from theodolite.domain.errors import InputError, Rejected, TimedOut
+from theodolite.domain.network import refuse_userinfo
+from theodolite.gateways.errors import (
+    FOREIGN,
+    Again,
+    AttemptError,
+    RetriesExhausted,
+    RetryPolicy,
+    asked_wait_s,
+    of_status,
+    read_api_error,
+    retry,
+    translate,
+    withheld,
+)
+from theodolite.gateways.proxies import CallRoute, NoAddress, web_address
+from theodolite.gateways.rate_limiter import RateLimiter
+from theodolite.gateways.secret_redaction import Secret
+from theodolite.ports.progress import Clock
+
+if TYPE_CHECKING:  # aiohttp loads with the first call
+    from theodolite.gateways.http_transport import HttpTransport, RawResponse
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
+
+TokenCounter = Callable[[bytes], int | None]
+"""Tells from an answer's body how many tokens its call has taken; None where it does not say."""
+
+InBandCheck = Callable[[bytes], AttemptError | None]
+"""Tells from the body of a good answer what has gone wrong all the same and may pass; None where nothing has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """One HTTP request, without the key.
+
+    Attributes:
+        url: Address.
+        method: HTTP method.
+        body: Bytes; None for no body.
+        headers: Headers but for the key.
+        tokens: What it is expected to take; count, 0 where nobody counts.
+        doubtful: Fields that not every server takes; an error that names one is about
+            the request, whatever its status.
+        hear: Receives the bytes of a good answer as they arrive; once it has heard
+            any, there is no second try.
+    """
+
+    url: str
+    method: str = "POST"
+    body: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    tokens: int = 0
+    doubtful: tuple[str, ...] = ()
+    hear: Callable[[bytes], None] | None = field(default=None, compare=False)
+
+    @property
+    def key(self) -> str:
+        """What makes this request different from others."""
+        return hashlib.sha256(self.url.encode() + b"\n" + (self.body or b"")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpResponse:
+    """An HTTP answer with a status of 2xx, read to its end.
+
+    Attributes:
+        body: Its bytes, decompressed.
+        content_type: What its headers say that it is; empty where they say nothing.
+        latency_s: Time from the last attempt's start to its end; seconds.
+        attempts: Attempts made; count.
+    """
+
+    body: bytes
+    content_type: str = ""
+    latency_s: float = 0.0
+    attempts: int = 1
+
+    @property
+    def charset(self) -> str:
+        """Encoding that its headers name; empty where they name none."""
+        match = _CHARSET.search(self.content_type)
+        return match[1] if match else ""
+
+
+_Ended = tuple[HttpResponse | AttemptError, float]
+"""How an attempt ended and how long it took; seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What belongs to one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    transport: HttpTransport
+    slots: asyncio.Semaphore
+
+
+class HttpClient:
+    """Sends requests to one endpoint and brings answers or failed attempts, nothing else.
+
+    Connections are opened lazily inside the running event loop. There are no
+    cookies, no redirects and no retries but our own.
+    """
+
+    def __init__(
+        self,
+        *,
+        endpoint: str,
+        secret: Secret,
+        clock: Clock,
+        retry_policy: RetryPolicy,
+        parallel: int,
+        rate_limiter: RateLimiter,
+        count_tokens: TokenCounter | None = None,
+        check_in_band: InBandCheck | None = None,
+        route: CallRoute | None = None,
+    ) -> None:
+        """Keep what every call needs.
+
+        Args:
+            endpoint: Name of the model or application in the study.
+            secret: The key, sent as bearer token.
+            clock: Tells the time and waits between tries.
+            retry_policy: Bounds of a call.
+            parallel: Calls in flight at most; count.
+            rate_limiter: Says when an attempt may begin: limits shared with others, limits per minute.
+            count_tokens: Tells what a call has taken; None where nobody counts tokens.
+            check_in_band: Hears what is wrong with a good answer and may pass; None where every good answer counts.
+            route: How calls leave this machine; directly, with the system's authorities, unless given.
+        """
+        self.endpoint = endpoint
+        self.secret = secret
+        self.clock = clock
+        self.retry_policy = retry_policy
+        self._parallel = parallel
+        self._rate_limiter = rate_limiter
+        self._count_tokens = count_tokens
+        self._check_in_band = check_in_band
+        self._route = route
+        self._lines: _Lines | None = None
+
+    async def call(self, http_request: HttpRequest) -> HttpResponse:
+        """Return the answer to a request.
+
+        Raises:
+            GatewayError: If none came; the subclass says why.
+        """
+        outcome = await self.retry(http_request, self.retry_policy)
+        if isinstance(outcome, HttpResponse):
+            return outcome
+        raise outcome.error(endpoint=self.endpoint, host=host_of(http_request.url))
+
+    async def retry(self, http_request: HttpRequest, retry_policy: RetryPolicy) -> HttpResponse | RetriesExhausted:
+        """Try as often as the retry policy allows; no slot is held while waiting."""
+        if self.secret.is_missing:
+            words = f"the environment variable `{self.secret.variable}` is not set"
+            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+        outcome = await retry(
+            lambda spent_s: self._in_slot(http_request, retry_policy, spent_s),
+            retry_policy=retry_policy,
+            clock=self.clock,
+            key=lambda: http_request.key,
+        )
+        if isinstance(outcome, RetriesExhausted):
+            return outcome
+        answer, tries = outcome
+        return replace(answer, attempts=tries) if tries > 1 else answer
+
+    def wait_s(self, http_request: HttpRequest) -> float:
+        """Return how long a request would wait for its minute, were it made now; seconds."""
+        return self._rate_limiter.wait_s(http_request.tokens)
+
+    async def close(self) -> None:
+        """Let go of the connections; a later call opens new ones."""
+        lines, self._lines = self._lines, None
+        if lines is not None and not lines.loop.is_closed():
+            await lines.transport.close()
+
+    def _open(self) -> _Lines:
+        loop = asyncio.get_running_loop()
+        if self._lines is None or self._lines.loop is not loop:
+            from theodolite.gateways.http_transport import HttpTransport
+
+            transport = HttpTransport(self.secret.headers(), route=self._route)
+            self._lines = _Lines(loop, transport, asyncio.Semaphore(self._parallel))
+        return self._lines
+
+    async def _in_slot(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
+        async with self._open().slots:
+            return await self._in_turn(http_request, retry_policy, spent_s)
+
+    async def _in_turn(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
+        """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
+        turn = await self._rate_limiter.begin(http_request.tokens)
+        begun = self.clock.monotonic_s()
+        outcome: HttpResponse | AttemptError | None = None
+        try:
+            outcome = await self._attempt(http_request, retry_policy, retry_policy.attempt_s(spent_s))
+            return outcome, self.clock.monotonic_s() - begun
+        finally:
+            answer = outcome if isinstance(outcome, HttpResponse) else None
+            tokens = self._count_tokens(answer.body) if answer is not None and self._count_tokens is not None else None
+            attempt_error = outcome if isinstance(outcome, AttemptError) else None
+            self._rate_limiter.end(turn, attempt_error, answered=answer is not None, tokens=tokens)
+
+    async def _attempt(
+        self, http_request: HttpRequest, retry_policy: RetryPolicy, timeout_s: float
+    ) -> HttpResponse | AttemptError:
+        begun = self.clock.monotonic_s()
+        hear = _StreamListener(http_request.hear) if http_request.hear is not None else None
+        try:
+            answer = await self._open().transport.send(
+                http_request.method,
+                http_request.url,
+                body=http_request.body,
+                headers=http_request.headers,
+                timeout_s=timeout_s,
+                connect_s=retry_policy.connect_s,
+                on_piece=hear,
+            )
+        except FOREIGN as error:
+            attempt_error = translate(error)
+            if hear is not None and hear.has_received:
+                attempt_error = replace(attempt_error, again=Again.NEVER)
+            late = attempt_error.kind is TimedOut
+            return replace(attempt_error, words=f"no answer within {timeout_s:.3g} s") if late else attempt_error
+        if 200 <= answer.status < 300:
+            late_error = self._check_in_band(answer.body) if self._check_in_band is not None else None
+            if late_error is not None:
+                return late_error if hear is None else replace(late_error, again=Again.NEVER)
+            kind = answer.headers.get("content-type", "")
+            return HttpResponse(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
+        return self._refusal_of(answer, http_request.doubtful)
+
+    def _refusal_of(self, answer: RawResponse, doubtful: tuple[str, ...]) -> AttemptError:
+        api_error, status = read_api_error(answer.body), answer.status
+        words = self.secret.scrub(api_error.words)
+        if any(field in api_error.words for field in doubtful):
+            return AttemptError(kind=Rejected, words=f"{status} {words}", status=status)
+        if status == 400 and api_error.is_filter:
+            return withheld(f"400 {words}".rstrip(), status=400)
+        if api_error.is_quota:
+            return AttemptError(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
+        if status in {401, 403}:
+            key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
+            words = f"{words} ({key})".lstrip()
+        return of_status(status, words, asked_wait_s=asked_wait_s(answer.headers, self.clock.now()))
+
+
+class _StreamListener:
+    """Passes the bytes of an answer on and knows whether there were any."""
+
+    def __init__(self, hear: Callable[[bytes], None]) -> None:
+        self._hear = hear
+        self.has_received = False
+
+    def __call__(self, piece: bytes) -> None:
+        self.has_received = True
+        self._hear(piece)
+
+
+def host_of(url: str) -> str:
+    """Return host and explicit port of an address, never its user or password.
+
+    Example:
+        >>> host_of("http://ana:secret@127.0.0.1:8000/v1")
+        '127.0.0.1:8000'
+    """
+    parsed = web_address(url)
+    return f"{parsed.host}:{parsed.named_port}" if parsed.named_port else parsed.host
+
+
+def checked_address(url: str, *, what: str) -> str:
+    """Return an address as it is, without a slash at its end.
+
+    Raises:
+        InputError: If it is no HTTP address, or holds a user or a password.
+    """
+    refuse_userinfo(what, url)
+    try:
+        web_address(url)
+    except NoAddress:
+        message = f"{what} needs an address such as `http://127.0.0.1:8000/v1`; `url` is something else"
+        raise InputError(message) from None
+    return url.rstrip("/")

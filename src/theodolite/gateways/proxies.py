@@ -1,0 +1,454 @@
+"""Proxies and certificates: which proxy passes a call on, whom TLS trusts, and which certificate we present.
+
+Settings of the study come first, then the variables of the environment that curl, pip and
+requests read as well: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from theodolite.domain.errors import InputError
+from theodolite.domain.network import NO_PROXY, NetworkSettings
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
+"""IPv6 addresses by which a network without IPv4 reaches the IPv4 Internet (NAT64, RFC 6052)."""
+
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""The IPv6 addresses that IANA has given out for the Internet."""
+
+
+# Python's own tables differ between its versions, so that everything that matters is named here.
+_REFUSED_4 = tuple(
+    map(
+        ipaddress.IPv4Network,
+        (
+            "168.63.129.16/32",  # Azure's platform service
+            "192.0.0.0/24",  # protocol assignments, among them Oracle's metadata service
+            "192.88.99.0/24",  # relays of 6to4
+            "100.64.0.0/10",  # behind a carrier's translation, among them Alibaba's metadata service
+        ),
+    )
+)
+
+_REFUSED_6 = tuple(
+    map(
+        ipaddress.IPv6Network,
+        (
+            "2001::/23",  # protocol assignments, among them Teredo, which stands for an IPv4 address
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4, which stands for an IPv4 address
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+
+
+def is_public(address: str) -> bool:
+    """Tell whether a numeric address can be met in the public network; other texts are no addresses."""
+    try:
+        met = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    older = _standing_for(met)
+    if older is not None or isinstance(met, ipaddress.IPv4Address):
+        return _is_public_4(older or ipaddress.IPv4Address(met.packed))
+    return met.is_global and met in _UNICAST and not any(met in network for network in _REFUSED_6)
+
+
+def _is_public_4(address: ipaddress.IPv4Address) -> bool:
+    is_given_out = address.is_global and not address.is_multicast
+    return is_given_out and not any(address in network for network in _REFUSED_4)
+
+
+def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address stands for in a form that is in use; None for all others."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else address.ipv4_mapped
+
+
+def require_public_host(url: str, *, what: str) -> None:
+    """Refuse an address whose host is written as a number that is not public; names are looked at when they are met.
+
+    Args:
+        url: The address.
+        what: Whose address it is, for the message.
+
+    Raises:
+        InputError: If the host is a number of a private network, of this machine, or of several machines.
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return
+    if not is_public(host):
+        message = f"{what} stands at `{host}`, which is no public address; name one that the Internet can reach"
+        raise InputError(message)
+
+
+CA_FILE = "THEODOLITE_CA_FILE"
+"""Environment variable with a PEM file of certificate authorities to trust beside those of the system."""
+
+CLIENT_CERT = "THEODOLITE_CLIENT_CERT"
+"""Environment variable with the PEM file of the certificate that this side presents."""
+
+CLIENT_KEY = "THEODOLITE_CLIENT_KEY"
+"""Environment variable with the PEM file of its private key."""
+
+CLIENT_KEY_PASSWORD = "THEODOLITE_CLIENT_KEY_PASSWORD"  # noqa: S105 - the name of a variable
+"""Environment variable with the passphrase of the private key."""
+
+_SEPARATORS = re.compile(r"[,\s]+")
+
+_AUTHORIZATION = "Proxy-Authorization"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpProxy:
+    """A proxy that passes calls on.
+
+    Attributes:
+        url: Its address, without user and password.
+        headers: The header that authenticates us at it; empty where it asks for none.
+        source: The setting that names it, for messages: `proxy`, or an environment variable.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    source: str = "proxy"
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return web_address(self.url).authority
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRoute:
+    """How calls to one endpoint leave this machine.
+
+    Attributes:
+        proxies: Scheme of an address to the proxy that passes calls to it on.
+        direct: Hosts that are called directly all the same.
+        tls: What certificates are checked by; None for the system's authorities and no certificate of ours.
+        is_loopback_direct: Whether this machine's own addresses are called directly.
+        public_only: Whether only addresses of the public Internet are connected to.
+    """
+
+    proxies: Mapping[str, HttpProxy] = field(default_factory=dict)
+    direct: tuple[str, ...] = ()
+    tls: ssl.SSLContext | None = None
+    is_loopback_direct: bool = True
+    public_only: bool = False
+
+    def proxy_for(self, address: WebAddress) -> HttpProxy | None:
+        """Return the proxy that passes calls to an address on; None for a direct connection."""
+        proxy = self.proxies.get(address.scheme)
+        if proxy is None or (self.is_loopback_direct and _is_loopback(address.host)):
+            return None
+        return None if any(_names(entry, address) for entry in self.direct) else proxy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkContext:
+    """Where network settings are read.
+
+    Attributes:
+        environ: Environment variables.
+        folder: The study's folder, which its paths begin in.
+    """
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = field(default_factory=Path)
+
+
+def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, public_only: bool = False) -> CallRoute:
+    """Return how calls to one endpoint leave this machine.
+
+    Calls to a host that must be public are direct: a proxy would look the name up
+    itself, and might reach what stands behind our own walls. They also present no
+    certificate of the environment, which names the operator.
+
+    Args:
+        network: What the study says.
+        context: Where the settings are read.
+        what: Whose settings they are, for messages: "model `app`".
+        public_only: Whether only addresses of the public Internet are connected to.
+
+    Raises:
+        InputError: If a proxy or a certificate cannot be used.
+    """
+    tls = _tls_of(network, context, what=what, with_environment=not public_only)
+    if public_only or network.proxy == NO_PROXY:
+        return CallRoute(tls=tls, public_only=public_only)
+    if network.proxy:
+        proxy = _proxy(network.proxy, source=f"`proxy` of {what}")
+        return CallRoute(
+            proxies={"http": proxy, "https": proxy}, direct=network.no_proxy, tls=tls, is_loopback_direct=False
+        )
+    direct = _entries(_variable(context.environ, "no_proxy")[1])
+    return CallRoute(proxies=_proxies_of(context.environ), direct=(*direct, *network.no_proxy), tls=tls)
+
+
+def _proxies_of(environ: Mapping[str, str]) -> dict[str, HttpProxy]:
+    """Return the proxies that the environment names, by the scheme of the addresses that they are for."""
+    result: dict[str, HttpProxy] = {}
+    for scheme in ("http", "https"):
+        name, value = _variable(environ, f"{scheme}_proxy")
+        if not value:
+            name, value = _variable(environ, "all_proxy")
+        if value:
+            result[scheme] = _proxy(value if "://" in value else f"http://{value}", source=f"variable `{name}`")
+    return result
+
+
+def _variable(environ: Mapping[str, str], name: str) -> tuple[str, str]:
+    """Return name and value of a variable that is written in small or in capital letters; small ones go first."""
+    return next(((form, environ[form]) for form in (name, name.upper()) if environ.get(form)), (name, ""))
+
+
+def _proxy(url: str, *, source: str) -> HttpProxy:
+    """Return a proxy by its address, which is not repeated in a message: it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        scheme, userinfo = parts.scheme, parts.netloc.rpartition("@")[0]
+        plain = f"{scheme}://{parts.netloc.rpartition('@')[2]}"
+        if scheme.startswith("socks"):
+            message = (
+                f"{source} names a SOCKS proxy; expected an HTTP proxy such as `http://proxy.example:3128`."
+                " Ask for its HTTP address, or write `proxy: none` where the host can be reached directly."
+            )
+            raise InputError(message)
+        web_address(plain)
+    except (NoAddress, ValueError):
+        message = f"{source} is no address of a proxy; expected one such as `http://proxy.example:3128`"
+        raise InputError(message) from None
+    user, _, password = userinfo.partition(":")
+    token = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode("ascii")
+    return HttpProxy(url=plain, headers={_AUTHORIZATION: f"Basic {token}"} if userinfo else {}, source=source)
+
+
+def _entries(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, _SEPARATORS.split(text)))
+
+
+@cache
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    try:
+        return ipaddress.ip_network(text.strip("[]"), strict=False)
+    except ValueError:
+        return None
+
+
+def _names(entry: str, address: WebAddress) -> bool:
+    """Tell whether an entry such as `*`, `.example.org`, `host:8000` or `10.0.0.0/8` covers an address."""
+    if entry == "*":
+        return True
+    host = _network(address.host)
+    network = _network(entry)
+    if network is not None:
+        return host is not None and host.version == network.version and host.network_address in network
+    name, _, port = entry.lower().removeprefix("*").removeprefix(".").partition(":")
+    is_port = not port or port == str(address.port)
+    return is_port and (address.host.lower() == name or address.host.lower().endswith(f".{name}"))
+
+
+def _is_loopback(host: str) -> bool:
+    network = _network(host)
+    return host.lower() == "localhost" or (network is not None and network.is_loopback)
+
+
+def _tls_of(
+    network: NetworkSettings, context: NetworkContext, *, what: str, with_environment: bool
+) -> ssl.SSLContext | None:
+    """Return what certificates are checked by; None where neither study nor environment says anything."""
+    environ = context.environ
+    password = environ.get(network.client_key_password, "") if network.client_key_password else ""
+    authorities = [(context.folder / network.ca, f"`ca` of {what}")] if network.ca else []
+    if environ.get(CA_FILE):
+        authorities.append((Path(environ[CA_FILE]), f"variable `{CA_FILE}`"))
+    certificate: _Certificate | None = None
+    if network.client_cert:
+        key = context.folder / network.client_key if network.client_key else None
+        hint = "name the environment variable with its passphrase as `client_key_password`"
+        certificate = _Certificate(
+            context.folder / network.client_cert, key, password, f"`client_cert` of {what}", hint
+        )
+    elif environ.get(CLIENT_CERT) and with_environment:
+        key = Path(environ[CLIENT_KEY]) if environ.get(CLIENT_KEY) else None
+        password, hint = environ.get(CLIENT_KEY_PASSWORD, ""), f"set `{CLIENT_KEY_PASSWORD}` to its passphrase"
+        certificate = _Certificate(Path(environ[CLIENT_CERT]), key, password, f"variable `{CLIENT_CERT}`", hint)
+    return _tls_context(tuple(authorities), certificate) if authorities or certificate else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Certificate:
+    """A certificate that this side presents; `hint` says where the passphrase of its key is named."""
+
+    file: Path
+    key: Path | None
+    password: str = field(repr=False)
+    source: str
+    hint: str
+
+
+@cache
+def _tls_context(authorities: tuple[tuple[Path, str], ...], certificate: _Certificate | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    for file, source in authorities:
+        _require_file(file, source)
+        try:
+            context.load_verify_locations(cafile=file)
+        except (ssl.SSLError, OSError):
+            message = f"{source}: `{file}` holds no certificate; expected a PEM file with `BEGIN CERTIFICATE`"
+            raise InputError(message) from None
+    if certificate is not None:
+        _load_certificate(context, certificate)
+    return context
+
+
+def _load_certificate(context: ssl.SSLContext, certificate: _Certificate) -> None:
+    for file in filter(None, (certificate.file, certificate.key)):
+        _require_file(file, certificate.source)
+    was_asked: list[bool] = []
+
+    def password() -> str:  # OpenSSL would ask at the terminal otherwise
+        was_asked.append(True)
+        return certificate.password
+
+    try:
+        context.load_cert_chain(certificate.file, certificate.key, password=password)
+    except (ssl.SSLError, OSError, ValueError) as error:
+        message = f"{certificate.source}: {_why_unusable(error, certificate, was_asked=bool(was_asked))}"
+        raise InputError(message) from None
+
+
+def _why_unusable(error: Exception, certificate: _Certificate, *, was_asked: bool) -> str:
+    """Return why a certificate and its key cannot be used, and what to do."""
+    key = certificate.key or certificate.file
+    if was_asked and not certificate.password:
+        return f"the private key in `{key}` is encrypted; {certificate.hint}"
+    if was_asked:
+        return f"the passphrase does not open the private key in `{key}`; {certificate.hint}"
+    if "KEY_VALUES_MISMATCH" in str(error):
+        return f"the private key in `{key}` does not belong to the certificate in `{certificate.file}`"
+    return f"`{certificate.file}` and `{key}` hold no certificate with its private key; expected PEM files with both"
+
+
+def _require_file(file: Path, source: str) -> None:
+    if not file.is_file():
+        message = f"{source}: there is no file `{file}`; expected a PEM file"
+        raise InputError(message)
+
+
+_PORTS = {"http": 80, "https": 443}
+
+_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]+(?:%[\w.-]+)?")
+
+_LONGEST_PART = 63
+"""Letters of one part of a name at most."""
+
+_STAYS = "!#$%&'()*+,-./:;=?@[]_~|"
+
+
+class NoAddress(ValueError):
+    """A text is no address of the web."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebAddress:
+    """An address of the web, taken apart.
+
+    Attributes:
+        url: The whole.
+        scheme: `http` or `https`.
+        host: Name in the letters of the network, or number.
+        port: Port.
+        named_port: Port as far as the address names one.
+        target: Path and query, as they are sent.
+    """
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    named_port: int | None
+    target: str
+
+    @property
+    def site(self) -> tuple[str, str, int]:
+        """What connections are shared by."""
+        return self.scheme, self.host, self.port
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether it is met over TLS."""
+        return self.scheme == "https"
+
+    @property
+    def authority(self) -> str:
+        """Host and port as a request names them; an IPv6 zone is this machine's own affair."""
+        host = f"[{self.host.partition('%')[0]}]" if ":" in self.host else self.host
+        return f"{host}:{self.named_port}" if self.named_port not in {None, _PORTS[self.scheme]} else host
+
+
+@lru_cache(maxsize=256)
+def web_address(url: str) -> WebAddress:
+    """Take an address apart; most calls go to the same few.
+
+    Raises:
+        NoAddress: If it is none.
+    """
+    try:
+        parts = urlsplit(url)
+        host = _networked(parts.hostname or "")
+        port = parts.port
+    except (ValueError, UnicodeError):
+        raise NoAddress from None
+    if parts.scheme not in _PORTS or not _HOST.fullmatch(host):
+        raise NoAddress
+    target = quote(parts.path or "/", safe=_STAYS) + (f"?{quote(parts.query, safe=_STAYS)}" if parts.query else "")
+    return WebAddress(
+        url=url,
+        scheme=parts.scheme,
+        host=host,
+        port=_PORTS[parts.scheme] if port is None else port,
+        named_port=port,
+        target=target,
+    )
+
+
+def below(url: str, path: str) -> str:
+    """Return the address of a path below another address, whose query stays at the end.
+
+    Example:
+        >>> below("https://models.example/large?version=1", "/chat")
+        'https://models.example/large/chat?version=1'
+    """
+    base, mark, query = url.partition("?")
+    return f"{base.rstrip('/')}{path}{mark}{query}"
+
+
+def _networked(host: str) -> str:
+    """Return a host in the letters of the network.
+
+    Raises:
+        UnicodeError: If no name may be spelt so: a part is empty or too long.
+    """
+    if ":" in host:
+        return host.replace("%25", "%")
+    if host.isascii() and all(0 < len(part) <= _LONGEST_PART for part in host.removesuffix(".").split(".")):
+        return host
+    return host.encode("idna").decode("ascii")

@@ -1,0 +1,458 @@
+"""The rate limiter of one endpoint: its share of an account's slots and its limits per minute."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from theodolite.domain.errors import RateLimited
+from theodolite.domain.identity import digest
+from theodolite.gateways.errors import AttemptError
+from theodolite.ports.progress import Clock
+
+if TYPE_CHECKING:
+    from theodolite.gateways.rate_window import Start, StartLog, Window
+
+
+START = 8
+"""Calls in flight before anything is known of an account; count."""
+
+COOLDOWN_S = 1.0
+"""Time after a cut in which there is no other one; seconds."""
+
+LONGEST_COOLDOWN_S = 60.0
+"""Longest cooldown that an endpoint may ask for; seconds."""
+
+SATURATED = 0.8
+"""Share of the limit that must have been in use before it may grow: an idle limit proves nothing."""
+
+_FIRST_CUT = 0.5  # back to what it was a round trip ago
+
+_CUT = 0.8
+
+_STEP = 0.05
+
+
+class AdaptiveLimit:
+    """The number of calls that may be in flight, and how it changes.
+
+    Attributes:
+        limit: Calls that may be in flight now; count.
+        ceiling: Calls that may ever be in flight; count.
+    """
+
+    __slots__ = (
+        "_clean",
+        "_counted_from",
+        "_cut_to",
+        "_in_flight_at_most",
+        "_next_cut_s",
+        "_refused_at",
+        "_round",
+        "_size",
+        "_start",
+        "ceiling",
+        "limit",
+    )
+
+    def __init__(self, ceiling: int, *, start: int = START) -> None:
+        """Begin low.
+
+        Args:
+            ceiling: Calls that may ever be in flight; count.
+            start: Calls that may be in flight at first; count.
+        """
+        self.ceiling = ceiling
+        self.limit = min(start, ceiling)
+        self._start = start
+        self._round = 0
+        self._counted_from = 0
+        self._size = self.limit
+        self._clean = 0
+        self._in_flight_at_most = 0
+        self._refused_at = 0
+        self._cut_to = 0
+        self._next_cut_s = float("-inf")
+
+    def raise_ceiling(self, ceiling: int) -> None:
+        """Allow at least so many calls; one account may serve several models."""
+        self.ceiling = max(self.ceiling, ceiling)
+        if not self._round and not self._clean:  # nothing is known yet but where to begin
+            self.limit = self._size = min(self._start, self.ceiling)
+
+    def began(self, in_flight: int) -> int:
+        """Take note of a call that begins, and return the number of the round that it belongs to.
+
+        Args:
+            in_flight: Calls in flight, this one among them; count.
+        """
+        self._in_flight_at_most = max(self._in_flight_at_most, in_flight)
+        return self._round
+
+    def answered(self, begun_in: int, in_flight: int, *, now_s: float) -> None:
+        """Take note of an answer, by which the limit may grow; after a first refusal, of a round of them.
+
+        Args:
+            begun_in: What `began` returned.
+            in_flight: Calls in flight, this one among them; count.
+            now_s: The present moment; seconds.
+        """
+        if begun_in < self._counted_from:
+            return
+        self._clean += 1
+        is_used_up = self._in_flight_at_most >= SATURATED * self._size
+        if is_used_up and not self._refused_at:
+            self.limit = min(self.ceiling, self.limit + 1)
+        if self._clean < self._size:
+            return
+        if is_used_up and self._refused_at:
+            self.limit = max(self.limit, self._grown(now_s))
+        self._new_round(in_flight)
+
+    def refused(self, begun_in: int, in_flight: int, *, now_s: float, asked_wait_s: float | None = None) -> None:
+        """Take note of a refusal; it ends the round, and mostly cuts the limit.
+
+        Calls that began before the last cut were let out by a limit that is gone,
+        so their refusals say nothing about the present one.
+
+        Args:
+            begun_in: What `began` returned.
+            in_flight: Calls in flight, this one among them; count.
+            now_s: The present moment; seconds.
+            asked_wait_s: How long the endpoint asks to wait; seconds.
+        """
+        if begun_in < self._counted_from:
+            return
+        factor = _CUT if self._refused_at else _FIRST_CUT
+        self._refused_at = max(1, min(self.limit, self._in_flight_at_most))
+        if now_s >= self._next_cut_s:
+            self._cut_to = max(1, int(factor * self._refused_at))
+            self._next_cut_s = now_s + min(LONGEST_COOLDOWN_S, max(COOLDOWN_S, asked_wait_s or 0.0))
+        self.limit = min(self.limit, self._cut_to)
+        self._new_round(in_flight)
+
+    def _grown(self, now_s: float) -> int:
+        below = self._refused_at - 1  # so many were borne before the one that was refused
+        grown = max(self.limit + max(1, round(_STEP * self.limit)), (self.limit + below) // 2)
+        return min(self.ceiling, grown if now_s >= self._next_cut_s else min(grown, below))
+
+    def _new_round(self, in_flight: int) -> None:
+        """Restart the count; once the limit is known, calls under the former limit are not counted."""
+        self._round += 1
+        self._size = self.limit
+        self._clean = 0
+        if self._refused_at:
+            self._counted_from = self._round
+        self._in_flight_at_most = min(in_flight, self.limit)
+
+
+REMEMBERED_S = 24 * 3600.0
+"""How long what an account bore is taken for a hint; seconds."""
+
+PAUSE_S = 1.0
+"""Shortest time between two notes; seconds."""
+
+
+class LimitLog:
+    """One small file: a moment in seconds since 1970 and a count of calls.
+
+    Attributes:
+        noted: What stands there; 0 where nothing does.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Keep the path; the file is made with the first note."""
+        self._path = path
+        self._clock = clock
+        self.noted = 0
+        self._next_s = float("-inf")
+
+    def recall(self) -> int | None:
+        """Return how many calls the account bore; None where nobody knows or it was long ago."""
+        try:
+            moment_s, limit = self._path.read_text(encoding="ascii", errors="replace").split()
+            age_s = self._clock.now().timestamp() - float(moment_s)
+            self.noted = max(0, int(limit))
+        except (OSError, ValueError):  # a kill may leave half a line
+            return None
+        return self.noted if self.noted and age_s <= REMEMBERED_S else None
+
+    def note(self, limit: int) -> None:
+        """Write down what an account bears, unless something was written a moment ago.
+
+        A log that cannot be written is done without.
+        """
+        now_s = self._clock.monotonic_s()
+        if now_s < self._next_s:
+            return
+        self.noted, self._next_s = limit, now_s + PAUSE_S
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(f"{self._clock.now().timestamp():.0f} {limit}\n", encoding="ascii")
+
+
+def limit_log(folder: Path, clock: Clock, *parts: str) -> LimitLog:
+    """Return the log of an account; its name is a hash, since hosts hold any letters."""
+    return LimitLog(folder / f"{digest(*parts)[:16]}.limit", clock)
+
+
+PARALLEL = 256
+"""Calls in flight at most where nobody says otherwise; count."""
+
+START_PRICED = 4
+"""Calls in flight before anything is known of an account whose calls cost money; count."""
+
+MOST_AT_FIRST_PRICED = 32
+"""Calls in flight at first where an earlier run knows that such an account bears more; count."""
+
+
+class SlotPool:
+    """Hands out slots, first come first served, as many as the adaptive limit allows."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        parallel: int = PARALLEL,
+        start: int = START,
+        most_at_first: int | None = None,
+        log: LimitLog | None = None,
+    ) -> None:
+        """Have all slots free.
+
+        Args:
+            clock: Tells the time.
+            parallel: Calls in flight at most; count.
+            start: Calls in flight at most at first, where no log knows better; count.
+            most_at_first: Calls in flight at most at first, whatever the log knows; count, None for no bound.
+            log: Remembers for the next process what the account bears; None to forget it.
+        """
+        self._clock = clock
+        self._log = log
+        start = (log.recall() if log is not None else None) or start
+        start = start if most_at_first is None else min(start, most_at_first)
+        self._limit = AdaptiveLimit(parallel, start=start)
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def limit(self) -> int:
+        """Calls that may be in flight now; count."""
+        return self._limit.limit
+
+    def share(self, parallel: int) -> None:
+        """Let one more model use the account; the largest wish is the bound for all."""
+        self._limit.raise_ceiling(parallel)
+
+    async def enter(self) -> int:
+        """Wait for a slot and return what `leave` has to be told."""
+        if self._waiting or self._in_flight >= self._limit.limit:
+            await self._wait()
+        else:
+            self._in_flight += 1
+        return self._limit.began(self._in_flight)
+
+    def answered(self, ticket: int) -> None:
+        """Give a slot back after an answer."""
+        self._limit.answered(ticket, self._in_flight, now_s=self._clock.monotonic_s())
+        self._remember()
+        self.leave()
+
+    def refused(self, ticket: int, asked_wait_s: float | None) -> None:
+        """Give a slot back after "too many requests"."""
+        now_s = self._clock.monotonic_s()
+        self._limit.refused(ticket, self._in_flight, now_s=now_s, asked_wait_s=asked_wait_s)
+        self._remember()
+        self.leave()
+
+    def leave(self) -> None:
+        """Give a slot back after something that says nothing about the limit."""
+        self._in_flight -= 1
+        self._wake()
+
+    def _remember(self) -> None:
+        if self._log is not None and self._log.noted != self._limit.limit:
+            self._log.note(self._limit.limit)
+
+    async def _wait(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # the slot came at the very moment of the cancellation
+                self.leave()
+            raise
+
+    def _wake(self) -> None:
+        while self._waiting and self._in_flight < self._limit.limit:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self._in_flight += 1
+                turn.set_result(None)
+
+
+class SlotPools:
+    """All accounts of a run: models with one host and one key share one.
+
+    Attributes:
+        windows: Limits per minute by host, name of the key and model; a new limit is added on first use.
+    """
+
+    def __init__(self, clock: Clock, *, folder: Path | None = None) -> None:
+        """Know of none yet.
+
+        Args:
+            clock: Tells the time.
+            folder: Where what each account bears is remembered; None to forget it.
+        """
+        self._clock = clock
+        self._folder = folder
+        self._accounts: dict[tuple[str, str], SlotPool] = {}
+        self.windows: dict[tuple[str, str, str], Window] = {}
+
+    def of(self, host: str, variable: str, *, parallel: int = PARALLEL, is_priced: bool = False) -> SlotPool:
+        """Return the account of a host and the name of a key.
+
+        Args:
+            host: Host, with the port where the address names one.
+            variable: Environment variable that holds the key; empty for none.
+            parallel: Calls in flight at most that the study allows; count.
+            is_priced: Whether calls cost money: few are in flight at first, so that an early kill repeats few.
+        """
+        account = self._accounts.get((host, variable))
+        if account is None:
+            log = limit_log(self._folder, self._clock, host, variable) if self._folder is not None else None
+            start, most = (START_PRICED, MOST_AT_FIRST_PRICED) if is_priced else (START, None)
+            account = SlotPool(self._clock, parallel=parallel, start=start, most_at_first=most, log=log)
+            self._accounts[host, variable] = account
+        account.share(parallel)
+        return account
+
+
+_PATIENT = 0.3
+
+_RECALLED = 1.1  # a little more than a window: what began before it may have arrived within it
+
+_BUSY = frozenset({503})
+"""Statuses beside "too many requests" by which servers say that they have too much to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The right to make one attempt.
+
+    Attributes:
+        ticket: What the account wants to see again.
+        start: What the window remembers; None where there is no window.
+        foreseen: What the caller expected it to take; count of tokens.
+    """
+
+    ticket: int
+    start: Start | None = None
+    foreseen: int = 0
+
+
+class RateLimiter:
+    """Says when an attempt may begin, and learns how it ended.
+
+    What callers foresee of tokens is a guess; the share of it that calls have
+    really taken is learned: upwards at once, downwards with the retry policy.
+    """
+
+    def __init__(
+        self, account: SlotPool, clock: Clock, *, window: Window | None = None, log: StartLog | None = None
+    ) -> None:
+        """Recall what an earlier process has started within the window, unless another rate limiter has done so.
+
+        Args:
+            account: Hands out slots.
+            clock: Tells the time and waits.
+            window: Limits per minute; None for none.
+            log: Remembers starts for the next process; None to forget them.
+        """
+        self._account = account
+        self._clock = clock
+        self._window = window
+        self._log = log
+        self._share_taken = 1.0
+        self._queue: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
+        if window is not None and log is not None and window.is_empty:
+            now_s = clock.monotonic_s()
+            window.recall((now_s - age_s, tokens) for age_s, tokens in log.recall(_RECALLED * window.span_s))
+
+    async def begin(self, tokens: int = 0) -> Permit:
+        """Wait until an attempt may begin.
+
+        Args:
+            tokens: What it is expected to take; count.
+        """
+        if self._window is None:
+            return Permit(await self._account.enter())
+        async with self._first_come():
+            return await self._through(self._window, tokens)
+
+    def wait_s(self, tokens: int = 0) -> float:
+        """Return how long an attempt would wait for its minute, were it made now; seconds.
+
+        Args:
+            tokens: What it is expected to take; count.
+        """
+        if self._window is None:
+            return 0.0
+        return self._window.wait_s(self._clock.monotonic_s(), math.ceil(tokens * self._share_taken))
+
+    def end(
+        self, permit: Permit, attempt_error: AttemptError | None, *, answered: bool, tokens: int | None = None
+    ) -> None:
+        """Learn how an attempt ended.
+
+        Args:
+            permit: What `begin` returned.
+            attempt_error: What came in place of an answer; None also where the attempt was broken off.
+            answered: Whether an answer came.
+            tokens: What it has really taken; count, None where unknown.
+        """
+        if self._window is not None and permit.start is not None:
+            self._window.settle(permit.start, self._clock.monotonic_s(), tokens)
+        if tokens is not None:
+            self._learn(tokens / max(1, permit.foreseen))
+        if answered:
+            self._account.answered(permit.ticket)
+        elif attempt_error is not None and (attempt_error.kind is RateLimited or attempt_error.status in _BUSY):
+            self._account.refused(permit.ticket, attempt_error.asked_wait_s)
+        else:
+            self._account.leave()
+
+    def _learn(self, share: float) -> None:
+        retry_policy = 1.0 if share > self._share_taken else _PATIENT
+        self._share_taken += retry_policy * (share - self._share_taken)
+
+    async def _through(self, window: Window, foreseen: int) -> Permit:
+        """Take a slot and a place in the window at one moment; nobody sleeps on a slot."""
+        while True:
+            tokens = math.ceil(foreseen * self._share_taken)
+            wait_s = window.wait_s(self._clock.monotonic_s(), tokens)
+            if wait_s > 0:
+                await self._clock.sleep(wait_s)
+                continue
+            ticket = await self._account.enter()
+            now_s = self._clock.monotonic_s()
+            if window.wait_s(now_s, tokens) > 0:
+                self._account.leave()
+                continue
+            if self._log is not None:
+                self._log.note(tokens, span_s=_RECALLED * window.span_s)
+            return Permit(ticket, window.start(now_s, tokens), foreseen)
+
+    def _first_come(self) -> asyncio.Lock:
+        """Return the queue of this event loop: without one, those who wait would all wake for one place."""
+        loop = asyncio.get_running_loop()
+        if self._queue is None or self._queue[0] is not loop:
+            self._queue = (loop, asyncio.Lock())
+        return self._queue[1]

@@ -1,0 +1,194 @@
+"""Availability: opening hours of a level, and topics that people avoid."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from enum import StrEnum
+
+from theodolite.domain.event import Event, LevelPlan
+from theodolite.domain.identity import digest
+from theodolite.domain.plan import Cell, Slot
+from theodolite.domain.session import Session
+from theodolite.domain.study import Study
+from theodolite.domain.study_parts import TopicTally, scenarios_of
+from theodolite.testing.assigning import AllocationDesign, allocation_design, people_levels, planned_slots
+
+
+def topics_version(study: Study) -> str:
+    """Return the hash of what people are asked about topics; empty where a study has none.
+
+    With other topics, or other words, they are asked again.
+    """
+    told = (f"{topic.name} {topic.weight.value} {topic.about} {' '.join(topic.scenarios)}" for topic in study.topics)
+    return digest("topics", *told) if study.topics else ""
+
+
+def n_avoided(design: AllocationDesign, number: int, stratum: str, avoided: Collection[str]) -> int:
+    """Return how many sessions of a seat would not be offered to somebody; count.
+
+    Args:
+        design: Of the level.
+        number: Number of the seat, from 0.
+        stratum: Part of the people that is balanced by itself.
+        avoided: Scenarios that the person would rather not meet.
+    """
+    return sum(cell.scenario in avoided for cell in design.cells(number, stratum))
+
+
+def best_number(
+    design: AllocationDesign, taken: Collection[int], most: int, stratum: str, avoided: Collection[str]
+) -> int | None:
+    """Return the free number that has the fewest sessions on what somebody avoids, the lowest of these.
+
+    Args:
+        design: Of the level.
+        taken: Numbers that others have.
+        most: Numbers that there are; count.
+        stratum: Part of the people that is balanced by itself.
+        avoided: Scenarios that the person would rather not meet.
+
+    Returns:
+        The number; None where every session of every free one is about something avoided, or none is free.
+    """
+    free = (number for number in range(most) if number not in taken)
+    costs = {number: n_avoided(design, number, stratum, avoided) for number in free}
+    suited = [number for number, cost in costs.items() if cost < design.sessions]
+    return min(suited, key=lambda number: (costs[number], number), default=None)
+
+
+def place_after(
+    scenarios: Sequence[str], over: Sequence[int], avoided: Collection[str], heavy: Collection[str]
+) -> int | None:
+    """Return the place of the session that comes next, from 0; None where nothing is left.
+
+    It is the first one of the seat that is not over, unless the session before it was
+    heavy: then the first one that is not.
+
+    Args:
+        scenarios: The scenario at each place of the seat.
+        over: Places of sessions that are over, in the order in which they were held.
+        avoided: Scenarios that the person would rather not meet.
+        heavy: Scenarios that touch a heavy topic.
+
+    Example:
+        >>> place_after(["grim", "grim", "merry"], [0], (), {"grim"})
+        2
+        >>> place_after(["grim", "grim", "merry"], [0, 2], (), {"grim"})
+        1
+    """
+    left = [at for at, scenario in enumerate(scenarios) if at not in over and scenario not in avoided]
+    lighter = [at for at in left if scenarios[at] not in heavy] if over and scenarios[over[-1]] in heavy else []
+    return next(iter(lighter or left), None)
+
+
+def topic_tallies(
+    study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
+) -> tuple[TopicTally, ...]:
+    """Return what it cost the balance of an event that people need not meet its topics, a topic each.
+
+    Args:
+        study: What is tested.
+        seats: Those that somebody has.
+        sessions: Those that were made.
+        avoided: Everybody who was asked, to the names of the topics that they would rather not meet.
+    """
+    held = tuple(seats)
+    spared, free = list(spared_cells(study, held, sessions, avoided)), list(_free_cells(study, held))
+    return tuple(
+        TopicTally(
+            topic=topic.name,
+            weight=topic.weight,
+            n_asked=len(avoided),
+            n_people=sum(topic.name in names for names in avoided.values()),
+            n_spared=sum(
+                cell.scenario in topic.scenarios and topic.name in avoided[seat.participant] for seat, cell in spared
+            ),
+            n_free=sum(cell.scenario in topic.scenarios for cell in free),
+        )
+        for topic in study.topics
+    )
+
+
+def spared_cells(
+    study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
+) -> Iterator[tuple[Slot, Cell]]:
+    """Yield the cells that the holder of a seat is not offered, since they are about something avoided.
+
+    Args:
+        study: What is tested.
+        seats: Those that somebody has.
+        sessions: Those that were made; one that was begun before somebody chose was offered.
+        avoided: Everybody who was asked, to the names of the topics that they would rather not meet.
+    """
+    begun = {
+        (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
+    }
+    designs = {plan.level: allocation_design(study, plan) for plan in people_levels(study)}
+    for seat in seats:
+        names = avoided.get(seat.participant)
+        if not names or seat.level not in designs:
+            continue
+        scenarios = scenarios_of(study.topics, names)
+        for index, cell in enumerate(designs[seat.level].cells(seat.number, seat.stratum)):
+            if cell.scenario in scenarios and (seat.participant, seat.level, index) not in begun:
+                yield seat, cell
+
+
+def _free_cells(study: Study, seats: Iterable[Slot]) -> Iterator[Cell]:
+    held = {(seat.level, seat.stratum, seat.number) for seat in seats}
+    for plan in people_levels(study):
+        design = allocation_design(study, plan)
+        for seat in planned_slots(plan):
+            if (seat.level, seat.stratum, seat.number) not in held:
+                yield from design.cells(seat.number, seat.stratum)
+
+
+class Openness(StrEnum):
+    """Where a moment lies."""
+
+    NOT_YET = "not yet open"
+    OPEN = "open"
+    OVER = "over"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hours:
+    """When a level is open.
+
+    Attributes:
+        opens: From when; None for always.
+        closes: Until when, this moment left out; None for no end.
+    """
+
+    opens: datetime | None = None
+    closes: datetime | None = None
+
+    def at(self, now: datetime) -> Openness:
+        """Tell where a moment lies."""
+        if self.opens is not None and now < self.opens:
+            return Openness.NOT_YET
+        return Openness.OVER if self.closes is not None and now >= self.closes else Openness.OPEN
+
+    def left_s(self, now: datetime) -> float | None:
+        """Return the time until the end; seconds, 0 after it, None where there is none."""
+        return None if self.closes is None else max((self.closes - now).total_seconds(), 0.0)
+
+
+def hours_of(event: Event | None, plan: LevelPlan, zone: tzinfo) -> Hours:
+    """Return when a level is open: its own times where it has some, else the event's.
+
+    Args:
+        event: Of the study; None where it has none.
+        plan: The level.
+        zone: The event's time zone.
+    """
+    opens = plan.opens or (event.opens if event else "")
+    closes = plan.closes or (event.closes if event else "")
+    return Hours(opens=_moment(opens, zone), closes=_moment(closes, zone))
+
+
+def _moment(text: str, zone: tzinfo) -> datetime | None:
+    return datetime.fromisoformat(text).replace(tzinfo=zone) if text else None

@@ -1,1 +1,0 @@
-"""Strategies: how simulated red teamers go about it, one small file each."""
