@@ -52,6 +52,7 @@ def test_a_cell_opens_exactly_its_dialogues(page):
 
 def test_the_address_keeps_the_cell_and_escape_closes_it(page):
     worst_cell(page).click()
+    expect(page.locator("#drawer")).to_be_visible()
     assert page.evaluate("location.hash").startswith("#cell/")
 
     page.reload()
@@ -84,12 +85,14 @@ def test_no_tab_has_a_barrier_that_axe_knows(page, tab):
 
 def test_the_drawer_has_none(page):
     worst_cell(page).click()
+    expect(page.locator("#drawer")).to_be_visible()
 
     assert violations(page) == []
 
 
 def test_the_drawer_is_walked_by_keyboard_and_a_dialogue_leads_back_to_its_cell(page):
     worst_cell(page).click()
+    expect(page.locator("#drawer")).to_be_visible()
     address = page.evaluate("location.hash")
 
     page.keyboard.press("j")
