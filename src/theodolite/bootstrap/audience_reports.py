@@ -11,7 +11,7 @@ from pathlib import Path
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.plugins import tree_methods
-from theodolite.bootstrap.releases import REVIEW, curated_records, decided_findings, opted_out
+from theodolite.bootstrap.releases import REVIEW, curated_records, decided_findings, without_consent
 from theodolite.bootstrap.reports import WrittenFiles, facts_of
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.load_context import report_assets, role_break_rules
@@ -65,7 +65,7 @@ def write_audience_report(
 def _records(context: StudyContext, audience: Audience) -> ReleasedRecords:
     """Return what an audience may see, under the ids of the workspace."""
     evidence, review = context.evidence(), context.loaded.folder / REVIEW
-    without = set(opted_out(context))
+    without = set(without_consent(context))
     if audience.kind is AudienceKind.TEAM:
         records = curated_records(context, evidence)
         return for_team(records, audience.applications, decided_findings(records, review), private=without)

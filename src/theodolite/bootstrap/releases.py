@@ -192,7 +192,7 @@ def _curated(context: StudyContext, evidence: Evidence, options: ReleaseOptions)
             message = f"--without names `{label}`, which is not a dialogue of the run{near}"
             raise InputError(message)
     return curated_records(
-        context, evidence, left_out={*options.without, *opted_out(context)}, min_group=options.min_group
+        context, evidence, left_out={*options.without, *without_consent(context)}, min_group=options.min_group
     )
 
 
@@ -204,7 +204,7 @@ def curated_records(
     hidden = {case.dialogue: case.redactions for case in cases if case.redactions}
     return curate(
         evidence,
-        opted_out=left_out,
+        without_consent=left_out,
         restricted={case.dialogue for case in cases if case.is_restricted},
         redact=lambda dialogue: redacted(dialogue, hidden.get(dialogue.key, ()), ""),
         min_group=min_group,
@@ -225,15 +225,15 @@ def decided_findings(records: ReleasedRecords, review: Path) -> tuple[Identifier
     )
 
 
-def opted_out(context: StudyContext) -> Iterator[str]:
-    """Yield the labels of dialogues whose participants opted out of public releases."""
+def without_consent(context: StudyContext) -> Iterator[str]:
+    """Yield the labels of dialogues whose participants have not agreed to public releases, or withdrew that."""
     study = context.loaded.study
     summaries = dialogue_summaries(context.store, study.name)
     if not summaries:
         return
-    out = context.store.events.participants.release_opt_outs(study.name)
+    consents = context.store.events.participants.release_consents(study.name)
     for place, one in enumerate(counted(study, summaries)):
-        if one.session.participant in out:
+        if one.session.participant not in consents:
             yield label_of(place)
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from theodolite.domain.application import PromptedModel, RecordedFile
-from theodolite.domain.event import PersonProfile
+from theodolite.domain.event import INCLUDED, AcknowledgedText, PersonProfile
 from theodolite.domain.event_record import BlindingAssessment, EventRecord
 from theodolite.domain.evidence import EventEvidence
 from theodolite.domain.live import FailedReply, LiveDialogue, LiveDialogueSummary, NamingCount, ReplyCounts
@@ -254,7 +254,12 @@ def stored_data(event: EventContext, participant: str, *, context_of: ContextOf)
                 "at": time_text(acknowledgement.at),
             }
             for acknowledgement in event.participants.acknowledgements(participant)
-            if acknowledgement.study == event.study.name
+            if acknowledgement.study == event.study.name and acknowledgement.subject is not AcknowledgedText.RELEASE
+        ],
+        "public_release": [
+            {"included": acknowledgement.version == INCLUDED, "at": time_text(acknowledgement.at)}
+            for acknowledgement in event.participants.acknowledgements(participant)
+            if acknowledgement.study == event.study.name and acknowledgement.subject is AcknowledgedText.RELEASE
         ],
         "sessions": [_session(context_of(session), session) for session in sessions],
         "guesses": _guesses(event, {session.key: session for session in sessions}),

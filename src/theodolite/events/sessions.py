@@ -429,6 +429,16 @@ def choose_release(event: EventContext, participant: str, *, included: bool) -> 
     acknowledge(event, participant, AcknowledgedText.RELEASE, INCLUDED if included else LEFT_OUT)
 
 
+def release_choice(event: EventContext, participant: str) -> bool | None:
+    """Return whether a participant's dialogues may be part of public releases; None before the first choice."""
+    choices = [
+        stored.version == INCLUDED
+        for stored in event.participants.acknowledgements(participant)
+        if stored.study == event.study.name and stored.subject is AcknowledgedText.RELEASE
+    ]
+    return choices[-1] if choices else None
+
+
 def save_profile(event: EventContext, participant: str, profile: PersonProfile) -> int:
     """Store another revision of a participant's profile and return its number, from 1."""
     return event.participants.add_profile(participant, profile, now=event.clock.now())

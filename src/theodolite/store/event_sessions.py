@@ -11,7 +11,7 @@ from django.db.models import Max, QuerySet
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
-from theodolite.domain.event import LEFT_OUT, AcknowledgedText, Acknowledgement, PersonProfile
+from theodolite.domain.event import INCLUDED, AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.plan import Slot
 from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.executor import Repository, reads, writes
@@ -255,11 +255,11 @@ class ParticipantRepository(Repository):
         )
 
     @reads
-    def release_opt_outs(self, study: str) -> set[str]:
-        """Return the keys of participants whose latest choice is to be left out of public releases."""
+    def release_consents(self, study: str) -> set[str]:
+        """Return the keys of participants whose latest choice is to be part of public releases."""
         rows = AcknowledgementRow.objects.filter(study=study, subject=AcknowledgedText.RELEASE.value).order_by("id")
         latest = dict(rows.values_list("participant__key", "version"))
-        return {participant for participant, choice in latest.items() if choice == LEFT_OUT}
+        return {participant for participant, choice in latest.items() if choice == INCLUDED}
 
     @reads
     def acknowledgements(self, participant: str) -> list[Acknowledgement]:

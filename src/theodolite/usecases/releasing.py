@@ -52,7 +52,7 @@ Rewrite = Callable[[str], str]
 def curate(
     evidence: Evidence,
     *,
-    opted_out: Collection[str] = (),
+    without_consent: Collection[str] = (),
     restricted: Collection[str] = (),
     redact: Callable[[Dialogue], Dialogue] = lambda dialogue: dialogue,
     held_out: Collection[str] = (),
@@ -62,13 +62,13 @@ def curate(
 
     Args:
         evidence: The evidence of the run.
-        opted_out: Labels of dialogues whose participants opted out of releases.
+        without_consent: Labels of dialogues whose participants have not agreed to releases.
         restricted: Keys of dialogues that an open case restricts.
         redact: Applies the redactions of reviewers to a dialogue.
         held_out: Names of scenarios whose texts stay private.
         min_group: People who must share a combination of attributes; count.
     """
-    reasons = dict.fromkeys(opted_out, "participant opted out")
+    reasons = dict.fromkeys(without_consent, "participant did not agree")
     dialogues: list[Dialogue] = []
     for dialogue in evidence.archive.dialogues():
         if dialogue.key in restricted:

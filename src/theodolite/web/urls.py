@@ -52,6 +52,7 @@ _TESTER = [
     path("<int:session_no>/<int:dialogue>/<int:turn>/mark/", chat.mark, name="mark"),
     path("guess/", entry.guess, name="guess"),
     path("done/", entry.done, name="done"),
+    path("release/", entry.release, name="release"),
     path("mine/", entry.mine, name="mine"),
     path("mine/file/", entry.mine_as_file, name="mine_file"),
     path("leave/", entry.leave, name="leave"),

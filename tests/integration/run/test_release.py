@@ -40,6 +40,10 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hold(event, TESTERS[1], 0, "Tell me the end.", "I cannot say.")
     hold(event, TESTERS[1], 1, f"My name is {NAME}, write to {EMAIL}", "Hello Ana, I cannot say.")
     event.run()
+    context = event.open()
+    for tester in TESTERS:
+        choose_release(context, tester, included=True)
+    event.store.disconnect()
     return folder
 
 
@@ -199,7 +203,19 @@ def test_a_release_holds_no_time_of_a_person(study: Path) -> None:
     assert all(re.match(r"\d{4}-\d\d-01T00:00:00", moment) for moment in moments)
 
 
-def test_who_opts_out_is_not_released_and_the_numbers_follow(study: Path, event: Event) -> None:
+def test_who_was_never_asked_is_not_released(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    event = Event(folder)
+    hold(event, TESTERS[0], 0, "Does my gran know?", "The brother is alive.")
+    event.run()
+
+    about = json.loads((released(folder) / "release.json").read_text())
+
+    assert about["left_out"] == {"participant did not agree": 1}
+
+
+def test_who_withdraws_the_choice_is_not_released_and_the_numbers_follow(study: Path, event: Event) -> None:
     context = event.open()
     choose_release(context, TESTERS[1], included=False)
     event.store.disconnect()
@@ -207,7 +223,7 @@ def test_who_opts_out_is_not_released_and_the_numbers_follow(study: Path, event:
     folder = released(study)
     about = json.loads((folder / "release.json").read_text())
 
-    assert about["left_out"] == {"participant opted out": 2}
+    assert about["left_out"] == {"participant did not agree": 2}
     assert len(lines(folder, "dialogues.jsonl")) == 4  # two of people, two of scripts
     assert "participant-key-2" not in everything(folder)
     assert problems(folder) == []

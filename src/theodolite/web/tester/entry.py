@@ -28,7 +28,14 @@ from theodolite.domain.wording import SCREENING
 from theodolite.events.context import EventContext
 from theodolite.events.results import stored_data, time_text
 from theodolite.events.rules import Step
-from theodolite.events.sessions import acknowledge, is_limit_reached, opt_out, save_profile
+from theodolite.events.sessions import (
+    acknowledge,
+    choose_release,
+    is_limit_reached,
+    opt_out,
+    release_choice,
+    save_profile,
+)
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.accounts.invitations import completion_of, screened_out_code
 from theodolite.web.events import event_of
@@ -135,9 +142,14 @@ _TYPES = (
 
 @for_testers(Step.CONSENT)
 def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Show consent and content warning, or store the agreement to their versions."""
+    """Show consent and content warning, or store the agreement to their versions and the choice about releases."""
     event_plan = tester.event.study.event
-    context = {"access": tester.access, "texts": tester.texts, "contact": event_plan.contact if event_plan else ""}
+    context: dict[str, object] = {
+        "access": tester.access,
+        "texts": tester.texts,
+        "contact": event_plan.contact if event_plan else "",
+        "is_released": release_choice(tester.event, tester.participant),
+    }
     if request.method != "POST":
         return render(request, "web/tester/consent.html", context)
     if any(request.POST.get(text.field) != text.version for text in tester.texts):
@@ -146,7 +158,26 @@ def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     for text in tester.texts:
         acknowledge(tester.event, tester.participant, text.subject, text.version)
         audit(request.user, "agreed", f"{text.subject.value} {text.version}", hosted=tester.access.hosted)
+    choose_release(tester.event, tester.participant, included=request.POST.get("release") == "yes")
     return redirect("tester:home", study=tester.access.hosted.token)
+
+
+@for_testers()
+def release(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask whether the tester's dialogues may be part of a public release; the latest choice counts."""
+    choice = request.POST.get("release", "")
+    if request.method == "POST" and choice in _YES_NO:
+        choose_release(tester.event, tester.participant, included=_YES_NO[choice])
+        audit(request.user, "chose about releases", "", hosted=tester.access.hosted)
+        messages.success(request, _("Saved."))
+        return redirect("tester:release", study=tester.access.hosted.token)
+    error = _("Choose yes or no.") if request.method == "POST" else ""
+    context = {
+        "access": tester.access,
+        "is_released": release_choice(tester.event, tester.participant),
+        "error": error,
+    }
+    return render(request, "web/tester/release.html", context, status=422 if error else 200)
 
 
 @for_testers(Step.PROFILE)
@@ -526,7 +557,9 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
                 strategy["way"] = way_title(tester.event.study, strategy["strategy"])
                 strategy["brought"] = outcome_word(AttemptOutcome(strategy["outcome"]))
     has_topics = bool(tester.event.study.topics)
-    return render(request, "web/tester/mine.html", {"access": tester.access, "kept": data, "has_topics": has_topics})
+    choice = data["public_release"][-1] if data["public_release"] else None
+    context = {"access": tester.access, "kept": data, "has_topics": has_topics, "choice": choice}
+    return render(request, "web/tester/mine.html", context)
 
 
 @for_testers()
