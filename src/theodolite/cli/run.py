@@ -12,6 +12,7 @@ from theodolite.cli.running import (
     progress_for,
     run_interactively,
     stopped_text,
+    tracebacks,
     waiting_text,
 )
 from theodolite.cli.terminal import (
@@ -52,6 +53,7 @@ STAGES = {
 @click.option(
     "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
 )
+@click.option("--debug", is_flag=True, help="Print tracebacks of the study's own code.")
 @cache_option
 @out_option
 @permission_options
@@ -64,6 +66,7 @@ def run(
     new_run: bool,
     retry_failed: bool,
     concurrency: int | None,
+    debug: bool,
     cache: bool,
     out: str | None,
     as_json: bool,
@@ -96,7 +99,8 @@ def run(
             concurrency=concurrency or slots_for(context),
             cache=cache,
         )
-        result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
+        with tracebacks(shown=debug):
+            result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
         if stage:
             return _present_stage(context, result, options, as_json=as_json)
         if result.status.stopped:

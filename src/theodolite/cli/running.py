@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ from theodolite.bootstrap.running import RunResult, run_study
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.terminal import is_terminal, wants_colour, width
 from theodolite.domain.annotation import Annotation, Outcome
-from theodolite.domain.annotator import HandLabels, RecordedLabels
+from theodolite.domain.annotator import HandLabels, PythonLabeller, RecordedLabels
+from theodolite.domain.application import AriaClass, PythonCallable
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import Failure, Spending, UnitKind, UnitState
@@ -34,6 +36,9 @@ from theodolite.usecases.running import RunOptions, RunStatus, check_endpoints
 if TYPE_CHECKING:
     from theodolite.domain.evidence import Evidence
 
+
+USER_CODE_LOG = "theodolite.gateways.applications"
+"""Logger to which the adapters of applications and judges write tracebacks of foreign code, at level DEBUG."""
 
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Signals that stop a run: Ctrl-C, and `kill` from a shell, a container or a scheduler."""
@@ -61,6 +66,40 @@ def run_interactively(
 
 def _tell(text: str) -> None:
     click.echo(f"Note: {text}.", err=True)
+
+
+class _Distinct(logging.Filter):
+    """Passes each record once: sixty failed calls often raise the same error."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        is_new = text not in self._seen
+        self._seen.add(text)
+        return is_new
+
+
+@contextmanager
+def tracebacks(*, shown: bool) -> Iterator[None]:
+    """Print the tracebacks of the study's own code on standard error, each of them once."""
+    if not shown:
+        yield
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.addFilter(_Distinct())
+    log = logging.getLogger(USER_CODE_LOG)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def progress_for(context: StudyContext, *, quiet: bool) -> Progress:
@@ -161,11 +200,15 @@ class Counts:
         return f"Already complete: {', '.join(parts)}; {'running the rest' if rest else 'nothing to run'}."
 
     @property
+    def calls(self) -> int:
+        """Calls since this command began; they show progress while the first dialogues are under way. Count."""
+        return self.total.calls - (self.before.calls if self.before else 0)
+
+    @property
     def calls_per_s(self) -> float:
-        """Calls of this sitting a second."""
+        """Calls of this command a second."""
         elapsed = self.clock.monotonic_s() - self.started_s
-        calls = self.total.calls - (self.before.calls if self.before else 0)
-        return calls / elapsed if elapsed > 0 else 0.0
+        return self.calls / elapsed if elapsed > 0 else 0.0
 
     @property
     def left(self) -> str:
@@ -202,7 +245,7 @@ class Counts:
         if tally.failed or of_sessions:
             parts.append(f"{tally.failed:,} failed")
         if of_sessions:
-            parts += [f"{self.calls_per_s:.1f} calls/s", self.money, self.left]
+            parts += [f"{self.calls:,} calls, {self.calls_per_s:.1f}/s", self.money, self.left]
         # Where room is: behind the bar of assessment, or of the only one there is.
         if not of_sessions or not self.annotations.total:
             parts.append(self.tokens)
@@ -401,11 +444,21 @@ def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
     lines += [line for cause in (*causes, *unreadable) for line in _paragraph(cause)]
     if causes:
         lines.append("  Fix the cause, then run again with  --retry-failed")
+        if _runs_code(evidence):
+            lines.append("  Tracebacks of your code:  --retry-failed --debug")
     elif unreadable:
         lines += [line for advice in _advice(evidence) for line in _paragraph(advice)]
     else:
         lines.append("  Run the same command to resume.")
     return "\n".join(lines)
+
+
+def _runs_code(evidence: Evidence) -> bool:
+    """Tell whether a study runs Python code of its own, whose tracebacks `--debug` prints."""
+    connections = (application.connection for application in evidence.study.applications)
+    return any(isinstance(connection, PythonCallable | AriaClass) for connection in connections) or any(
+        isinstance(annotator.labelling, PythonLabeller) for annotator in evidence.study.annotators
+    )
 
 
 def _advice(evidence: Evidence) -> Iterator[str]:

@@ -485,6 +485,21 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DetectableRise:
+    """The power of the rate detector over a number of scores.
+
+    Attributes:
+        n: Scores since the rise; count.
+        rate: Lowest defect rate that is found within them; fraction, None where none is.
+        power: Probability with which it is found at least; fraction.
+    """
+
+    n: int
+    rate: float | None
+    power: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
     """Scores of one application under one instrument.
 
@@ -499,6 +514,7 @@ class Stretch:
         rate: Defect rate over sessions, valid at every look.
         over_limit: Whether the rate is above the limit (True), below it (False), or neither is shown (None).
         baseline: Defect rate that alarms are held against; fraction, None where there is no rule.
+        detectable: Rises of the defect rate that are found within some numbers of scores; empty without a rule.
         windows: Metrics of its rolling windows.
         latest: Profile of its latest window, or why there is none.
         rate_detector: Statistic of the rate detector at each session; logarithms.
@@ -520,6 +536,7 @@ class Stretch:
     rate: Estimate | Undefined
     over_limit: bool | None = None
     baseline: float | None = None
+    detectable: tuple[DetectableRise, ...] = ()
     windows: RollingWindows = field(default_factory=RollingWindows)
     latest: OrderProfile | Undefined = _NO_SCORES
     rate_detector: Sequence[float] = ()

@@ -103,6 +103,17 @@ class Secret:
         line = " ".join(_UNPRINTABLE.sub(" ", strike_out(_KEY_LIKE.sub(STRUCK, clean))).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
+    def scrub_lines(self, text: str) -> str:
+        """Return somebody else's text line by line, each without this or any other key, e.g. a traceback."""
+        lines = (text.replace(self._text, STRUCK) if self._text else text).split("\n")
+        return "\n".join(
+            _UNPRINTABLE.sub(" ", strike_out(_KEY_LIKE.sub(STRUCK, line))).rstrip()[:_LONGEST_LINE] for line in lines
+        )
+
+
+_LONGEST_LINE = 500
+"""Characters of one line of a traceback that are shown; count."""
+
 
 class StruckPieces:
     """Hands somebody else's text on as it comes, without a key that stands in it, also where pieces cut it in two."""
@@ -175,6 +186,10 @@ class Credentials:
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without any of the credentials."""
         return Secret().scrub(_without(self._secrets, words))
+
+    def scrub_lines(self, text: str) -> str:
+        """Return somebody else's text line by line, without any of the credentials."""
+        return Secret().scrub_lines(_without(self._secrets, text))
 
 
 def _without(secrets: Iterable[str], text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, xlog1py, xlogy
+from scipy.special import bdtrc, betaln, xlog1py, xlogy
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
@@ -212,9 +212,67 @@ def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: f
     if not np.isin(row, (0.0, 1.0)).all():
         message = "`outcomes` must be 0 or 1, one for each session; use `level_detector` for scores"
         raise InputError(message)
-    rates = np.array([min(times * baseline, (1.0 + baseline) / 2.0) for times in TIMES_BASELINE])
-    of_defect, of_sound = np.log(rates / baseline), np.log((1.0 - rates) / (1.0 - baseline))
+    of_defect, of_sound = _log_ratios(baseline)
     return _shiryaev_roberts(row, lambda part: np.where(part[:, None] == 1.0, of_defect, of_sound), arl)
+
+
+def _log_ratios(baseline: float) -> tuple[Floats, Floats]:
+    """Return the log likelihood ratios of a defect and of none, for each rate that is bet on; shape (bets,)."""
+    rates = np.array([min(times * baseline, (1.0 + baseline) / 2.0) for times in TIMES_BASELINE])
+    return np.log(rates / baseline), np.log((1.0 - rates) / (1.0 - baseline))
+
+
+POWER: Final = 0.8
+"""Probability with which a stated rise is found; fraction."""
+
+
+def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER) -> float | None:
+    """Return the lowest defect rate that `rate_detector` finds within so many observations.
+
+    The detector's statistic after n observations is at least exp(S) / bets for
+    each rate bet on, with S the sum of its log likelihood ratios since the rise,
+    so it alarms at the latest where S reaches log(arl * bets). That takes a known
+    number of defects, and their count is binomial: the probability is a lower
+    bound, exact, without simulation. Starts before the rise only add to it.
+
+    Args:
+        n: Observations since the rise; count.
+        baseline: Rate of the good times; fraction in (0, 1).
+        arl: Average run length of the detector; observations.
+        power: Probability with which the rise is found at least; fraction in (0, 1).
+
+    Returns:
+        The rate, fraction; None where even a rate of 1 is not found.
+
+    Raises:
+        InputError: If `n` is below 1, the baseline or `power` no fraction, or `arl` below 1.
+
+    Example:
+        >>> round(detectable_rate(200, baseline=0.045, arl=60_000), 3)
+        0.159
+
+    Source:
+        Shin, Ramdas, Rinaldo (2023), arXiv:2203.03532, for the statistic; the
+        bound follows from its first summand. Simulated: tests/unit/measurement/test_control_charts.py.
+    """
+    _check(baseline, arl)
+    if n < 1 or not 0.0 < power < 1.0:
+        message = f"`n` must be 1 or more and `power` a fraction between 0 and 1; got n={n}, power={power}"
+        raise InputError(message)
+    of_defect, of_sound = _log_ratios(baseline)
+    needed = np.ceil((math.log(arl * len(of_defect)) - n * of_sound) / (of_defect - of_sound))
+    fewest = int(max(needed.min(), 1))
+    if fewest > n or bdtrc(fewest - 1, n, 1.0) < power:
+        return None
+    low, high = 0.0, 1.0
+    while high - low > _PRECISION:
+        middle = (low + high) / 2.0
+        low, high = (low, middle) if bdtrc(fewest - 1, n, middle) >= power else (middle, high)
+    return max(high, baseline)
+
+
+_PRECISION = 1e-6
+"""Width at which the search for a rate ends; fraction."""
 
 
 def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: float) -> Detection:

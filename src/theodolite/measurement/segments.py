@@ -19,6 +19,7 @@ from theodolite.domain.monitoring import (
     Alert,
     AlertKind,
     Cause,
+    DetectableRise,
     History,
     ScaleDirection,
     ScoreColumns,
@@ -27,9 +28,11 @@ from theodolite.domain.monitoring import (
 )
 from theodolite.measurement.control_charts import (
     METHOD,
+    POWER,
     SPANS,
     Detection,
     confidence_sequence,
+    detectable_rate,
     level_detector,
     moving_averages,
     one_sided_sums,
@@ -179,6 +182,7 @@ def watch_segment(
         rate=rate,
         over_limit=over,
         baseline=baselines.get("rate"),
+        detectable=_detectable(baselines.get("rate"), rules),
         windows=windows,
         latest=_latest(row, rules),
         rate_detector=found["rate"].path if "rate" in found else (),
@@ -221,6 +225,18 @@ def _baselines(row: SegmentRow, rules: WatchRules) -> dict[str, float]:
         quantile = student_quantile(2.0 * _LEARNING - 1.0, n - 1)
         baselines["level"] = float(row.badness[:n].mean()) + quantile * error
     return {name: min(max(value, _LEAST_BASELINE), _MOST_BASELINE) for name, value in baselines.items()}
+
+
+_WITHIN = (100, 200, 500)
+"""Scores after a rise for which the power is stated; counts."""
+
+
+def _detectable(baseline: float | None, rules: WatchRules) -> tuple[DetectableRise, ...]:
+    """Return the rises that the rate detector finds within some numbers of scores."""
+    if baseline is None:
+        return ()
+    arl = float(rules.arl * N_DETECTORS)
+    return tuple(DetectableRise(n=n, rate=detectable_rate(n, baseline=baseline, arl=arl), power=POWER) for n in _WITHIN)
 
 
 def _detections(row: SegmentRow, baselines: Mapping[str, float], rules: WatchRules) -> dict[str, Detection]:

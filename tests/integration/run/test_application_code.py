@@ -120,3 +120,28 @@ def test_a_killed_process_costs_the_dialogues_in_flight_alone_and_loses_nothing(
     evidence = theodolite.run(str(study)).evidence
     assert (len([*evidence.archive.dialogues()]), [*evidence.archive.failures()]) == (4, [])
     assert os.path.exists(study / "blue" / "killed")  # noqa: PTH110  # plain
+
+
+RAISES = """import os
+
+
+def look_up(found):
+    raise LookupError("no entry; key sk-abcdefgh12345678")
+
+
+def reply(prompt):
+    return look_up({})
+"""
+
+
+def test_debug_prints_each_traceback_of_the_studys_code_once_without_keys(study: Path) -> None:
+    (study / "blue" / "bot.py").write_text(RAISES)
+
+    plain, debug = command("run", study, "--allow-code"), command("run", study, "--retry-failed", "--debug")
+
+    assert "Traceback" not in plain.err
+    assert debug.err.count("application `blue` raised\nTraceback (most recent call last):") == 1
+    assert 'bot.py", line 9, in reply\n    return look_up({})' in debug.err
+    assert 'line 5, in look_up\n    raise LookupError("no entry; key ***' in debug.err
+    assert "sk-abc" not in debug.err
+    assert "worker.py" not in debug.err

@@ -14,6 +14,7 @@ from theodolite.measurement.control_charts import (
     TIMES_BASELINE,
     confidence_sequence,
     cusum,
+    detectable_rate,
     ewma,
     level_detector,
     rate_detector,
@@ -109,6 +110,51 @@ def test_a_long_row_neither_overflows_nor_alarms_in_good_times():
 def test_what_means_nothing_is_refused(call):
     with pytest.raises(InputError, match=r"`(outcomes|baseline|arl|badness)` must"):
         call()
+
+
+def share_found(rate, baseline, arl, n, n_histories=400):
+    """The share of simulated histories in which the detector alarms within n observations of the rise."""
+    rng = np.random.default_rng(11)
+    alarmed = [
+        bool(rate_detector((rng.random(n) < rate).astype(float), baseline=baseline, arl=arl).alarms)
+        for _ in range(n_histories)
+    ]
+    return sum(alarmed) / n_histories
+
+
+@pytest.mark.parametrize(
+    ("n", "baseline"), [(100, 0.045), (200, 0.045), (200, 0.12), (500, 0.02)], ids=["100", "200", "high", "500"]
+)
+def test_the_stated_rise_is_found_at_least_as_often_as_stated(n, baseline):
+    rate = detectable_rate(n, baseline=baseline, arl=60_000)
+
+    assert rate > baseline
+    assert share_found(rate, baseline, 60_000, n) >= 0.8
+    assert share_found(0.75 * rate, baseline, 60_000, n) < 0.8
+
+
+def test_the_bound_follows_from_the_binomial_tail_of_one_bet():
+    n, baseline, arl = 50, 0.1, 1000
+    rate = detectable_rate(n, baseline=baseline, arl=arl)
+    fewest = min(
+        k
+        for k in range(n + 1)
+        for bet in (min(times * baseline, (1 + baseline) / 2) for times in TIMES_BASELINE)
+        if k * math.log(bet / baseline) + (n - k) * math.log((1 - bet) / (1 - baseline)) >= math.log(5 * arl)
+    )
+
+    tail = sum(math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(fewest, n + 1))
+    assert tail == pytest.approx(0.8, abs=1e-4)
+
+
+def test_too_few_observations_find_no_rise():
+    assert detectable_rate(3, baseline=0.1, arl=60_000) is None
+
+
+@pytest.mark.parametrize(("n", "power"), [(0, 0.8), (10, 1.0)], ids=["n", "power"])
+def test_a_power_that_means_nothing_is_refused(n, power):
+    with pytest.raises(InputError, match="`n` must be 1 or more"):
+        detectable_rate(n, baseline=0.1, arl=1000, power=power)
 
 
 def test_a_rise_is_found_where_it_began():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import logging
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,6 +23,8 @@ from theodolite.gateways.errors import AttemptError, empty, malformed
 from theodolite.gateways.secret_redaction import Secret, readable, repaired
 from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock
+
+_LOG = logging.getLogger(__name__)
 
 
 class CallableApplication:
@@ -236,6 +239,7 @@ async def _called(
         raise TimedOut(message, endpoint=endpoint) from error
     except Exception as error:
         message = f"{type(error).__name__}: {Secret().scrub(str(error))}{_last_frame(error)}"
+        _LOG.debug("`%s` raised\n%s", endpoint, Secret().scrub_lines("".join(traceback.format_exception(error))))
         raise ServerFault(message, endpoint=endpoint) from error
 
 

@@ -469,7 +469,20 @@ def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
         "refused": any(kin.__name__ == "ContentRefused" for kin in type(error).__mro__),
         "relative": isinstance(filename, str) and not Path(filename).is_absolute(),
         "missing": missing,
+        "traceback": _traceback(error),
     }
+
+
+def _traceback(error: BaseException) -> str:
+    """Return the traceback from the first frame of the application's own code on."""
+    at = error.__traceback__
+    while at is not None and not _is_foreign(Path(at.tb_frame.f_code.co_filename)):
+        at = at.tb_next
+    try:
+        lines = traceback.format_exception(type(error), error, at or error.__traceback__)
+    except Exception:  # noqa: BLE001  # foreign code: its texts may raise
+        return ""
+    return "".join(lines)[-8000:]
 
 
 def _place(error: BaseException, folder: str) -> str:

@@ -67,6 +67,7 @@ _RAISED: dict[str, Any] = {
     "refused": bool,
     "relative": bool,
     "missing": str | None,
+    "traceback": str,
 }
 
 _OBJECT_CONTENTS: dict[str, type] = {

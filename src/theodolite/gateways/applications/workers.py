@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from filelock import FileLock
 from theodolite.domain.annotator import PythonLabeller
 from theodolite.domain.application import AriaClass, Isolation, PythonCallable, Runtime
 from theodolite.domain.errors import ContentRefused, GatewayError, InputError, ServerFault, TimedOut
+from theodolite.domain.text import printable
 from theodolite.gateways.applications.worker_process import (
     CallTimedOut,
     Launch,
@@ -32,6 +34,8 @@ from theodolite.gateways.applications.worker_process import (
 )
 from theodolite.gateways.secret_redaction import Credentials
 from theodolite.ports.application import OnChunk
+
+_LOG = logging.getLogger(__name__)
 
 MOST_STUCK = 8
 """Calls without an answer that one process may hold before new calls go to a fresh one; count."""
@@ -178,8 +182,14 @@ class Workers:
     def _fault(self, raised: Mapping[str, Any], what: str) -> GatewayError:
         if raised["refused"] and not what:
             return ContentRefused(self._credentials.scrub(raised["text"]), endpoint=self.code.owner)
+        self._log(raised)
         text = self._credentials.scrub(raised_text(raised, folder=self.code.folder, withheld=self.code.withheld))
         return ServerFault(f"{what} raised {text}" if what else text, endpoint=self.code.owner)
+
+    def _log(self, raised: Mapping[str, Any]) -> None:
+        """Log the traceback of foreign code, without its credentials."""
+        text = self._credentials.scrub_lines(raised["traceback"].rstrip())
+        _LOG.debug("%s `%s` raised\n%s", self.code.noun, self.code.owner, printable(text))
 
     def _too_late(self, channel: WorkerChannel, error: CallTimedOut, what: str, limit_s: float) -> TimedOut:
         message = f"no answer within {limit_s:g} s" + (f" from {what}" if what else "")
@@ -235,6 +245,7 @@ class Workers:
             message = f"{owner}: {unusable_text(answer['unusable'], target)}"
         else:
             raised = answer["raised"]
+            self._log(raised)
             text = self._credentials.scrub(raised_text(raised, folder=self.code.folder, withheld=self.code.withheld))
             message = f"{owner}: {_kind_of(target)} cannot be loaded: {text}{_remedy(raised, target, self.code.noun)}"
         raise InputError(message)

@@ -171,6 +171,7 @@ def _stretch(stretch: Stretch) -> dict[str, Json]:
         "rate": number(stretch.rate),
         "over_limit": stretch.over_limit,
         "baseline": stretch.baseline,
+        "detectable": [{"n": one.n, "rate": one.rate, "power": one.power} for one in stretch.detectable],
         "latest": _profile(stretch.latest),
         "worst": [{"score": one.dialogue, "value": one.value, "reason": one.reason or None} for one in stretch.worst],
         "windows": rows,

@@ -12,7 +12,15 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.findings.order import band_cuts
 from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, InstrumentChange, Stretch, Watch
 from theodolite.reporting.monitoring.document import thinned
-from theodolite.reporting.monitoring.text import CAUSES, change_text, day, guarantee_text, head_text, latest_text
+from theodolite.reporting.monitoring.text import (
+    CAUSES,
+    change_text,
+    day,
+    guarantee_text,
+    head_text,
+    latest_text,
+    power_texts,
+)
 from theodolite.reporting.words import figures, lanes
 from theodolite.reporting.words.order_metrics import ranking_text
 from theodolite.reporting.words.reading_aids import Words
@@ -81,6 +89,8 @@ def _sections(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
     yield ("<h2>Alerts</h2>", *(_alert(alert, words) for alert in watch.alerts))
     yield (_p("None."),) if not watch.alerts else ()
     yield (_p(guarantee_text(watch), "soft"),)
+    for text in power_texts(watch):
+        yield (_p(f"Power: {text}", "soft"),)
     if watch.changes:
         yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, words)) for change in watch.changes))
     yield from _charts(watch, words)

@@ -44,7 +44,8 @@ def watch_text(
         *_alerts(watch, width),
         *_anchors(watch, width),
         *(labelled("Note", note, margin=MARGIN, width=width) for note in watch.notes),
-        labelled("False ones", guarantee_text(watch), margin=MARGIN, width=width),
+        labelled("Errors", guarantee_text(watch), margin=MARGIN, width=width),
+        *(labelled("Power", text, margin=MARGIN, width=width) for text in power_texts(watch)),
         *([f"{'Open':<{MARGIN}}{chart}"] if chart else (),),
         *([f"{'Data':<{MARGIN}}{data}"] if data else (),),
         labelled("Next", _next(watch), margin=MARGIN, width=width),
@@ -187,6 +188,36 @@ def guarantee_text(watch: Watch) -> str:
     return (
         f"False alarms: at most 1 per {watch.rules.arl:,} scores of an application,"
         f" and 1 per {2 * watch.rules.arl:,} from anchors."
+    )
+
+
+def power_texts(watch: Watch) -> list[str]:
+    """Return which rises of the defect rate are found within how many scores, one text for each shown stretch."""
+    rated = [one for one in watch.stretches if one.baseline is not None and one.detectable][-SHOWN:]
+    if not rated:
+        return ['not stated: no rule says which scores are defects. Add one, e.g.  --defect "<= 3"']
+    advice = (
+        " Smaller rises are found with a known rate (--baseline RATE), or with a baseline learned from more than"
+        f" {figures.count(watch.rules.reference)} scores (--reference N)."
+    )
+    texts = [_power(one) for one in rated]
+    return texts if watch.rules.baseline is not None else [*texts[:-1], texts[-1] + advice]
+
+
+def _power(stretch: Stretch) -> str:
+    named = f"{stretch.application}: " if stretch.application else ""
+    found = [rise for rise in stretch.detectable if rise.rate is not None]
+    if stretch.baseline is None or not found:
+        most = max((rise.n for rise in stretch.detectable), default=0)
+        return f"{named}no rise of the defect rate is found within {figures.number_of(most, 'score')}."
+    rates = ", ".join(
+        f"within {figures.number_of(rise.n, 'score')} ({figures.percent(rise.rate)} or more)"
+        for rise in found
+        if rise.rate is not None
+    )
+    return (
+        f"{named}a higher defect rate is found with a probability of at least {found[0].power:g}"
+        f" {rates}; it is compared with a baseline ({figures.percent(stretch.baseline)})."
     )
 
 

@@ -124,7 +124,7 @@ def test_causes_of_nothing_are_counted_the_most_frequent_first_each_with_an_exam
         f"  2 x application `bot` {FailureKind.TIMED_OUT.value}, e.g. d001: 30 s",
         f"  1 x application `bot` {FailureKind.REJECTED.value}, e.g. d009: 404",
     ]
-    assert lines[-1] == "  Fix the cause, then run again with  --retry-failed"
+    assert lines[4] == "  Fix the cause, then run again with  --retry-failed"
 
 
 def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed():

@@ -40,7 +40,17 @@ def test_what_stands_behind_the_bars_is_what_the_handbook_shows(clock):
 
     words = counts.words(counts.sessions, of_sessions=True)
 
-    assert words == "47/60  2 failed  14.0 calls/s  $0.61  0:13 left"
+    assert words == "47/60  2 failed  98 calls, 14.0/s  $0.61  0:13 left"
+
+
+def test_calls_show_progress_before_the_first_dialogue_ends(clock):
+    counts = Counts(clock)
+    counts.begin(sessions=60, annotations=0, done=0, annotated=0)
+    counts.spent(Spending(calls=0))
+    clock.passed_s += 10
+    counts.spent(Spending(calls=1_370))
+
+    assert counts.words(counts.sessions, of_sessions=True).startswith("0/60  0 failed  1,370 calls, 137.0/s")
 
 
 def test_unreadable_and_failed_annotations_are_told_apart(clock):
@@ -70,7 +80,7 @@ def test_what_has_no_price_is_not_said_to_cost_nothing(clock):
     counts.begin(sessions=60, annotations=0, done=0, annotated=0)
     counts.spent(Spending(calls=3, tokens_in=500, unpriced_calls=3))
 
-    assert counts.words(counts.sessions, of_sessions=True) == "0/60  0 failed  0.0 calls/s  500 tokens"
+    assert counts.words(counts.sessions, of_sessions=True) == "0/60  0 failed  0 calls, 0.0/s  500 tokens"
 
 
 def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
@@ -80,7 +90,7 @@ def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
 
     progress.spent(Spending(calls=7))
 
-    assert capsys.readouterr().out.startswith("test 0/1  0 failed  0.")
+    assert capsys.readouterr().out.startswith("test 0/1  0 failed  0 calls, 0.0/s")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +107,7 @@ def test_who_goes_on_hears_what_is_not_asked_again(clock, capsys, done, annotate
     assert capsys.readouterr().out == words
 
 
-@pytest.mark.parametrize(("columns", "bar"), [("80", 20), ("64", 18), ("40", 0)])
+@pytest.mark.parametrize(("columns", "bar"), [("80", 20), ("64", 15), ("40", 0)])
 def test_the_bar_makes_room_for_the_words(clock, capsys, monkeypatch, columns, bar):
     monkeypatch.setenv("COLUMNS", columns)
     progress = BarProgress(clock)
@@ -120,7 +130,7 @@ def test_what_another_process_did_counts_too(clock):
     counts.session(dialogue())
     counts.over(sessions=12, annotations=12)
 
-    assert counts.words(counts.sessions, of_sessions=True) == "31/60  0 failed  0.0 calls/s  $0.00  0:09 left"
+    assert counts.words(counts.sessions, of_sessions=True) == "31/60  0 failed  0 calls, 0.0/s  $0.00  0:09 left"
 
 
 def test_nobody_guesses_the_time_left_from_nothing(clock):

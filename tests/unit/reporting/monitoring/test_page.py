@@ -62,6 +62,24 @@ def test_quiet_times_are_told_in_full():
     assert "at most 1 per 10,000 scores" in " ".join(text.split())
 
 
+def test_the_power_is_stated_for_histories_with_a_rule_for_defects():
+    scores = tuple(Score(value=1.0 if n % 20 == 0 else 5.0, defect=n % 20 == 0) for n in range(300))
+    watch = watch_history(History(name="stars", scores=scores, lowest=1, highest=5))
+
+    text = " ".join(watch_text(watch, words()).split())
+
+    assert "Power a higher defect rate is found with a probability of at least 0.8 within 100 scores" in text
+    assert "it is compared with a baseline (10.2 %)" in text
+    assert "found with a known rate (--baseline RATE)" in text
+    assert watch_document(watch, exit_code=0)["stretches"][0]["detectable"][1]["n"] == 200
+
+
+def test_the_power_is_not_stated_without_a_rule():
+    assert "Power not stated: no rule says which scores are defects" in " ".join(
+        watch_text(changed(2), words()).split()
+    )
+
+
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])
 def test_no_line_is_too_long_and_no_percent_stands_alone(wrong):
     text = watch_text(seen(wrong), words())
