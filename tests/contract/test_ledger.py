@@ -330,3 +330,21 @@ async def test_failures_are_not_taken_over(store: Store, run: Run) -> None:
     store.add_units(later, [a_session(later)])
 
     assert store.count_units(later, SESSION)["waiting"] == 1
+
+
+def test_units_that_are_ready_or_leased_by_others_are_open(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(4)])
+    store.claim(run, SESSION, owner="w1", limit=1, lease_s=60.0)
+    store.claim(run, SESSION, owner="w2", limit=1, lease_s=60.0)
+
+    assert store.count_open(run, SESSION, owner="w1") == 3
+    assert store.count_open(run, SESSION, owner="w3") == 4
+    assert store.count_open(run, SESSION, owner="w1", before=2) == 1
+
+
+def test_annotations_of_dialogues_that_do_not_exist_yet_are_not_open(store: Store, run: Run) -> None:
+    session = a_session(run, 0)
+    store.add_units(run, [session])
+    store.add_units(run, [an_annotation_unit(run, session)])
+
+    assert store.count_open(run, ANNOTATION, owner="w1") == 0

@@ -180,6 +180,12 @@ class FakeStore:
         states = [kept.unit.state for kept in self._in_plan(run, kind)]
         return {state.value: states.count(state) for state in UnitState}
 
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+        wanted = [kept for kept in self._in_plan(run, kind) if before is None or kept.unit.position < before]
+        waiting = [kept for kept in wanted if kept.unit.state is UnitState.WAITING and self._is_ready(kept)]
+        leased = [kept for kept in wanted if kept.unit.state is UnitState.LEASED and kept.owner != owner]
+        return len(waiting) + len(leased)
+
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         leased = [kept for kept in self._in_plan(run, kind) if kept.unit.state is UnitState.LEASED]
         return sum(map(_is_free, leased))

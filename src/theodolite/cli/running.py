@@ -417,9 +417,11 @@ def spent_text(spent: Spending, budget: Budget) -> str:
 
 
 def waiting_text(status: RunStatus, command: str) -> str:
-    """Return the message for a run that another process continues, or whose units wait for a retry."""
+    """Return the message for a run that is not complete; units that other workers have leased are counted."""
     stored = f"{status.dialogues:,} of {status.planned:,} dialogues are complete"
-    return f"Not finished: {stored}; another process works on the rest.\nResume  {command}"
+    n_leased = sum(states.get(UnitState.LEASED, 0) for states in (status.sessions, status.annotations))
+    rest = f"; other workers have leased {_n(n_leased, 'unit')}" if n_leased else ""
+    return f"Not finished: {stored}{rest}.\nResume  {command}"
 
 
 def failures_text(status: RunStatus, path: str) -> str:

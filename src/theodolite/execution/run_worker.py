@@ -265,15 +265,43 @@ class RunWorker:
         )
 
     async def work(self, kinds: frozenset[UnitKind]) -> None:
-        """Process all available units of the given kinds until none remain or a stop condition holds.
+        """Process units of the given kinds until the run has none left or a stop condition holds.
+
+        Units that other workers have leased are waited for: a worker that is gone leaves
+        them to this one when its lease expires.
 
         Raises:
             StoreError: If the database fails; acknowledged writes are kept.
         """
-        self._dialogue_queue.over = UnitKind.SESSION not in kinds
         self._dialogue_queue.is_idle = UnitKind.ANNOTATION not in kinds
         with reduced_gc():
-            await self._work(kinds)
+            while True:
+                self._dialogue_queue.over = UnitKind.SESSION not in kinds
+                await self._work(kinds)
+                if not await self._may_continue(kinds):
+                    return
+                await asyncio.sleep(EMPTY_POLL_INTERVAL_S)
+
+    async def _may_continue(self, kinds: frozenset[UnitKind]) -> bool:
+        """Return whether units of these kinds are open and no stop condition holds; updates progress and cost."""
+        await self._read_other_processes()
+        with suppress(RunStopped):
+            self.clients.stop_conditions.check()
+            open_units = [
+                await self.executor.call(self.store.count_open, self.run, kind, owner=self.owner, before=self.before)
+                for kind in kinds
+            ]
+            return any(open_units)
+        return False
+
+    async def _read_other_processes(self) -> None:
+        """Read what other processes of the same run have finished and spent."""
+        counts = {kind: await self.executor.call(self.store.count_units, self.run, kind) for kind in UnitKind}
+        self.progress.over(
+            sessions=n_finished(counts[UnitKind.SESSION]), annotations=n_finished(counts[UnitKind.ANNOTATION])
+        )
+        if self.clients.stop_conditions.budget.is_limited:
+            self.clients.stop_conditions.learn(await self.executor.call(self.store.spending, self.run))
 
     async def _work(self, kinds: frozenset[UnitKind]) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -292,16 +320,11 @@ class RunWorker:
         self._dialogue_queue.close()
 
     async def _renew_leases(self) -> None:
-        """Renew leases, and read the progress of other processes of the same run."""
+        """Renew leases, and read the status of other processes."""
         while True:
             await asyncio.sleep(LEASE_S / 3)
             await self._unit_queue.renew()
-            counts = {kind: await self.executor.call(self.store.count_units, self.run, kind) for kind in UnitKind}
-            self.progress.over(
-                sessions=n_finished(counts[UnitKind.SESSION]), annotations=n_finished(counts[UnitKind.ANNOTATION])
-            )
-            if self.clients.stop_conditions.budget.is_limited:
-                self.clients.stop_conditions.learn(await self.executor.call(self.store.spending, self.run))
+            await self._read_other_processes()
 
     async def _report_progress(self) -> None:
         """Report progress while no session ends."""

@@ -101,6 +101,13 @@ class LedgerStore(Protocol):
         """Return the units by state (the values of `UnitState`); counts."""
         ...
 
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+        """Return the units that an owner can lease now or later: those that are ready and those of other owners.
+
+        With `before`, only units whose position is below it are counted.
+        """
+        ...
+
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         """Return the leased units that nobody works on any more; count.
 

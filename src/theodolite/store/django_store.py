@@ -247,6 +247,10 @@ class DjangoStore:
         """Return the units by state."""
         return self._executor.read(lambda: self._ledger.count_units(run, kind))
 
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+        """Return the units that an owner can lease now or later; count."""
+        return self._executor.read(lambda: self._ledger.count_open(run, kind, owner=owner, before=before))
+
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         """Return the leased units that nobody works on any more; count."""
         return self._executor.read(lambda: self._ledger.count_orphans(run, kind))

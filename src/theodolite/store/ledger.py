@@ -185,6 +185,12 @@ class Ledger:
         counted = units.values_list("state").annotate(n=Count("id"))
         return {state.value: 0 for state in UnitState} | dict(counted)
 
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+        """Return the units that an owner can lease now or later: those that are ready and those of other owners."""
+        units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, ready=1)
+        requested = units if before is None else units.filter(position__lt=before)
+        return requested.filter(Q(state=_WAITING) | Q(state=_LEASED) & ~Q(owner=owner)).count()
+
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         """Return the leased units that nobody works on any more; count."""
         leased = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, state=_LEASED)

@@ -14,6 +14,6 @@ def test_where_another_process_holds_all_dialogues_no_report_of_nothing_is_writt
     told = capsys.readouterr()
     assert (code, told.out) == (3, "")
     assert told.err.splitlines() == [
-        "Not finished: 0 of 60 dialogues are complete; another process works on the rest.",
+        "Not finished: 0 of 60 dialogues are complete; other workers have leased 60 units.",
         "Resume  theodolite run support",
     ]

@@ -152,6 +152,12 @@ def test_two_sittings_share_the_work(calls, reads, parallel):
     assert len(desk.board.asked) == 6 * 4 + 12
 
 
+@pytest.fixture(autouse=True)
+def no_pause_between_polls(monkeypatch):
+    """Poll without a pause: other workers in these tests take no time."""
+    monkeypatch.setattr(run_worker_module, "EMPTY_POLL_INTERVAL_S", 0.0)
+
+
 def everybody_oversleeps(monkeypatch):
     """Let every lease have run out by the time that it is looked at, as after a laptop's sleep."""
     monkeypatch.setattr(run_worker_module, "LEASE_S", -1.0)
