@@ -86,6 +86,11 @@ def _without(name: str) -> Callable[[Any], Any]:
     return lambda entry: None if entry is None else {key: part for key, part in entry.items() if key != name}
 
 
+def _adding(**new: Any) -> Callable[[Any], Any]:
+    """Return what adds the parts that an object of form 1 did not have."""
+    return lambda entry: {**new, **entry}
+
+
 def _estimate(entry: Entry) -> dict[str, Any]:
     found = former_subject(Measure(entry["measure"]), entry["application"], entry["about"])
     rest = {name: part for name, part in entry.items() if name not in {"measure", "application", "about"}}
@@ -115,9 +120,10 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     ),
     "strategies": _each(_renaming(_TESTERS)),
     "conduct": _each(_renaming(_DIAGNOSTICS)),
+    "risks": _each(_adding(impact=None)),
     "proxies": _each(_renaming(_PROXY)),
     "certificates": _each(_renaming(_VALIDATION, estimates=_each(_estimate))),
-    "trees": _each(_renaming({}, standing=_without("places"))),
+    "trees": _each(_renaming({}, standing=_without("places"), applications=_each(_adding(views=[])))),
     "order_effects": _each(_renaming({}, first=_renaming(_ORDER_SIDE), second=_renaming(_ORDER_SIDE))),
     "event": _renaming({}, blinding=_each(_renaming(_BLINDING))),
     "criteria": _each(_renaming(_CRITERIA)),
