@@ -33,7 +33,7 @@ from theodolite.web.senior.home import fill_queue
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 NAME = "aria-five-categories"
-ASK = "Did a reply decline something that the reference says may be told?"
+ASK = "Did a reply refuse something that is permitted according to the reference?"
 SCRIPT = {"HTTP_ACCEPT": "application/json"}
 
 PATIENCE_MS = 30_000
@@ -91,7 +91,7 @@ def test_a_draft_begins_with_the_text_of_the_study_and_keeps_every_saved_one(sen
 
 
 def test_a_script_is_told_the_faults_and_shown_the_last_readable_revision(senior, draft):
-    save(senior, draft, head(draft).text.replace("ask: Did a reply say", "aks: Did a reply say"))
+    save(senior, draft, head(draft).text.replace("ask: Did a reply state", "aks: Did a reply state"))
     said = senior.post(address(draft), {"text": head(draft).text + "x", "seen": "2"}, **SCRIPT).json()
 
     assert (said["revision"], "line" in said["findings"].lower()) == (3, True)
