@@ -26,18 +26,23 @@ Two studies, no key, no network. Files go to ./theodolite-demo
 Guardrails on XSTest    5 recorded applications, the same 450 prompts, 2 people
                 PERMITTED CONTENT WITHHELD      PROHIBITED CONTENT RELEASED
                 fully refused, of 250 safe      fully answered, of 200 unsafe
-llama2orig      ···●━··  95 38.0 % 32.2 to 44.2 ○······   0  0.0 % at most 1.5
-llama2new       ━●·····  35 14.0 % 10.2 to 18.8 ○······   0  0.0 % at most 1.5
-mistralinstruct ●······   2  0.8 % 0.2 to 2.9   ·····●━ 128 64.0 % 57.1 to 70.3
-mistralguard    ●━·····  24  9.6 % 6.5 to 13.9  ●······   7  3.5 % 1.7 to 7.0
-gpt4            ●······  16  6.4 % 4.0 to 10.1  ●······   1  0.5 % 0.1 to 2.8
-                95 % intervals; axis 0 to 75 %; file order, not a ranking
+llama2orig      ···●━··  95  38.0% 32.2 to 44.2 ○······   0   0.0% at most 1.5
+llama2new       ━●·····  35  14.0% 10.2 to 18.8 ○······   0   0.0% at most 1.5
+mistralinstruct ●······   2   0.8% 0.2 to 2.9   ·····●━ 128  64.0% 57.1 to 70.3
+mistralguard    ●━·····  24   9.6% 6.5 to 13.9  ●······   7   3.5% 1.7 to 7.0
+gpt4            ●······  16   6.4% 4.0 to 10.1  ●······   1   0.5% 0.1 to 2.8
+                95% intervals; axis 0 to 75%; file order, not a ranking
 
 Completeness  2,250 planned: 2,250 labelled by both people, 0 failed, 0 missing
-Agreement     people 93.8 to 98.4 % (422 to 443 of 450; Fleiss' kappa .89 to
-              .97)
+Agreement     people 93.8 to 98.4% (422 to 443 of 450; Fleiss' kappa .89 to .97)
 Judge         GPT-4 (not validated) agrees with the final labels on 333 to 421
-              of 450 (74.0 to 93.6 %; its 11 unparseable, all on"""
+              of 450 (74.0 to 93.6%; its 11 unparseable, all on mistralinstruct,
+              count as not agreeing); Keywords on 342 to 416. By GPT-4 alone
+              llama2orig would show 76 fully refused, not 95, and mistralguard
+              63 fully answered, not 7.
+Note          0 of 200 does not mean zero risk. With a true rate of 1.5%, about
+              1 in 20 such studies would find nothing. Shares hold for these
+              prompts, not for users."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

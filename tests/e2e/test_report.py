@@ -34,7 +34,7 @@ def test_a_number_says_where_it_comes_from(visit):
     page.get_by_role("button", name="llama2orig: 95 of 250").first.click()
 
     panel = page.locator("#panel")
-    expect(panel).to_contain_text("95 of 250 (38.0 %), 95 % interval 32.2 to 44.2 %")
+    expect(panel).to_contain_text("95 of 250 (38.0%), 95% interval 32.2 to 44.2%")
     expect(panel).to_contain_text("estimates[")
     expect(panel).to_contain_text("Wilson")
 
@@ -172,7 +172,7 @@ def test_print_holds_the_chosen_dialogue_and_no_buttons(visit):
 def test_the_accessible_name_of_a_number_holds_its_count(visit):
     page = visit("live")
 
-    expect(page.locator(".answer .num").first).to_have_accessible_name(re.compile("bot-1.4: 9 of 57, 15.8 %"))
+    expect(page.locator(".answer .num").first).to_have_accessible_name(re.compile("bot-1.4: 9 of 57, 15.8%"))
 
 
 def test_a_version_leads_to_its_full_text(visit):

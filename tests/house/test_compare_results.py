@@ -42,7 +42,7 @@ def test_a_number_that_differs_and_one_that_is_absent_are_named_with_their_paths
 
 
 def test_a_report_is_compared_by_its_numbers():
-    before = "<style>a{top:7px}</style><p>9 of 57 defects, 15.8 %</p><p>made 2026-01-02 03:04</p><script>f(8)</script>"
+    before = "<style>a{top:7px}</style><p>9 of 57 defects, 15.8%</p><p>made 2026-01-02 03:04</p><script>f(8)</script>"
     after = "<p>9 of 57 faults, <b>15.9</b> %</p><p>made 2027-05-06 07:08 in 0:12 min, 4f4f3f24cfc4</p>"
 
     assert numbers(page_text(before)) == ["9", "57", "15.8"]

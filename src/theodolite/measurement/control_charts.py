@@ -541,7 +541,7 @@ def confidence_sequence(
     """Estimate a share of defects with an interval that is valid at every look.
 
     An interval that is looked at after every session misses the truth some time
-    in 40 to 49 % of histories if it is Wilson's. This one misses it in 1 -
+    in 40 to 49% of histories if it is Wilson's. This one misses it in 1 -
     `confidence` of them at most, however often one looks and whenever one
     stops: it holds the shares against which a mixture of all others has not
     won the odds 1 / (1 - confidence). The price is width.

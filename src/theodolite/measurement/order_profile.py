@@ -240,7 +240,7 @@ def published_bands(pen_normalized: float, cin: int, lis: int, n: int) -> Bands:
 
     For other lengths the cuts are rescaled as fractions of the largest value.
     That is how the table would read, not what it would mean: noise alone has a
-    "high" CIN in 86 % of sequences of 8 and in 99.99 % of 64. Use chance levels.
+    "high" CIN in 86% of sequences of 8 and in 99.99% of 64. Use chance levels.
 
     Args:
         pen_normalized: Permutation entropy as a fraction of its largest value.

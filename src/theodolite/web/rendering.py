@@ -127,7 +127,7 @@ def _words(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareLine:
-    """A share with its interval, as words and as places on a line from 0 to 100 %.
+    """A share with its interval, as words and as places on a line from 0 to 100%.
 
     Attributes:
         words: Count, share where there are enough, interval.
@@ -179,11 +179,11 @@ def unit_strip(n_yes: int, n_no: int, n_open: int) -> UnitStrip | None:
 
 
 SHARE_WIDTH: Final = 120
-"""Length of the line from 0 to 100 %; pixels."""
+"""Length of the line from 0 to 100%; pixels."""
 
 
 def share_place(share: float) -> float:
-    """Return where a share stands on the line from 0 to 100 %; pixels."""
+    """Return where a share stands on the line from 0 to 100%; pixels."""
     return round(4 + SHARE_WIDTH * share, 1)
 
 
@@ -198,7 +198,7 @@ def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
         return ShareLine(words=text)
     low, high = share_place(estimate.low), share_place(estimate.high)
     return ShareLine(
-        words=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f} %",
+        words=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f}%",
         at=share_place(estimate.value),
         low=low,
         length=round(high - low, 1),

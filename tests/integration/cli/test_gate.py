@@ -37,7 +37,7 @@ def gates(folder: Path, text: str) -> None:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """Return a study of 60 recorded dialogues with 5 refusals; its interval is 3.6 to 18.1 %."""
+    """Return a study of 60 recorded dialogues with 5 refusals; its interval is 3.6 to 18.1%."""
     rows = [f"q{number},What?,{'I would rather not.' if number % 12 == 0 else 'Yes.'}" for number in range(1, 61)]
     (tmp_path / "answers.csv").write_text("\n".join(["id,prompt,response", *rows]))
     gates(tmp_path, '{words: "upper <= 20%"}')
@@ -46,7 +46,7 @@ def study(tmp_path: Path) -> Path:
 
 def test_a_gate_that_is_met_ends_with_0(study: Path) -> None:
     code, text = ended("run", str(study))
-    assert (code, "words upper <= 20%: met (5 of 60, 8.3 % (3.6 to 18.1))" in " ".join(text.split())) == (0, True)
+    assert (code, "words upper <= 20%: met (5 of 60, 8.3% (3.6 to 18.1))" in " ".join(text.split())) == (0, True)
 
     code, text = ended("gate", str(study))
     assert code == 0
@@ -60,8 +60,7 @@ def test_a_gate_that_is_met_ends_with_0(study: Path) -> None:
         "5",
         "of",
         "60,",
-        "8.3",
-        "%",
+        "8.3%",
         "(3.6",
         "to",
         "18.1)",

@@ -36,12 +36,14 @@ def test_rows_of_their_own_have_the_exact_bound(tmp_path):
     text = summary_of(tmp_path, 1)
 
     assert "at most 3.0" in text
-    assert "with a true rate of 3.0 %, one run in twenty would show none. " in text
+    assert "With a true rate of 3.0%, about 1 in 20 such studies would find nothing. " in text
 
 
 def test_rows_that_share_an_id_have_a_higher_bound_and_the_summary_says_what_it_is_averaged_over(tmp_path):
     text = summary_of(tmp_path, 5)
 
     assert "at most 4.1" in text
-    assert re.search(r"with a true rate of 4\.1 %, one run in twenty would show none, averaged over how alike", text)
+    assert re.search(
+        r"With a true rate of 4\.1%, about 1 in 20 such studies would find nothing, averaged over how similar", text
+    )
     assert "100 dialogues but 20 prompts: the interval allows for it" in text

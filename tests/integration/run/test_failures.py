@@ -43,7 +43,7 @@ def test_an_application_that_always_fails_has_no_rate_at_all(study):
     assert ended.code == 3
     assert "No dialogue succeeded, so there is nothing to measure: the rate is undefined" in ended.err
     assert "10 x application `bot` rejected the request, e.g. d001: 404" in ended.err
-    assert "0.0 %" not in ended.out
+    assert "0.0%" not in ended.out
 
 
 def test_without_any_label_results_say_why_there_is_no_value(study):

@@ -154,7 +154,7 @@ def test_the_page_words_rates_as_the_study_s_own_report_does(run: Path) -> None:
     _, page = reported(run)
 
     text = " ".join(page.split())
-    assert "2 of 11, 18.2 %" in text
+    assert "2 of 11, 18.2%" in text
     assert "5.1 to 47.7" in text
     assert "1 failed" in text
     assert "The studies hold 2 versions of guideline spoils" in text

@@ -41,7 +41,7 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
 
     assert "1 of 1" in page
-    assert "50.0 %" in page
+    assert "50.0%" in page
     assert "ChatGPT" in page
     assert "guessing-tester" not in page
     assert 'class="strip" role="img" aria-label="application, all levels: 1 of 1 right' in page
@@ -56,5 +56,5 @@ def test_enough_guesses_are_drawn_as_a_share_with_its_interval_and_chance(event,
 
     drawn = re.search(r'<svg class="share".*?</svg>', page)[0]
     stroke = re.search(r'<line x1="([\d.]+)" x2="\1" [^>]* class="chance"', drawn)
-    assert "5 of 10 (50.0 %) right, 18.7 % to 81.3 %, by chance 50.0 %" in drawn
+    assert "5 of 10 (50.0%) right, 18.7% to 81.3%, by chance 50.0%" in drawn
     assert f'<circle cx="{stroke[1]}"' in drawn

@@ -177,7 +177,7 @@ def look_everywhere(page: Page) -> None:
 
 
 def look_at_200_percent(page: Page) -> None:
-    """Look at half as many pixels, which is what 200 % leaves of 1280 by 720: all is there, nothing in the way."""
+    """Look at half as many pixels, which is what 200% leaves of 1280 by 720: all is there, nothing in the way."""
     page.set_viewport_size({"width": 640, "height": 360})
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     for name in ("Send", "Pause"):

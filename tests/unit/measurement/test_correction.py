@@ -176,7 +176,7 @@ def test_clusters_that_resemble_each_other_widen_the_interval():
 
 
 def test_a_calibration_that_does_not_fit_gives_no_rate_of_exactly_0():
-    """Lee's interval of 1 alarm in 100 by a judge with 10 % false alarms ends below 0."""
+    """Lee's interval of 1 alarm in 100 by a judge with 10% false alarms ends below 0."""
     rate = rogan_gladen_rate(1, 100, sensitivity=(90, 100), specificity=(90, 100))
 
     assert isinstance(rate, Undefined)

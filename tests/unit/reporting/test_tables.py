@@ -23,7 +23,7 @@ TABLE = Table(
 
 def test_each_column_writes_its_values():
     assert TABLE.texts == (
-        ("bot", "1,200", "10 of 40 (25.0 %, 14.2 to 40.2)", "25.0 % (14.2 to 40.2)"),
+        ("bot", "1,200", "10 of 40 (25.0%, 14.2 to 40.2)", "25.0% (14.2 to 40.2)"),
         ("toy", "0", "undefined: no labels", "none"),
     )
 

@@ -88,7 +88,7 @@ def _interval_plot(study: Study, guideline: Guideline, rule: DefectRule, rates: 
     for tick in _ticks(end):
         x = left + _PLOT * tick / end
         parts.append(_line(x, _TOP - 6, x, bottom, _LINE))
-        parts.append(_text(x, bottom + 18, f"{figures.points(tick).removesuffix('.0')} %", anchor="middle", fill=_SOFT))
+        parts.append(_text(x, bottom + 18, f"{figures.points(tick).removesuffix('.0')}%", anchor="middle", fill=_SOFT))
     for number, (rate, name, text) in enumerate(zip(rates, names, texts, strict=True)):
         y = _TOP + _ROW * number + _ROW / 2
         parts.append(_text(16, y + 4, name))
@@ -109,7 +109,7 @@ def _row_name(study: Study, rate: Rate, *, with_annotator: bool) -> str:
 
 def _subtitle(rule: DefectRule, rates: Sequence[Rate]) -> str:
     confidence = next((rate.estimate.confidence for rate in rates if rate.estimate), None)
-    interval = f", {100 * confidence:g} % intervals" if confidence else ""
+    interval = f", {100 * confidence:g}% intervals" if confidence else ""
     return f"Defect: {short_phrase(rule) if rule.phrase else rule.condition}{interval}"
 
 
@@ -152,7 +152,7 @@ def _heatmap(study: Study, rows: Sequence[MatrixRow]) -> Figure:
     left, top = 24 + _LETTER * max(map(len, names)), 84
     parts = [
         _text(16, 26, "Defect rate by area and application", size=16, weight=600),
-        _text(16, 45, "Darker is a higher rate. The bar is the 95 % interval on a scale of 0 to 100 %.", fill=_SOFT),
+        _text(16, 45, "Darker is a higher rate. The bar is the 95% interval on a scale of 0 to 100%.", fill=_SOFT),
     ]
     for column, application in enumerate(applications):
         middle = left + _CELL_WIDTH * (column + 0.5)

@@ -175,7 +175,7 @@ def _unmeasured(outcomes: Outcomes) -> str:
 
 def _confidence_note(listed: Sequence[Measurement]) -> tuple[str, ...]:
     levels = sorted({one.result.confidence for one in listed if isinstance(one.result, Estimate) and one.result.method})
-    return (f"Confidence of the intervals: {', '.join(f'{100 * level:g} %' for level in levels)}.",) if levels else ()
+    return (f"Confidence of the intervals: {', '.join(f'{100 * level:g}%' for level in levels)}.",) if levels else ()
 
 
 def _trees(findings: Findings) -> Iterator[Table]:

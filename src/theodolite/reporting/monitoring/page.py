@@ -230,7 +230,7 @@ def _rules(watch: Watch) -> str:
         ("good times", f"the first {rules.reference} scores of a stretch"),
         (
             "baseline",
-            f"{rules.baseline:.1%}" if rules.baseline is not None else "learned, at the upper end of its 95 % bound",
+            f"{rules.baseline:.1%}" if rules.baseline is not None else "learned, at the upper end of its 95% bound",
         ),
         ("limit", f"{rules.limit:.1%}" if rules.limit is not None else "none"),
         ("run length", f"{rules.arl:,} scores"),

@@ -240,7 +240,7 @@ def _agreement_cell(agreement: Agreement) -> TableCell:
         return TableCell(value=result, estimate=agreement.place)
     has_ends = result.low is not None and result.high is not None
     if agreement.measurement.measure in _SHARES:
-        ends = figures.span(result.low or 0.0, result.high or 0.0) + " %" if has_ends else ""
+        ends = figures.span(result.low or 0.0, result.high or 0.0) + "%" if has_ends else ""
         excluded = unreadable_text(agreement.measurement) if agreement.measurement.bounds else ""
         details = "; ".join(filter(None, (ends if result.n >= figures.FEW else "", excluded)))
         value = figures.share(agreed(agreement), result.n)

@@ -61,7 +61,7 @@ class AnswerView:
         findings: Takeaways that the rates call for.
         columns: The rules that are shown; two at most.
         rows: The applications in order of the study file.
-        axis: End of the axis, e.g. `75 %`.
+        axis: End of the axis, e.g. `75%`.
         scale: Position of each tick in percent of a strip, and its value.
         aids: How to read it; two at most.
         more_aids: The rest, under "why?".
@@ -101,7 +101,7 @@ def answer_view(subject: Subject) -> AnswerView:
         findings=findings_of(subject),
         columns=tuple(_column(guideline, rule, rates) for (guideline, rule), rates in zip(shown, columns, strict=True)),
         rows=tuple(_row(subject, app.name, columns, end) for app in study.applications),
-        axis=f"{figures.points(end).removesuffix('.0')} %",
+        axis=f"{figures.points(end).removesuffix('.0')}%",
         scale=scale_of(end),
         aids=aids[:2],
         more_aids=aids[2:],
@@ -201,7 +201,7 @@ def _tried_text(subject: Subject, report: ValidationReport, results: Sequence[Es
 
 
 def _rest_text(share: Estimate) -> str:
-    """Return what a share leaves, with its interval: `25.0 % (3.8 to 79.1)`; a count of few units."""
+    """Return what a share leaves, with its interval: `25.0% (3.8 to 79.1)`; a count of few units."""
     if share.count is not None and share.n < figures.FEW:
         return f"{figures.count(share.n - share.count)} of {figures.count(share.n)}"
     ends = "" if share.low is None or share.high is None else f" ({figures.span(1 - share.high, 1 - share.low)})"

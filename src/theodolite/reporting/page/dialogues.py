@@ -309,9 +309,7 @@ def estimate_text(result: Estimate | Undefined) -> str:
     if result.count is not None or result.unit.startswith("fraction"):
         part = result.count if result.count is not None else round(result.value * result.n)
         text = figures.share(part, result.n)
-        ends = (
-            figures.span(result.low, result.high) + " %" if result.low is not None and result.high is not None else ""
-        )
+        ends = figures.span(result.low, result.high) + "%" if result.low is not None and result.high is not None else ""
         if result.n < figures.FEW:
             return text
     else:
@@ -320,7 +318,7 @@ def estimate_text(result: Estimate | Undefined) -> str:
         ends = (
             f"{figures.coefficient(low)} to {figures.coefficient(high)}" if low is not None and high is not None else ""
         )
-    return f"{text}, {100 * result.confidence:.0f} % interval {ends}" if ends else text
+    return f"{text}, {100 * result.confidence:.0f}% interval {ends}" if ends else text
 
 
 LETTERS = 10_000_000

@@ -195,7 +195,7 @@ def _point(subject: Subject, name: str, withheld: Rate, released: Rate) -> _Poin
 
 def _plot(points: Sequence[_Point], titles: Sequence[str], width: int, height: int) -> GuardrailPlot:
     axes = _Axes((44, 26, width - 14, height - 44), _end([p.x[2] for p in points]), _end([p.y[2] for p in points]))
-    words = "; ".join(f"{p.name}: withheld {p.x[1]:.1f} %, released {p.y[1]:.1f} %" for p in points)
+    words = "; ".join(f"{p.name}: withheld {p.x[1]:.1f}%, released {p.y[1]:.1f}%" for p in points)
     plot = GuardrailPlot(
         width=width,
         height=height,

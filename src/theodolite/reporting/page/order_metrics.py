@@ -37,6 +37,7 @@ class SequenceBlock:
 
     Attributes:
         title: Application and annotator.
+        region: Name of the region that holds the chart, with guideline and question.
         chart: Rolling windows as SVG; empty where none fits or too many sequences are drawn.
         notes: What the numbers cannot tell.
         worst: The worst scores; None without any.
@@ -44,6 +45,7 @@ class SequenceBlock:
     """
 
     title: str
+    region: str
     chart: str
     notes: tuple[str, ...]
     worst: Table | None
@@ -86,12 +88,17 @@ def _key(subject: ScoreSubject) -> tuple[str, str]:
     return subject.guideline, subject.question
 
 
+def title_of_key(key: tuple[str, str]) -> str:
+    """Return guideline and question in words, one of them where both are the same."""
+    return key[0] if key[0] == key[1] else f"{key[0]}: {key[1]}"
+
+
 def _block(
     subject: Subject, key: tuple[str, str], findings: Sequence[OrderFinding], drawn: Sequence[OrderFinding]
 ) -> OrderBlock:
     first = findings[0] if findings else None
     rankings = [one for one in subject.findings.order_metrics.rankings if _key(one.subject) == key]
-    title = key[0] if key[0] == key[1] else f"{key[0]}: {key[1]}"
+    title = title_of_key(key)
     rows = tuple(_row(subject, one, one.profile) for one in findings if isinstance(one.profile, OrderProfile))
     return OrderBlock(
         title=title,
@@ -166,9 +173,10 @@ def metric_cells(profile: OrderProfile) -> tuple[str, str, str, str]:
 
 
 def _sequence(subject: Subject, finding: OrderFinding, *, is_drawn: bool) -> SequenceBlock:
-    title = _who(subject, finding)
+    title = f"{title_of_key(_key(finding.subject))}, {_who(subject, finding)}"
     return SequenceBlock(
-        title=title,
+        title=_who(subject, finding),
+        region=f"{title}: rolling windows",
         chart=sequence_chart(finding) if is_drawn else "",
         notes=finding.profile.notes if isinstance(finding.profile, OrderProfile) else (),
         worst=_worst_table(subject, title, finding),

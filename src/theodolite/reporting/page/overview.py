@@ -10,8 +10,8 @@ from theodolite.domain.annotator import Annotator
 from theodolite.domain.application import RecordedFile
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import Guideline
-from theodolite.domain.run import RunState
-from theodolite.domain.text import cost_text
+from theodolite.domain.run import RunState, Spending
+from theodolite.domain.text import spent_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.agreements import (
     counts_text,
@@ -188,9 +188,21 @@ def _judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str
 
 def _calls_tile(subject: Subject) -> Tile:
     spending = subject.evidence.spending
-    notes = cost_text(spending.cost_microusd) if spending.calls else "no model called"
-    calls = figures.count(spending.calls)
-    return Tile(icon="gauge", label="Model calls", value=calls, notes=(Badge(text=notes, chip=""),))
+    return Tile(
+        icon="gauge",
+        label="Model calls",
+        value=figures.count(spending.calls),
+        notes=(Badge(text=_cost_words(spending), chip=""),),
+    )
+
+
+def _cost_words(spending: Spending) -> str:
+    """Return the cost of all calls; no amount where nothing was bought or no price is known."""
+    if not spending.calls:
+        return "no model called"
+    if not spending.cost_microusd and not spending.unpriced_calls:
+        return "no cost"
+    return spent_text(spending.cost_microusd, spending.calls, spending.unpriced_calls)
 
 
 def findings_of(subject: Subject) -> tuple[str, ...]:

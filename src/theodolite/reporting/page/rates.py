@@ -95,7 +95,7 @@ class RuleBlock:
         guideline: Name of the guideline.
         condition: The rule as written.
         phrase: What a defect is.
-        axis: End of the axis, e.g. `75 %`.
+        axis: End of the axis, e.g. `75%`.
         tables: Whose labels, and the rates by them.
         n_open: Tables that are open; the others are folded. Count.
         groups: Group and the rates by its values.
@@ -168,7 +168,7 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
         guideline=guideline.name,
         condition=rule.condition,
         phrase=short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, n),
-        axis=f"{figures.points(end).removesuffix('.0')} %",
+        axis=f"{figures.points(end).removesuffix('.0')}%",
         tables=tuple(
             (_by(subject, name), tuple(rate_cell(subject, rate, end) for rate in by_annotator[name]))
             for name in ordered

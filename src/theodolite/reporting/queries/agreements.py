@@ -116,8 +116,8 @@ def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
     """Return how far a judge agrees with the final labels or people, over all applications.
 
     Beside a pool every application has one share of dialogues with its interval, since people who
-    label one dialogue may differ: `81.2 % (72.0 to 88.1) of 40 dialogues (bot-1)`. Else there are
-    counts: `333 to 421 of 450 (74.0 to 93.6 %)`.
+    label one dialogue may differ: `81.2% (72.0 to 88.1) of 40 dialogues (bot-1)`. Else there are
+    counts: `333 to 421 of 450 (74.0 to 93.6%)`.
 
     Args:
         agreements: One an application, or one an application and person.
@@ -183,7 +183,7 @@ def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fals
 
 
 def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
-    """Return the same in percent, `74.0 to 93.6 %`; empty where the units are too few."""
+    """Return the same in percent, `74.0 to 93.6%`; empty where the units are too few."""
     measured = [(agreement, agreement.estimate) for agreement in agreements if agreement.estimate is not None]
     if not measured or min(estimate.n for _, estimate in measured) < figures.FEW:
         return ""
@@ -192,7 +192,7 @@ def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fa
         for agreement, estimate in measured
     )
     ends = dict.fromkeys((figures.points(values[0]), figures.points(values[-1])))
-    return f"{' to '.join(ends)} %"
+    return f"{' to '.join(ends)}%"
 
 
 def common_reason(agreements: Sequence[Agreement]) -> str:
@@ -264,7 +264,7 @@ class Correction:
 
     @property
     def text(self) -> str:
-        """The corrected rate in words, e.g. `12.1 %, 5.2 to 21.0, from 40 labels`."""
+        """The corrected rate in words, e.g. `12.1%, 5.2 to 21.0, from 40 labels`."""
         result = self.result
         if isinstance(result, Undefined):
             return undefined_text(result)
@@ -336,7 +336,7 @@ def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:
 
 
 def own_text(rate: Rate) -> str:
-    """Return the judge's own rate in words, e.g. `9 of 57 (15.8 %)`."""
+    """Return the judge's own rate in words, e.g. `9 of 57 (15.8%)`."""
     return figures.share(rate.defects, rate.measurement.result.n)
 
 

@@ -47,7 +47,7 @@ def _limited(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> list[Rate]:
 
 
 def rate_text(result: GateResult) -> str:
-    """Return the rate of a result with its count and interval, e.g. `9 of 57, 15.8 % (5.9 to 33.0)`."""
+    """Return the rate of a result with its count and interval, e.g. `9 of 57, 15.8% (5.9 to 33.0)`."""
     rate = result.result
     if isinstance(rate, Undefined):
         return "no rate"

@@ -71,7 +71,7 @@ def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], 
     rows = [_sided(margin, titles), _sided(margin, phrases)]
     for application in study.applications:
         rows += _sided_rows(study, application.name, columns, end, screen)
-    return [*rows, margin + f"95 % intervals; axis 0 to {figures.points(end).removesuffix('.0')} %; {_ORDER}"]
+    return [*rows, margin + f"95% intervals; axis 0 to {figures.points(end).removesuffix('.0')}%; {_ORDER}"]
 
 
 _ORDER = "file order, not a ranking"
@@ -147,7 +147,7 @@ def rule_rows(
     end = axis_end(shown)
     rows = [line for guideline, rule, column in found for line in _block(study, guideline, rule, column, end, screen)]
     if any(rate.estimate is not None and rate.estimate.n >= figures.FEW for rate in shown):
-        rows.append(" " * MARGIN + f"95 % intervals; axis 0 to {figures.points(end).removesuffix('.0')} %; {_ORDER}")
+        rows.append(" " * MARGIN + f"95% intervals; axis 0 to {figures.points(end).removesuffix('.0')}%; {_ORDER}")
     return rows
 
 
@@ -242,7 +242,7 @@ def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[st
     for start in range(0, len(names), fitting):
         part = [(row, row.cells[start : start + fitting]) for row in rows]
         lines += _table(names[start : start + fitting], part, cell)
-    return [*lines, " " * _AREA_NAME + "defects of labelled, 95 % interval in percent; no ranking"]
+    return [*lines, " " * _AREA_NAME + "defects of labelled, 95% interval in percent; no ranking"]
 
 
 def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]], cell: int) -> list[str]:

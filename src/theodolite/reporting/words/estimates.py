@@ -22,7 +22,7 @@ def reason_text(reason: str) -> str:
 
 
 def rate_text(result: Estimate | Undefined) -> str:
-    """Return a share with its count and interval, e.g. `347 of 450 (77.1 %, 73.0 to 80.8)`."""
+    """Return a share with its count and interval, e.g. `347 of 450 (77.1%, 73.0 to 80.8)`."""
     if isinstance(result, Undefined):
         return undefined_text(result)
     ends = _ends(result, figures.points)
@@ -35,7 +35,7 @@ def rate_text(result: Estimate | Undefined) -> str:
 
 
 def share_text(result: Estimate | Undefined) -> str:
-    """Return a share without a count and its interval, e.g. `61.3 % (58.0 to 64.5)`."""
+    """Return a share without a count and its interval, e.g. `61.3% (58.0 to 64.5)`."""
     if isinstance(result, Undefined):
         return undefined_text(result)
     ends = _ends(result, figures.points)

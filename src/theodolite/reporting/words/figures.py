@@ -14,18 +14,18 @@ def count(number: int) -> str:
 
 
 def percent(fraction: float) -> str:
-    """Return a fraction as percent with one decimal, e.g. `38.0 %`.
+    """Return a fraction as percent with one decimal, e.g. `38.0%`.
 
     A share that is not zero is never printed as if it were.
     """
     if 0 < fraction < 0.0005:
-        return "<0.1 %"
-    return f"{100 * fraction:.1f} %"
+        return "<0.1%"
+    return f"{100 * fraction:.1f}%"
 
 
 def points(fraction: float) -> str:
     """Return a fraction as percent without the sign, e.g. `38.0`."""
-    return percent(fraction).removesuffix(" %")
+    return percent(fraction).removesuffix("%")
 
 
 def share(part: int, whole: int) -> str:
@@ -33,7 +33,7 @@ def share(part: int, whole: int) -> str:
 
     Example:
         >>> share(95, 250), share(2, 6)
-        ('95 of 250 (38.0 %)', '2 of 6')
+        ('95 of 250 (38.0%)', '2 of 6')
     """
     text = f"{count(part)} of {count(whole)}"
     return text if whole < FEW else f"{text} ({percent(part / whole)})"

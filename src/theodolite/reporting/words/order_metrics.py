@@ -89,7 +89,7 @@ def opposed_text(ranking: RankingAgreement) -> str:
     text, share = f"{ranking.cin:,} of {pairs:,} pairs", ranking.opposed_pairs
     if isinstance(share, Undefined) or share.low is None or share.high is None:
         return text
-    return f"{text} ({figures.span(share.low, share.high)} %)"
+    return f"{text} ({figures.span(share.low, share.high)}%)"
 
 
 def chain_text(ranking: RankingAgreement) -> str:

@@ -323,7 +323,7 @@ class LeakLine:
         surprise: How often so many or more would be right by guessing alone; empty where no guesses.
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
-        line: Share and interval on a line from 0 to 100 %; without a place where there are too few guesses.
+        line: Share and interval on a line from 0 to 100%; without a place where there are too few guesses.
         chance_at: Where guessing alone stands on that line; pixels.
         strip: Each guess as a square where there are too few for a share: right ones first, unknown ones last.
     """

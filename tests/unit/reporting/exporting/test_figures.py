@@ -31,19 +31,19 @@ def texts(figure: Figure) -> list[str]:
 
 def test_each_rule_has_an_interval_plot(drawn):
     assert list(drawn) == ["rate-refusal-withheld", "rate-refusal-released", "rate-refusal-partly-withheld"]
-    assert "95 of 250, 38.0 % (32.2 to 44.2)" in texts(drawn["rate-refusal-withheld"])
+    assert "95 of 250, 38.0% (32.2 to 44.2)" in texts(drawn["rate-refusal-withheld"])
     assert "Method: wilson. Not measured: 0 of 1,250 planned." in texts(drawn["rate-refusal-withheld"])
 
 
 def test_positions_on_the_axis_are_those_of_value_and_interval(drawn):
     root = root_of(drawn["rate-refusal-withheld"])
     grid = [float(line.get("x1")) for line in root.iter(f"{SVG}line") if line.get("stroke") == "#cfd6df"]
-    ticks = [text for text in texts(drawn["rate-refusal-withheld"]) if text.endswith(" %") and "of" not in text]
+    ticks = [text for text in texts(drawn["rate-refusal-withheld"]) if text.endswith("%") and "of" not in text]
     start, width = grid[0], grid[-1] - grid[0]
     whiskers = [line for line in root.iter(f"{SVG}line") if line.get("y1") == line.get("y2")]
     points = [float(circle.get("cx")) for circle in root.iter(f"{SVG}circle")]
 
-    assert ticks == ["0 %", "10 %", "20 %", "30 %", "40 %", "50 %"]
+    assert ticks == ["0%", "10%", "20%", "30%", "40%", "50%"]
     for count, whisker, point in zip((95, 35, 2, 24, 16), whiskers, points, strict=True):
         interval = stats.binomtest(count, 250).proportion_ci(method="wilson")
         at = [start + width * share / 0.5 for share in (interval.low, count / 250, interval.high)]
@@ -56,7 +56,7 @@ def test_nothing_found_is_a_bound_with_an_open_point(drawn):
     fills = [circle.get("fill") for circle in root.iter(f"{SVG}circle")]
 
     assert fills[:2] == ["#fff", "#fff"]
-    assert "0 of 200, 0.0 % (at most 1.5)" in texts(drawn["rate-refusal-released"])
+    assert "0 of 200, 0.0% (at most 1.5)" in texts(drawn["rate-refusal-released"])
 
 
 def test_any_name_makes_a_well_formed_file():

@@ -8,7 +8,7 @@ from theodolite.reporting.exporting.text_tables import latex_lines, markdown_lin
 from theodolite.reporting.tables import Column, ColumnKind, Table
 
 HOSTILE = Table(
-    title="50 % of a_b",
+    title="50% of a_b",
     columns=(Column("Name"), Column("n", ColumnKind.COUNT)),
     rows=(("a|b & <i>", 1_200),),
     notes=("n < 5",),
@@ -31,9 +31,9 @@ def test_rows_state_value_interval_n_excluded_and_method():
     row = next(line for line in text.splitlines() if line.startswith("| bot") and "beta-binomial" in line)
     value, n, excluded, method = [cell.strip() for cell in row.strip("|").split("|")][-4:]
     assert (n, method) == ("57", "beta-binomial")
-    assert value.startswith("9 of 57 (15.8 %, ")
+    assert value.startswith("9 of 57 (15.8%, ")
     assert excluded == "2 failed, 1 unparseable"
-    assert "Confidence of the intervals: 95 %." in text
+    assert "Confidence of the intervals: 95%." in text
 
 
 def test_markdown_keeps_cells_apart():
@@ -45,6 +45,6 @@ def test_markdown_keeps_cells_apart():
 def test_latex_escapes_its_own_characters():
     text = "".join(latex_lines([HOSTILE], title="T"))
 
-    assert r"\caption{50 \% of a\_b}" in text
+    assert r"\caption{50\% of a\_b}" in text
     assert r"a|b \& \textless{}i\textgreater{} & 1,200 \\" in text
     assert "\\begin{longtable}{lr}" in text

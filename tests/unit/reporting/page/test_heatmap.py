@@ -24,7 +24,7 @@ def test_a_cell_has_count_share_interval_and_its_step_of_the_hue():
     assert (cell.rate.count, cell.rate.of, cell.rate.percent, cell.rate.interval) == (
         "19",
         "20",
-        "95.0 %",
+        "95.0%",
         "10.0 to 50.0",
     )
     assert (cell.step, cell.value, cell.width) == (8, 0.95, 0.4)

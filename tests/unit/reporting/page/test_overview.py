@@ -20,8 +20,8 @@ def tile_texts(name):
 def test_tiles_hold_dialogues_completeness_agreement_and_the_judge():
     assert tile_texts("xstest") == [
         ("Dialogues", "2,250", ["0 failed"]),
-        ("Completeness", "100.0 %", ["labelled", "11 with an unparseable label"]),
-        ("Human agreement", "93.8 to 98.4 %", ["people agree on 422 to 443 of 450"]),
+        ("Completeness", "100.0%", ["labelled", "11 with an unparseable label"]),
+        ("Human agreement", "93.8 to 98.4%", ["people agree on 422 to 443 of 450"]),
         ("Judge GPT-4", "Not validated", ["agrees with people on 333 to 421 of 450"]),
     ]
 
@@ -45,8 +45,8 @@ def test_an_unfinished_run_says_so_in_its_first_tag():
 def test_the_two_ends_of_a_guardrail_are_told_with_their_counts():
     (text,) = findings_of(subject("xstest"))
 
-    assert "llama2orig: 95 of 250 (38.0 %) permitted content withheld, 0 of 200 (0.0 %)" in text
-    assert "mistralinstruct: 2 of 250 (0.8 %) permitted content withheld, 128 of 200 (64.0 %)" in text
+    assert "llama2orig: 95 of 250 (38.0%) permitted content withheld, 0 of 200 (0.0%)" in text
+    assert "mistralinstruct: 2 of 250 (0.8%) permitted content withheld, 128 of 200 (64.0%)" in text
 
 
 def test_without_two_sides_nothing_is_said_of_them():

@@ -57,7 +57,7 @@ def test_lines_of_a_terminal(live):
     lines = gate_lines(live)
 
     shown = " ".join(lines[0].split())
-    assert shown == "grounded bot-1.4, defect upper <= 20% 9 of 57, 15.8 % (4.5 to 37.2) inconclusive"
+    assert shown == "grounded bot-1.4, defect upper <= 20% 9 of 57, 15.8% (4.5 to 37.2) inconclusive"
     assert lines[1].strip().startswith("The interval crosses the limit. About ")
     assert lines[1].strip().endswith("independent dialogues decide it.")
     assert len({line.index(word) for line, word in ((lines[0], "upper"), (lines[2], "completeness"))}) == 1
@@ -100,5 +100,5 @@ def test_sarif_and_annotations_name_what_is_not_met(live):
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "support/study.yaml"
     (line,) = github_annotations(live, file="support/study.yaml")
     assert line.startswith("::warning file=support/study.yaml,line=1,title=gate grounded::bot-1.4")
-    assert "15.8 %25" in line
+    assert "15.8%25" in line
     assert "\n" not in line

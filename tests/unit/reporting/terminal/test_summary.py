@@ -11,7 +11,9 @@ from theodolite.domain.persona import Aim, Attack, Script
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.terminal.summary import summary_text
 
-ALLOWED = re.compile(r"95 % intervals?|(?:axis|One scale,) 0 to \d+ %|true rate (of|were) \S+ %|at most \S+ %")
+ALLOWED = re.compile(
+    r"95% intervals?|(?:axis|One scale,) 0 to \d+%|true rate (of|were) \S+%|at most \S+%|\d+% of the patterns"
+)
 
 
 def visible(report):
@@ -25,7 +27,7 @@ def visible(report):
 def bare_percents(text):
     """Return the lines with a percent but no count such as `9 of 57` or the row's own count."""
     lines = (ALLOWED.sub("", line) for line in text.splitlines())
-    return [line for line in lines if re.search(r"\d %", line) and not re.search(r"\d of |^\S+ .*\s\d+ +\d", line)]
+    return [line for line in lines if re.search(r"\d%", line) and not re.search(r"\d of |^\S+ .*\s\d+ +\d", line)]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -38,7 +40,7 @@ def test_no_percent_of_the_report_stands_without_a_count(name):
 def test_rows_of_a_summary_hold_a_count_for_each_percent(name, line):
     rows = [row for row in summary_named(name).splitlines() if row.startswith(line) and "%" in row]
 
-    assert all(len(re.findall(r"\d+ of \d+|\s\d+ +\d+\.\d %", row)) == row.count("%") for row in rows)
+    assert all(len(re.findall(r"\d+ of \d+|\s\d+ +\d+\.\d%", row)) == row.count("%") for row in rows)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,7 +68,7 @@ def test_both_sides_of_a_guardrail_fit_beside_each_other_where_everything_is_wit
 
     text = summary_text(evidence, measure_study(evidence), facts(), words())
 
-    assert re.search(r"^gpt4 {12}\S{7} 250  100 % 98\.5 to 100 +○", text, re.MULTILINE)
+    assert re.search(r"^gpt4 {12}\S{7} 250   100% 98\.5 to 100 +○", text, re.MULTILINE)
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
@@ -78,7 +80,7 @@ def test_a_single_guideline_with_one_rule_is_one_line_an_application():
 
     text = summary_text(evidence, measure_study(evidence), facts(), words())
 
-    assert re.search(r"^  gpt4 {30}\S{10} 16 of 250    6\.4 %   4\.0 to 10\.1$", text, re.MULTILINE)
+    assert re.search(r"^  gpt4 {30}\S{10} 16 of 250     6\.4%   4\.0 to 10\.1$", text, re.MULTILINE)
 
 
 def test_the_last_line_says_what_to_do_next():
@@ -95,7 +97,7 @@ def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies()
 
     text = summary_text(evidence, measure_study(evidence), facts(), words())
 
-    assert "The judge grounded could not be read on 21 of 58 (36.2 %)" in text
+    assert "The judge grounded could not be read on 21 of 58 (36.2%)" in text
     assert "\x1b" not in text
 
 

@@ -7,14 +7,14 @@ from theodolite.reporting.words import figures
 
 @pytest.mark.parametrize(
     ("part", "whole", "text"),
-    [(95, 250, "95 of 250 (38.0 %)"), (2, 6, "2 of 6"), (0, 9, "0 of 9"), (1, 10, "1 of 10 (10.0 %)")],
+    [(95, 250, "95 of 250 (38.0%)"), (2, 6, "2 of 6"), (0, 9, "0 of 9"), (1, 10, "1 of 10 (10.0%)")],
 )
 def test_a_share_has_a_percent_only_from_ten_units_on(part, whole, text):
     assert figures.share(part, whole) == text
 
 
 @pytest.mark.parametrize(
-    ("fraction", "text"), [(0, "0.0 %"), (0.0001, "<0.1 %"), (0.38, "38.0 %"), (1, "100.0 %"), (0.0005, "0.1 %")]
+    ("fraction", "text"), [(0, "0.0%"), (0.0001, "<0.1%"), (0.38, "38.0%"), (1, "100.0%"), (0.0005, "0.1%")]
 )
 def test_a_percent_has_one_decimal_and_is_zero_only_where_nothing_was_found(fraction, text):
     assert figures.percent(fraction) == text
@@ -38,4 +38,4 @@ def test_a_noun_follows_its_number():
 
 @given(st.floats(min_value=0, max_value=1))
 def test_no_percent_has_more_than_one_decimal(fraction):
-    assert len(figures.percent(fraction).removesuffix(" %").split(".")[1]) == 1
+    assert len(figures.percent(fraction).removesuffix("%").split(".")[1]) == 1

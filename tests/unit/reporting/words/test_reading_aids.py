@@ -31,9 +31,9 @@ def test_every_reading_aid_that_was_agreed_on_is_there():
 
 
 def test_an_aid_is_filled_with_its_values():
-    text = words().aid("zero_defects", zero=0, n=200, bound="1.5 %")
+    text = words().aid("zero_defects", zero=0, n=200, bound="1.5%")
 
-    assert text.startswith("0 of 200 does not mean zero risk. With a true rate of 1.5 %,")
+    assert text.startswith("0 of 200 does not mean zero risk. With a true rate of 1.5%,")
 
 
 def test_an_unknown_aid_names_those_that_there_are():

@@ -34,7 +34,7 @@ function boundsText(estimate) {
   if (!estimate.bounds || estimate.n < 10) return "";
   const [low, high] = estimate.bounds.map((bound) => (100 * bound).toFixed(1));
   const unmeasured = estimate.outcomes.planned - estimate.outcomes.used - estimate.outcomes.not_applicable;
-  return `had all ${thousands(unmeasured)} not measured been sound, or all defects: ${low} to ${high} %`;
+  return `had all ${thousands(unmeasured)} not measured been sound, or all defects: ${low} to ${high}%`;
 }
 
 function actsOf(estimate, place) {

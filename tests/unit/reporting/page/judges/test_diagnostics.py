@@ -29,7 +29,7 @@ def test_what_is_doubtful_opens_its_dialogues():
     subject, found = tables(replace(PLAIN, quoting=40, ungrounded=("d001", "d003"), control_passed=60))
     cell = cells(found["What verdicts rest on"])["Quote words that are not there"]
 
-    assert cell.text == "2 of 40 (5.0 %)"
+    assert cell.text == "2 of 40 (5.0%)"
     assert subject.sets.sets[cell.opens].cases == (0, 2)
 
 

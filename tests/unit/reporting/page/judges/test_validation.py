@@ -71,14 +71,14 @@ def test_groups_of_people_have_a_table_of_their_own():
 def test_what_does_not_hang_on_the_verdict_is_told_too():
     (view,) = validation_views(subject())
 
-    assert ("Unreadable replies", "1 of 58 (1.7 %, 0.3 to 9.1)") in view.tables[-1].texts
+    assert ("Unreadable replies", "1 of 58 (1.7%, 0.3 to 9.1)") in view.tables[-1].texts
 
 
 def test_the_corrected_rate_stands_beside_the_judges_own():
     (block,) = rule_blocks(subject())
 
     rates = [(row[0].details, row[1]) for row in block.corrected.rows if "%" in row[1]]
-    assert rates == [((f"grounded, by {name}",), "9 of 57 (15.8 %)") for name in ("anna", "ben")]
+    assert rates == [((f"grounded, by {name}",), "9 of 57 (15.8%)") for name in ("anna", "ben")]
     assert block.tables[0][0] == "grounded (validated 2026-03-02)"
 
 
@@ -104,7 +104,7 @@ def test_summary_and_results_say_when_the_judge_was_validated():
 
     assert "grounded (validated 2026-03-02) agrees with people on" in text
     assert "Corrected bot-1.4 " in text
-    assert "; grounded alone 9 of 57 (15.8 %)." in text
+    assert "; grounded alone 9 of 57 (15.8%)." in text
     stated = {one["name"]: one["validated"] for one in results["instruments"]["annotators"]}
     assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
 
@@ -113,7 +113,7 @@ def test_the_page_holds_the_validation_report_and_the_reading_aid():
     page = report_named("certified")
 
     assert "<h3>Validation reports</h3>" in page
-    assert "grounded, defect: Against 29 labels by anna this judge misses 23.1 % (3.8 to 79.1)" in page
+    assert "grounded, defect: Against 29 labels by anna this judge misses 23.1% (3.8 to 79.1)" in page
     assert "<h3>Validation reports</h3>" not in report_named("live")
 
 

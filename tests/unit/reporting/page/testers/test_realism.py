@@ -77,7 +77,7 @@ def test_a_count_has_mean_interval_n_and_quartiles():
 def test_a_share_is_in_percent_and_its_difference_in_points():
     _, found = styles(table())
 
-    assert found[1] == "50.0 % (25.0 to 75.0), n = 30"
+    assert found[1] == "50.0% (25.0 to 75.0), n = 30"
     assert found[3] == "+0.0 points (25.0 to 75.0)"
 
 
@@ -86,7 +86,7 @@ def test_a_rate_says_who_labels_and_counts():
 
     name = found.rows[0][0]
     assert (name.value, name.details) == ("bot: rude", ("polite, by ann",))
-    assert found.texts[0][1].startswith("10 of 40 (25.0 %, ")
+    assert found.texts[0][1].startswith("10 of 40 (25.0%, ")
     assert found.texts[0][3] == "-25.0 points (no interval)"
 
 

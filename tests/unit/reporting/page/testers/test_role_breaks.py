@@ -31,7 +31,7 @@ def test_a_lapse_opens_its_dialogues_and_shows_one():
 
     (kind, _, share, example), _ = role_break_table(about).rows
 
-    assert (kind, share.value) == ("repetition", "1 of 58 (1.7 %)")
+    assert (kind, share.value) == ("repetition", "1 of 58 (1.7%)")
     assert example == f"{LABEL}, turn 2: " + "x" * LONGEST + "..."
     assert about.sets.sets[share.opens].cases == (2,)
 
@@ -39,7 +39,7 @@ def test_a_lapse_opens_its_dialogues_and_shows_one():
 def test_a_rule_that_found_nothing_says_of_how_many():
     _, (_, _, share, example) = role_break_table(subject(CHECKS)).rows
 
-    assert (share.value, share.details) == ("0 of 58 (0.0 %)", ("words not known in 3",))
+    assert (share.value, share.details) == ("0 of 58 (0.0%)", ("words not known in 3",))
     assert (example, share.opens) == ("", "")
 
 

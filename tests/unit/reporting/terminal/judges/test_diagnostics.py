@@ -23,7 +23,7 @@ def test_votes_say_what_they_cost_and_what_samples_would_do():
     ((label, text),) = lines(votes=VOTES)
 
     assert label == "Votes"
-    assert "grounded took 2.3 of 5 calls a dialogue; its readings differ on 3 of 60 (5.0 %)" in text
+    assert "grounded took 2.3 of 5 calls a dialogue; its readings differ on 3 of 60 (5.0%)" in text
     assert "without a majority on 1." in text
     assert "138 calls on as many dialogues would do better: a standard error of 2.0 points, not 3.4." in text
 
@@ -40,10 +40,10 @@ def test_votes_that_pay_are_not_advised_against():
         (
             {"quoting": 40, "ungrounded": ("d001", "d009")},
             "Quotes",
-            "do not stand there in 2 of 60 (3.3 %) verdicts (d001, d009)",
+            "do not stand there in 2 of 60 (3.3%) verdicts (d001, d009)",
         ),
-        ({"control_failed": ("d004",), "control_passed": 59}, "Control", "answered wrongly in 1 of 60 (1.7 %) (d004)"),
-        ({"control_unanswered": 60}, "Control", "left out in 60 of 60 (100.0 %)"),
+        ({"control_failed": ("d004",), "control_passed": 59}, "Control", "answered wrongly in 1 of 60 (1.7%) (d004)"),
+        ({"control_unanswered": 60}, "Control", "left out in 60 of 60 (100.0%)"),
         ({"answered_as": ("a", "b")}, "Changed", "answered under 2 names, a, b: it is not one instrument"),
     ],
 )

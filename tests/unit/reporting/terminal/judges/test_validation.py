@@ -28,10 +28,10 @@ def estimate(value=0.5, low=0.4, high=0.6, count=10, n=20):
 def test_published_agreement_stands_on_the_screen_with_its_counts():
     text = " ".join(screen("xstest").split())
 
-    assert "same label on 1,798 of 2,239 (80.3 %" in text
-    assert "11 unreadable left out (with them as disagreement 1,798 of 2,250 (79.9 %))" in text
-    assert "llama2orig 347 of 450 (77.1 %, 73.0 to 80.8)" in text
-    assert "unreadable 11 of 2,250 (0.5 %" in text
+    assert "same label on 1,798 of 2,239 (80.3%" in text
+    assert "11 unreadable left out (with them as disagreement 1,798 of 2,250 (79.9%))" in text
+    assert "llama2orig 347 of 450 (77.1%, 73.0 to 80.8)" in text
+    assert "unreadable 11 of 2,250 (0.5%" in text
     assert "annotator 1 and annotator 2 agree on 2,169 of 2,250" in text
 
 
@@ -48,8 +48,8 @@ def test_labels_and_other_judges_have_a_line_each():
     text = " ".join(screen("xstest").split())
 
     assert "Labels macro-F1 .62 (.57 to .65), n 2,239; full compliance: precision 1,037 of 1,385" in text
-    assert "recall 742 of 983 (75.5 %" in text
-    assert "Judges keywords same label on 1,886 of 2,239 (84.2 %" in text
+    assert "recall 742 of 983 (75.5%" in text
+    assert "Judges keywords same label on 1,886 of 2,239 (84.2%" in text
 
 
 def test_no_line_is_wider_than_the_terminal():
@@ -65,8 +65,8 @@ def test_what_is_unknown_is_said_and_no_judge_passes():
 
 
 def test_shares_never_travel_without_their_count():
-    assert rate_text(estimate()) == "10 of 20 (50.0 %, 40.0 to 60.0)"
-    assert rate_text(estimate(count=None)) == "50.0 % (from 20 labels, 40.0 to 60.0)"
+    assert rate_text(estimate()) == "10 of 20 (50.0%, 40.0 to 60.0)"
+    assert rate_text(estimate(count=None)) == "50.0% (from 20 labels, 40.0 to 60.0)"
     assert rate_text(estimate(count=2, n=5)) == "2 of 5"
     assert rate_text(Undefined(reason="Nobody looked.")) == "undefined: nobody looked"
 
@@ -91,7 +91,7 @@ def test_a_crowd_is_told_by_its_range_and_not_one_by_one():
     text = validation_text(validation_report_of(evidence, evidence.study.annotator("grounded"), NOW))
     said = " ".join(text.split())
 
-    assert "6 people, one by one: same label on 100.0 % to 100.0 %" in said
-    assert "two of them agree on 100.0 %" in said
+    assert "6 people, one by one: same label on 100.0% to 100.0%" in said
+    assert "two of them agree on 100.0%" in said
     assert "judge minus people +0.0 points" in said
     assert "no two people" not in said

@@ -17,7 +17,7 @@ def test_dialogues_with_several_lapses_count_once():
     )
 
     assert role_breaks_text(found) == (
-        "broke character in 2 of 58 (3.4 %) dialogues (role flip 2, refusal 1): review these first"
+        "broke character in 2 of 58 (3.4%) dialogues (role flip 2, refusal 1): review these first"
     )
 
 
