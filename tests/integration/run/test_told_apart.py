@@ -16,7 +16,7 @@ import theodolite
 
 pytestmark = pytest.mark.integration
 
-HANGS_S, PATIENCE_S = 1.5, 0.4
+HANGS_S, PATIENCE_S = 6.0, 2.0
 
 CODE = f"""
 import time
