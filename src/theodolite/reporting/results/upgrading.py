@@ -119,7 +119,6 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
         _renaming({}, people=_renaming(_TESTERS), simulated=_renaming(_TESTERS), rates=_each(_realism_rate))
     ),
     "strategies": _each(_renaming(_TESTERS)),
-    "risks": _each(lambda risk: {**risk, "impact": None}),
     "conduct": _each(_renaming(_DIAGNOSTICS)),
     "risks": _each(_adding(impact=None)),
     "proxies": _each(_renaming(_PROXY)),
