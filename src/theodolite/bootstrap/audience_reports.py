@@ -1,4 +1,4 @@
-"""Reports for one audience: organisers, the team of an application, the public."""
+"""Reports for one audience: the team of an application, operators, the public."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from theodolite.domain.findings.order import OrderMetrics
 from theodolite.domain.release import ReleasedRecords
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.report import report_pieces
-from theodolite.reporting.page.tuning import Section, team_sections
+from theodolite.reporting.page.tuning import Section, operator_sections, team_sections
 from theodolite.reporting.results.document import results_pieces
 from theodolite.usecases.audiences import Audience, AudienceKind, for_public, for_team
 from theodolite.usecases.releasing import anonymised, released_evidence
@@ -38,7 +38,7 @@ def write_audience_report(
 
     Args:
         context: The open study.
-        audience: A team or the public.
+        audience: A team, operators or the public.
         out: Folder; the study's own if None.
         draw: Returns 64 random hexadecimal digits for new ids.
 
@@ -47,9 +47,7 @@ def write_audience_report(
         StorageUnavailable: If a file cannot be written.
     """
     folder = Path(out) if out else context.loaded.folder
-    name = f"{audience.kind.value}-{audience.team}".strip("-")
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
-    results, report = folder / f"results-for-{name}.json", folder / f"report-for-{name}.html"
+    report, results = (folder / name for name in audience_files(audience))
     require_output_inside(context.loaded.folder, results, report)
     evidence = released_evidence(anonymised(_records(context, audience), draw))
     findings = _measured(evidence)
@@ -57,9 +55,17 @@ def write_audience_report(
     sections: tuple[Section, ...] = ()
     if audience.kind is AudienceKind.TEAM:
         sections = team_sections(evidence, findings)
+    if audience.kind is AudienceKind.OPERATORS:
+        sections = operator_sections(evidence, findings)
     write_whole(results, results_pieces(evidence, findings, facts))
     write_whole(report, report_pieces(evidence, findings, facts, report_assets(), sections=sections))
     return WrittenFiles(report=str(report), results=str(results))
+
+
+def audience_files(audience: Audience) -> tuple[str, str]:
+    """Return the names of the report and of the results of an audience."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", f"{audience.kind.value}-{audience.team}".strip("-"))
+    return f"report-for-{name}.html", f"results-for-{name}.json"
 
 
 def _records(context: StudyContext, audience: Audience) -> ReleasedRecords:

@@ -6,12 +6,13 @@ import io
 import os
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.bootstrap.audience_reports import write_audience_report
 from theodolite.bootstrap.connections import SystemClock, open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.plugins import resource_resolver
@@ -41,6 +42,7 @@ from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.progress import Clock
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
+from theodolite.usecases.audiences import Audience, AudienceKind
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -126,9 +128,17 @@ def open_event(
 
 
 def event_results(
-    folder: str, workspace: Path, out: Path, study_version: str, database_url: str | None = None
+    folder: str,
+    workspace: Path,
+    out: Path,
+    study_version: str,
+    database_url: str | None = None,
+    *,
+    applications: Sequence[str] = (),
 ) -> WrittenFiles:
     """Measure the dialogues and labels of one release of a study, and write report.html and results.json.
+
+    Each application of a team gets a report of its own, on nothing but its own dialogues.
 
     Args:
         folder: Where the study's files are.
@@ -136,6 +146,7 @@ def event_results(
         out: Folder of the files; made where it is missing.
         study_version: Content hash of the study as it was published.
         database_url: PostgreSQL database; None for the workspace's own file.
+        applications: Names of the applications of teams; those without a completed dialogue get no report.
 
     Raises:
         TheodoliteError: If there is nothing to measure, or it cannot be read or written.
@@ -149,7 +160,13 @@ def event_results(
             message = "nothing can be measured yet: no dialogue has ended"
             raise InputError(message)
         out.mkdir(parents=True, exist_ok=True)
-        return write_reports(context, evidence, context.findings(evidence), out=str(out))
+        written = write_reports(context, evidence, context.findings(evidence), out=str(out))
+        tested = {dialogue.application for dialogue in evidence.archive.dialogues()} if applications else set()
+        for name in applications:
+            if name in tested:
+                team = Audience(kind=AudienceKind.TEAM, team=name, applications=(name,))
+                write_audience_report(context, team, out=str(out))
+        return written
     finally:
         store.disconnect()
 
@@ -174,9 +191,10 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
 
 def main() -> int:
     """Do so for the words of the command line; what went wrong is the last line on the error stream."""
-    folder, workspace, out, study_version = sys.argv[1:]
+    folder, workspace, out, study_version, *applications = sys.argv[1:]
+    url = os.environ.get(DATABASE_VARIABLE)
     try:
-        event_results(folder, Path(workspace), Path(out), study_version, os.environ.get(DATABASE_VARIABLE))
+        event_results(folder, Path(workspace), Path(out), study_version, url, applications=applications)
     except (TheodoliteError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

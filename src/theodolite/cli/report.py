@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     default=AudienceKind.ENGINEER.value,
     show_default=True,
     metavar="AUDIENCE",
-    help="Readers: engineer, organiser, team:NAME or public.",
+    help="Readers: engineer, organiser, operators, team:NAME or public.",
 )
 @click.option("--browser", is_flag=True, help="Open the report in a browser.")
 @out_option
@@ -47,7 +47,8 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
     `--for team:NAME` writes a report about the team's own applications alone,
     under new ids, with strengths and tuning hints; NAME is a team of the series
     or an application. `--for public` shows only texts without undecided
-    identifiers; see  theodolite release.
+    identifiers; see  theodolite release. `--for operators` adds, for those who
+    decide about a deployment, failures, upper ends and untested claims.
 
     \b
     Examples
@@ -69,7 +70,7 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
             raise RunStopped(message)
         code = exit_code_for(evidence)
         readers = audience_named(audience, evidence.study)
-        if readers.kind in {AudienceKind.TEAM, AudienceKind.PUBLIC}:
+        if readers.kind in {AudienceKind.TEAM, AudienceKind.OPERATORS, AudienceKind.PUBLIC}:
             return _report_for(context, readers, code, browser=browser, out=out, as_json=as_json)
         written = present_results(context, out=out, as_json=as_json, exit_code=code, evidence=evidence)
         if browser:

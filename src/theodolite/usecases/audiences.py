@@ -25,6 +25,7 @@ class AudienceKind(StrEnum):
     ENGINEER = "engineer"
     ORGANISER = "organiser"
     TEAM = "team"
+    OPERATORS = "operators"
     PUBLIC = "public"
 
 
@@ -44,7 +45,7 @@ class Audience:
 
 
 def audience_named(text: str, study: Study) -> Audience:
-    """Return the audience that a user named: `engineer`, `organiser`, `public` or `team:NAME`.
+    """Return the audience that a user named: `engineer`, `organiser`, `operators`, `public` or `team:NAME`.
 
     NAME is a team of the study's series, or an application.
 
@@ -54,7 +55,9 @@ def audience_named(text: str, study: Study) -> Audience:
     word, _, name = text.partition(":")
     kinds = [kind.value for kind in AudienceKind]
     if word not in kinds or bool(name) != (word == AudienceKind.TEAM.value):
-        message = f"--for takes engineer, organiser, public or team:NAME; got `{text}`{did_you_mean(word, kinds)}"
+        message = (
+            f"--for takes engineer, organiser, operators, public or team:NAME; got `{text}`{did_you_mean(word, kinds)}"
+        )
         raise InputError(message)
     kind = AudienceKind(word)
     if kind is not AudienceKind.TEAM:

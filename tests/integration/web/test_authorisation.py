@@ -49,7 +49,21 @@ _TESTER_PAGES = (
         "questions",
         "questionnaire",
     ),
-    *("questionnaire", "say", "notes", "reply", "stop", "retry", "mark", "guess", "done", "leave", "mine", "mine_file"),
+    *(
+        "questionnaire",
+        "say",
+        "notes",
+        "reply",
+        "stop",
+        "retry",
+        "mark",
+        "guess",
+        "done",
+        "leave",
+        "release",
+        "mine",
+        "mine_file",
+    ),
 )
 
 _SITTING = ("take", "annotation", "answer", "undo", "submit", "release", "skip", "flag", "comment")
@@ -101,6 +115,7 @@ PAGES: dict[str, object] = {
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "organiser:measure": {Role.ORGANISER, Role.ANALYST},
     "organiser:measured_file": {Role.ORGANISER, Role.ANALYST},
+    "organiser:share": {Role.ORGANISER},
     "organiser:blinding": {Role.ORGANISER, Role.ANALYST},
     "organiser:look_through": {Role.ORGANISER},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
@@ -123,6 +138,7 @@ PAGES: dict[str, object] = {
     "teams:kit": {Role.TEAM, Role.ORGANISER},
     "teams:new": {Role.TEAM},
     "teams:submission": {Role.TEAM},
+    "teams:results": {Role.TEAM},
     "teams:edit": {Role.TEAM},
     "teams:examine": {Role.TEAM},
     "teams:submit": {Role.TEAM},

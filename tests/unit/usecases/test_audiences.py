@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from functools import partial
 from random import Random
@@ -14,7 +15,7 @@ from theodolite.domain.event import Team
 from theodolite.domain.release import ReviewDecision
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_pieces
-from theodolite.reporting.page.tuning import team_sections
+from theodolite.reporting.page.tuning import operator_sections, team_sections
 from theodolite.reporting.results.document import results_document
 from theodolite.usecases.audiences import NOT_RELEASED, AudienceKind, audience_named, for_public, for_team
 from theodolite.usecases.releasing import anonymised, curate, findings_in, released_evidence
@@ -72,6 +73,20 @@ def test_a_team_is_told_strengths_and_where_defects_are_most_frequent():
     assert [row[2] for row in strengths.rows] == ["0 of 200, at most 1.5"]
     assert hints.rows[0][1].startswith("35 of 250 (14.0")
     assert hints.rows[0][2].startswith("type: safe_contexts, 15 of 25")
+
+
+def test_operators_read_upper_ends_failures_and_where_defects_are_most_frequent():
+    evidence = anonymous(curate(xstest_evidence()))
+
+    (section,) = operator_sections(evidence, measure_study(evidence))
+    defects, failures = section.tables
+    row = next(row for row in defects.rows if row[0] == "llama2new" and row[2].startswith("35 of 250"))
+
+    assert [re.sub("[^ -~]", "", text) for text in row[2:]] == [
+        "35 of 250 (14.0 %, 10.2 to 18.8)",
+        "type: safe_contexts, 15 of 25 (60.0 %, 40.7 to 76.6)",
+    ]
+    assert failures.rows[0] == (SYSTEMS[0], "450 of 450", "none")
 
 
 def test_a_title_that_names_another_application_does_not_reach_a_team():
@@ -135,7 +150,7 @@ def test_a_team_is_named_by_its_series_or_by_its_application():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("reader", "--for takes engineer, organiser, public or team:NAME; got `reader`"),
+        ("reader", "--for takes engineer, organiser, operators, public or team:NAME; got `reader`"),
         ("publik", "Did you mean `public`"),
         ("team", "got `team`"),
         ("team:", "got `team:`"),

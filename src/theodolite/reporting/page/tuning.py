@@ -1,15 +1,16 @@
-"""Sections that a report has for one audience: strengths and tuning hints for the team of an application."""
+"""Sections that a report has for one audience: hints for the team of an application, limits for operators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from theodolite.domain.estimate import Estimate, Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
-from theodolite.reporting.queries.cases import rules_of, title_of
+from theodolite.reporting.queries.cases import cases_of, rules_of, title_of
+from theodolite.reporting.queries.dispositions import ApplicationAccount, application_accounts
 from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
 from theodolite.reporting.tables import Column, Table
 from theodolite.reporting.words import figures
@@ -69,6 +70,53 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
         "A rate describes these dialogues, not your users; it is neither a certificate nor a ranking.",
     )
     return (Section(name="tuning", title="Strengths and tuning hints", paragraphs=lead, tables=tables),)
+
+
+def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]:
+    """Return the limits of applications, for those who decide about a deployment.
+
+    The tables name, for each application, the upper end of every defect rate, the part of the
+    dialogues with the highest rate, the failures, and the claims that no dialogue tests.
+    """
+    study, rates = evidence.study, rates_of(findings, evidence.study)
+    risks: list[tuple[str, ...]] = []
+    for guideline, rule in rules_of(study):
+        for rate in lead_rates(rates, guideline.name, rule.name):
+            if rate.estimate is not None:
+                name = f"{heading_of(guideline, rule)} ({title_of(study, rate.annotator)}{_setting(rate)})"
+                part = _part(rates, rate, rate.estimate)
+                risks.append((rate.measurement.application, name, rate_text(rate.estimate), part))
+    failures = [
+        (account.application.name, f"{len(account.held)} of {account.planned}", _failures(account))
+        for account in application_accounts(study, cases_of(evidence.answers))
+    ]
+    untested = [
+        (application.name, claim.text, claim.untestable or "not stated")
+        for application in study.applications
+        for claim in application.claims
+        if not claim.scripts
+    ]
+    columns = ("Application", "Defect", "Result", "Where it is most frequent")
+    tables = [_table("Defects", columns, risks)] if risks else []
+    tables.append(_table("Failures", ("Application", "Completed dialogues", "Failures"), failures))
+    if untested:
+        tables.append(_table("Claims that no script tests", ("Application", "Claim", "Reason"), untested))
+    lead = (
+        "Read the upper end of an interval as the risk that these data do not exclude.",
+        "Rates describe the scenarios and testers of this study; another deployment has other users and other limits.",
+    )
+    return (Section(name="operation", title="Limits for operators", paragraphs=lead, tables=tuple(tables)),)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    return Table(title=title, caption=title, columns=tuple(map(Column, columns)), rows=tuple(rows))
+
+
+def _failures(account: ApplicationAccount) -> str:
+    parts = [f"{len(cases)} {kind.value}" for kind, cases in account.failed]
+    if account.failed_otherwise:
+        parts.append(f"{len(account.failed_otherwise)} of other causes")
+    return ", ".join(parts) or "none"
 
 
 def _tables(strengths: list[tuple[str, str, str]], hints: list[tuple[str, str, str, str]]) -> Iterator[Table]:

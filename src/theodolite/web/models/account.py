@@ -361,6 +361,7 @@ class Measurement(models.Model):
         edition: Content hash of the study that was measured.
         done_at: When it was through; None while it is under way.
         problem: Why it brought nothing; empty if it did.
+        shared_at: When each team was allowed to read the report on its own application; None while none may.
     """
 
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="measurements")
@@ -370,6 +371,7 @@ class Measurement(models.Model):
     edition = models.CharField(max_length=64)
     done_at = models.DateTimeField(null=True)
     problem = models.TextField(blank=True)
+    shared_at = models.DateTimeField(null=True)
 
     class Meta:
         """Table."""

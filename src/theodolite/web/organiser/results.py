@@ -7,10 +7,11 @@ import os
 import shutil
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from asgiref.sync import sync_to_async
@@ -26,6 +27,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from theodolite.annotation.listing import dialogue_names, latest_submissions
 from theodolite.assessment.blinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
+from theodolite.bootstrap.audience_reports import audience_files
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.bootstrap.reports import REPORT, RESULTS
@@ -37,10 +39,11 @@ from theodolite.domain.identity import version_of
 from theodolite.events.context import EventContext
 from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
+from theodolite.usecases.audiences import Audience, AudienceKind
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.asgi_handler import Background
 from theodolite.web.events import event_of
-from theodolite.web.models import Account, HostedStudy, Measurement, Membership
+from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
 from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_place, unit_strip
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
@@ -79,6 +82,7 @@ def _begin(hosted: HostedStudy, by: Account) -> Measurement | None:
 
 async def _measured(measurement: Measurement) -> None:
     command = [measurement.hosted.folder, str(settings.WORKSPACE), str(measurement.folder), measurement.edition]
+    command += await sync_to_async(_applications_of_teams)(measurement.hosted)
     environ = {**os.environ, DATABASE_VARIABLE: settings.DATABASE_URL or ""}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "theodolite.bootstrap.events", *command,
@@ -91,6 +95,17 @@ async def _measured(measurement: Measurement) -> None:
         raise
     problem = "" if process.returncode == 0 else _last_line(output.decode(errors="replace"))
     await sync_to_async(_keep)(measurement, problem)
+
+
+def _applications_of_teams(hosted: HostedStudy) -> list[str]:
+    """Return the names of the applications that teams submitted and organisers accepted."""
+    accepted = Submission.objects.filter(hosted=hosted, state=Submission.State.ACCEPTED)
+    return list(accepted.order_by("name").values_list("name", flat=True).distinct())
+
+
+def team_files(application: str) -> tuple[str, str]:
+    """Return the names of a team's report and results on its application, in the folder of a measurement."""
+    return audience_files(Audience(kind=AudienceKind.TEAM, team=application, applications=(application,)))
 
 
 def _last_line(output: str) -> str:
@@ -126,11 +141,35 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """List the measurements."""
     measured = list(access.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
     numbers = dict(access.hosted.editions.values_list("version", "number"))
-    lines = [(measurement, numbers.get(measurement.edition)) for measurement in measured]
-    is_under_way = any(measurement.done_at is None for measurement in measured)
-    return render(
-        request, "web/organiser/results.html", {"access": access, "lines": lines, "is_under_way": is_under_way}
-    )
+    names = _applications_of_teams(access.hosted)
+    lines = [(one, numbers.get(one.edition), _reported(one, names)) for one in measured]
+    context = {
+        "access": access,
+        "lines": lines,
+        "is_under_way": any(measurement.done_at is None for measurement in measured),
+        "can_share": access.role is Role.ORGANISER,
+        "applications": names,
+    }
+    return render(request, "web/organiser/results.html", context)
+
+
+def _reported(measurement: Measurement, applications: Sequence[str]) -> list[str]:
+    """Return the applications of teams on which a measurement has a report."""
+    return [name for name in applications if (measurement.folder / team_files(name)[0]).is_file()]
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def share(request: HttpRequest, access: AccessContext, measurement: str) -> HttpResponse:
+    """Let each team read the report on its own application, or end that."""
+    rows = access.hosted.measurements.filter(token=measurement, problem="").exclude(done_at=None)
+    row = rows.first()
+    if row is None:
+        raise Http404
+    is_shared = request.POST.get("shared") == "yes"
+    rows.update(shared_at=timezone.now() if is_shared else None)
+    access.audit("shared team reports" if is_shared else "ended sharing of team reports", f"measurement {row.token}")
+    return redirect("organiser:results", study=access.hosted.token)
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
@@ -153,11 +192,22 @@ def measured_file(request: HttpRequest, access: AccessContext, measurement: str,
     if row is None or file not in _TYPES or not (row.folder / file).is_file():
         raise Http404
     audit(request.user, "opened results", f"measurement {row.token}", hosted=access.hosted, file=file)
-    response = HttpResponse((row.folder / file).read_bytes(), content_type=_TYPES[file])
-    if file == REPORT:
+    return file_response(row.folder / file, file, f"{access.hosted.name}-{file}")
+
+
+def file_response(path: Path, kind: str, name: str) -> HttpResponse:
+    """Return a report in a sandbox, or results as a download.
+
+    Args:
+        path: The file.
+        kind: `report.html` or `results.json`.
+        name: Name of the download.
+    """
+    response = HttpResponse(path.read_bytes(), content_type=_TYPES[kind])
+    if kind == REPORT:
         response.headers["Content-Security-Policy"] = REPORT_POLICY
     else:
-        response.headers["Content-Disposition"] = f'attachment; filename="{access.hosted.name}-{file}"'
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 

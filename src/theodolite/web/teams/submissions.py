@@ -19,9 +19,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_GET
 
 from theodolite.bootstrap.connections import connection_fault
 from theodolite.bootstrap.permission import key_variable
+from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.config.load_context import shipped_files
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import Conflict, InputError, TemplateError, TheodoliteError
@@ -31,8 +33,9 @@ from theodolite.domain.network import holds_secret
 from theodolite.testing.templates import variables_of
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import can_seal, event_of, opened, seal
-from theodolite.web.models import HostedStudy, Submission
+from theodolite.web.models import HostedStudy, Measurement, Submission
 from theodolite.web.models.admission import OPEN_STATES
+from theodolite.web.organiser.results import file_response, team_files
 from theodolite.web.teams.admission import (
     OPTIONS,
     application_of,
@@ -151,7 +154,32 @@ def _page(access: AccessContext, submission: Submission) -> str:
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show a team its applications and the way to another one."""
     own = Submission.objects.filter(team=access.membership)
-    return render(request, "web/teams/home.html", {"access": access, "submissions": own})
+    lines = [(row, shared_results(row)) for row in own]
+    return render(request, "web/teams/home.html", {"access": access, "lines": lines})
+
+
+def shared_results(submission: Submission) -> Measurement | None:
+    """Return the latest shared measurement with a report on an accepted application; None if there is none."""
+    if submission.state != _State.ACCEPTED:
+        return None
+    shared = submission.hosted.measurements.exclude(shared_at=None).order_by("-asked_at", "-id")
+    report, _ = team_files(submission.name)
+    return next((row for row in shared if (row.folder / report).is_file()), None)
+
+
+@allowed(Role.TEAM)
+@require_GET
+def own_results(request: HttpRequest, access: AccessContext, submission: str, file: str) -> HttpResponse:
+    """Return the report or the results on the team's own application; the access is logged."""
+    row = own(access, submission)
+    measurement, files = shared_results(row), dict(zip((REPORT, RESULTS), team_files(row.name), strict=True))
+    if file not in files:
+        raise Http404
+    if measurement is None:
+        messages.info(request, f"The organisers have not shared results on {row.name}.")
+        return redirect("teams:home", study=access.hosted.token)
+    audit(request.user, "opened own results", f"submission {row.token}", hosted=access.hosted, file=file)
+    return file_response(measurement.folder / files[file], file, files[file])
 
 
 @allowed(Role.TEAM, Role.ORGANISER)
