@@ -83,8 +83,8 @@ def test_operators_read_upper_ends_failures_and_where_defects_are_most_frequent(
     row = next(row for row in defects.rows if row[0] == "llama2new" and row[2].startswith("35 of 250"))
 
     assert [re.sub("[^ -~]", "", text) for text in row[2:]] == [
-        "35 of 250 (14.0 %, 10.2 to 18.8)",
-        "type: safe_contexts, 15 of 25 (60.0 %, 40.7 to 76.6)",
+        "35 of 250 (14.0%, 10.2 to 18.8)",
+        "type: safe_contexts, 15 of 25 (60.0%, 40.7 to 76.6)",
     ]
     assert failures.rows[0] == (SYSTEMS[0], "450 of 450", "none")
 
