@@ -31,9 +31,54 @@ def test_several_models_are_listed_and_none_is_chosen_silently(tmp_path):
 def test_a_function_beside_the_study_passes_the_check(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "support.py").write_text("def answer(prompt):\n    return 'ok'\n", encoding="utf-8")
-    theodolite("init", "support", "--app", "support.py:answer", "--guideline", "relevance")
+    theodolite("init", "support", "--app", "support.py:answer")
 
     assert theodolite("check", "support").code == 0
+
+
+def test_no_model_is_named_that_was_not_chosen(tmp_path):
+    words = ("--app", "http://127.0.0.1:9/chat", "--guideline", "relevance", "--model", "http://127.0.0.1:9/v1")
+    refused = theodolite("init", tmp_path / "s", *words)
+
+    assert refused.code == 2
+    assert "offers no model" in refused.err
+    assert not (tmp_path / "s").exists()
+
+
+NUMBERS = "question,answer\nWhat is 2+2?,4\nCapital of France?,Paris\n"
+
+
+def test_two_commands_and_one_file_score_test_cases_against_an_endpoint(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.csv").write_text(NUMBERS, encoding="utf-8")
+    with Loopback(models=("bot",), replies={"other": ["It is Paris."]}) as server:
+        written = theodolite("init", "smoke", "--app", server.url, "--cases", "mine.csv")
+        ran = theodolite("run", "smoke")
+
+    assert written.code == 0, written.said
+    assert "defect (label == no) 1 of 2" in ran.out
+
+
+def test_two_commands_and_one_file_score_a_python_function(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.py").write_text("def answer(prompt):\n    return 'The answer is 4.'\n", encoding="utf-8")
+    written = theodolite("init", "smoke", "--app", "bot.py:answer")
+    ran = theodolite("run", "smoke")
+
+    assert written.code == 0, written.said
+    assert "defect (label == no) 2 of 3" in ran.out
+
+
+def test_two_commands_and_one_file_score_recorded_rows_with_a_judge(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.csv").write_text("question,answer\nq1,a1\nq2,a2\n", encoding="utf-8")
+    with Loopback(models=("judge",)) as server:
+        written = theodolite("init", "faq", "--from", "q.csv", "--judge", "relevance", "--model", server.url)
+        ran = theodolite("run", "faq")
+
+    assert written.code == 0, written.said
+    assert "relevance" in ran.out
+    assert "2 planned: 2 judged" in ran.out
 
 
 def test_recorded_rows_without_labels_say_how_to_add_a_judge(tmp_path):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import assert_never
 
+from theodolite.assessment.json_schema import reply_mismatch
 from theodolite.assessment.judge.judging import BelowHalf, Judgement, judgement
 from theodolite.assessment.judge.prompt import PROMPT_VERSION
 from theodolite.assessment.judge.verdict import unread, verdict_of
@@ -220,6 +221,9 @@ def _untold(answer: Answer) -> Answer:
 NOT_SHOWN = "the dialogue's text is withheld"
 """Why nobody judges a dialogue whose words are not there."""
 
+TOLERANCE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)")
+"""A tolerance: a number, or a percentage of the expected number."""
+
 EXPECTED = re.compile(r"\{\{\s*expected\s*\}\}")
 """Where the text of a rule names the expected answer of a case."""
 
@@ -248,13 +252,25 @@ def _checked(rule: WordRule, check: TextCheck, question: Question, dialogue: Dia
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
     wanted = EXPECTED.sub(lambda _: expected, rule.text)
     response = dialogue.turns[-1].response if dialogue.turns else ""
-    is_met = _agrees(check, response, wanted)
+    if check is TextCheck.JSON_SCHEMA:
+        reason = reply_mismatch(response, json.loads(rule.text))
+        return _rule_answer(rule, question, is_met=not reason, reason=reason or "the response fits the schema")
+    if check is TextCheck.MATCHES and (problem := _expression_problem(wanted)):
+        return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=problem)
+    is_met = _agrees(check, response, wanted, rule.tolerance)
     met, unmet = _REASONS[check]
+    within = f" within {rule.tolerance}" if rule.tolerance else ""
+    return _rule_answer(
+        rule, question, is_met=is_met, reason=f"the response {met if is_met else unmet} `{wanted}`{within}"
+    )
+
+
+def _rule_answer(rule: WordRule, question: Question, *, is_met: bool, reason: str) -> Answer:
     return Answer(
         question=question.name,
         outcome=Outcome.ANSWERED,
         value=rule.then if is_met else rule.otherwise,
-        reasoning=f"the response {met if is_met else unmet} `{wanted}`",
+        reasoning=reason,
     )
 
 
@@ -262,18 +278,43 @@ _REASONS = {
     TextCheck.EQUALS: ("equals", "is not"),
     TextCheck.CONTAINS: ("contains", "does not contain"),
     TextCheck.NUMBER: ("contains the number", "does not contain the number"),
+    TextCheck.MATCHES: ("matches", "does not match"),
 }
 """Reasons of a rule that compares, if it is met and if not."""
 
 
-def _agrees(check: TextCheck, response: str, wanted: str) -> bool:
+def _expression_problem(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return f"`{pattern}` is no regular expression: {error.msg}"
+    return ""
+
+
+def _agrees(check: TextCheck, response: str, wanted: str, tolerance: str) -> bool:
     match check:
         case TextCheck.EQUALS:
             return response.strip() == wanted.strip()
         case TextCheck.CONTAINS:
             return wanted.strip().casefold() in response.casefold()
         case TextCheck.NUMBER:
-            return any(math.isclose(number, _number(wanted), rel_tol=1e-9) for number in _numbers(response))
+            return any(_is_near(number, _number(wanted), tolerance) for number in _numbers(response))
+        case TextCheck.MATCHES:
+            return re.search(wanted, response, re.IGNORECASE) is not None
+        case TextCheck.JSON_SCHEMA:
+            return not reply_mismatch(response, json.loads(wanted))
+        case _:
+            assert_never(check)
+
+
+def _is_near(number: float, wanted: float, tolerance: str) -> bool:
+    """Tell whether a number agrees with the expected one, within a tolerance."""
+    match = TOLERANCE.fullmatch(tolerance)
+    if match is None:
+        return math.isclose(number, wanted, rel_tol=1e-9)
+    size = float(match["number"])
+    largest = abs(wanted) * size / 100 if match["percent"] else size
+    return abs(number - wanted) <= largest * (1 + 1e-9)
 
 
 def _numbers(text: str) -> list[float]:

@@ -47,6 +47,8 @@ Answers = dict[str, str]
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
 @click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
+@click.option("--cases", type=click.Path(), help="With --app: test cases with expected answers (CSV, TSV or JSONL).")
+@click.option("--users", is_flag=True, help="With --app: simulated users test it; needs a model.")
 @click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
 @click.option("--from", "from_file", type=click.Path(), help=_FROM)
 @click.option("--judge", metavar="NAME", help="With --from: what a judge looks for: a known name, or a sentence.")
@@ -59,6 +61,8 @@ def init(
     folder: str,
     *,
     app: str | None,
+    cases: str | None,
+    users: bool,
     guideline: str | None,
     from_file: str | None,
     judge: str | None,
@@ -76,7 +80,8 @@ def init(
     \b
     Examples
       theodolite init support
-      theodolite init support --app support.py:answer --guideline relevance
+      theodolite init smoke --app bot.py:answer --cases cases.csv
+      theodolite init support --app http://127.0.0.1:8000/v1 --users
       theodolite init mine --from answers.csv
       theodolite init faq --from answers.csv --judge relevance
       theodolite init grown --from study.yaml
@@ -84,7 +89,11 @@ def init(
       theodolite init bots --example guarded-bot
     """  # noqa: D301 - click's mark for "keep these lines"
     values = {"app": app, "from": from_file, "pack": pack, "example": example, "empty": "yes" if empty else None}
-    kind, answers = _by_options({name: value for name, value in values.items() if value}, guideline)
+    more = {"guideline": guideline, "cases": cases, "users": "yes" if users else None}
+    kind, answers = _by_options(
+        {name: value for name, value in values.items() if value},
+        {name: value for name, value in more.items() if value},
+    )
     if kind is None:
         kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
@@ -97,9 +106,11 @@ def init(
         raise click.UsageError(message)
     if kind is StarterKind.APPLICATION:
         _ask_the_address(answers, "" if model else model_name or "")
-    if model or judge:
-        answers |= {"judge": judge or "", "model_url": model or _LOCAL}
-        answers["model_name"] = _model_at(answers["model_url"], model_name or "", is_default=not model)
+    if judge or answers.get("guideline") or answers.get("users"):
+        answers |= {"judge": judge or "", **_model_of(answers, model or "", model_name or "")}
+    elif model:
+        message = "--model belongs to a judge or simulated users: add --judge, --guideline or --users"
+        raise click.UsageError(message)
     _write(folder, kind, answers)
     return 0
 
@@ -115,15 +126,18 @@ _OPTIONS = {
 }
 
 
-def _by_options(answers: Answers, guideline: str | None) -> tuple[StarterKind | None, Answers]:
+def _by_options(answers: Answers, of_app: Answers) -> tuple[StarterKind | None, Answers]:
     """Return what the options ask for; None where they leave it open."""
     if len(answers) > 1:
         message = f"{' and '.join(f'--{name}' for name in answers)} create different kinds of study; use only one"
         raise click.UsageError(message)
     if "app" in answers:
-        return StarterKind.APPLICATION, {**answers, "guideline": guideline or "groundedness"}
-    if guideline:
-        message = "--guideline requires --app"
+        if "cases" in of_app and "users" in of_app:
+            message = "--cases and --users create different kinds of study; use only one"
+            raise click.UsageError(message)
+        return StarterKind.APPLICATION, answers | of_app
+    if of_app:
+        message = f"--{next(iter(of_app))} requires --app"
         raise click.UsageError(message)
     return next(((_OPTIONS[name], answers) for name in answers), (None, {}))
 
@@ -133,14 +147,23 @@ def _by_questions() -> tuple[StarterKind, Answers]:
     kind = _KINDS[click.prompt(">", type=click.Choice(tuple(_KINDS)), show_choices=False, prompt_suffix=" ")]
     if kind is StarterKind.APPLICATION:
         click.echo("Where is it?  (URL, module:function, or module:Class of an ARIA interface)")
-        app = click.prompt(">", prompt_suffix=" ")
-        click.echo("What would be wrong in a good-looking reply?  (a sentence of yours, or\ngroundedness, relevance,")
-        click.echo("spoiler, over-refusal)")
-        return kind, {"app": app, "guideline": click.prompt(">", prompt_suffix=" ")}
+        return kind, {"app": click.prompt(">", prompt_suffix=" "), **_tests_by_questions()}
     if kind is StarterKind.RECORDED:
         click.echo("Which file?  (CSV, TSV or JSONL, one row a turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
     return kind, {}
+
+
+def _tests_by_questions() -> Answers:
+    """Ask how an application is tested; each question has a default."""
+    click.echo("Test it with  1 test cases with expected answers   2 simulated users")
+    by = click.prompt(">", type=click.Choice(["1", "2"]), default="1", show_choices=False, prompt_suffix=" ")
+    if by == "1":
+        click.echo("Which file?  (CSV, TSV or JSONL; empty for example cases)")
+        file = click.prompt(">", default="", show_default=False, prompt_suffix=" ")
+        return {"cases": file} if file else {}
+    click.echo("What counts as a defect?  groundedness, relevance, spoiler, over-refusal, or a sentence")
+    return {"users": "yes", "guideline": click.prompt(">", default="groundedness", prompt_suffix=" ")}
 
 
 def _split(file: Path, folder: str) -> int:
@@ -210,6 +233,19 @@ def _ask_the_address(answers: Answers, name: str) -> None:
     answers["app_model"] = _model_at(answers["app"], name)
 
 
+def _model_of(answers: Answers, url: str, name: str) -> Answers:
+    """Return address and name of the model of judge and simulated user; the application's server is tried first."""
+    app = answers.get("app", "")
+    at = url or (app if _is_chat(app) else _LOCAL)
+    known = name or (answers.get("app_model", "") if at == app else "")
+    return {"model_url": at, "model_name": known or _model_at(at, "", is_default=not url)}
+
+
+def _is_chat(url: str) -> bool:
+    """Tell whether an address is that of an OpenAI-compatible server."""
+    return url.startswith(("http://", "https://")) and url.rstrip("/").endswith("/v1")
+
+
 def _own_file(folder: str, answers: Answers) -> Path | None:
     """Return the Python file of an application that lies outside of the study's folder, named from there; or None."""
     file, _, function = answers.get("app", "").rpartition(":")
@@ -230,13 +266,17 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
     trust_new_study(Path(folder), reads=[app_file] if app_file else [])
     n_lines = len(study.read_text(encoding="utf-8").splitlines())
     if kind is StarterKind.APPLICATION:
+        if answers.get("cases"):
+            click.echo(f"Wrote {' and '.join([f'{study} ({n_lines} lines)', *map(str, others)])}.")
+            click.echo(f"Next: theodolite run {shlex.quote(str(folder))}")
+            return
         click.echo(f"Wrote {study} ({n_lines} lines), and as EXAMPLES to be replaced")
         for other in others:
             rows = (
                 f" ({len(other.read_text(encoding='utf-8').splitlines()) - 1} rows)" if other.suffix == ".csv" else ""
             )
             click.echo(f"      {other}{rows}")
-        click.echo(f"Next: edit these three, then  theodolite check {shlex.quote(str(folder))}")
+        click.echo(f"Next: edit these files, then  theodolite check {shlex.quote(str(folder))}")
         return
     called = " No model will be called." if kind is StarterKind.RECORDED and not answers.get("judge") else ""
     click.echo(f"Wrote {study} ({n_lines} lines).{called}" if not others else f"Wrote {study} ({n_lines} lines), and")

@@ -22,6 +22,7 @@ from theodolite.config.annotators import (
     shared_spelling,
 )
 from theodolite.config.applications import application_to_domain, applications_from_domain, is_recorded
+from theodolite.config.cases import case_groups, cases_scenario
 from theodolite.config.connections import network_settings
 from theodolite.config.crosschecks import StudyParts
 from theodolite.config.events import annotation_to_domain, event_to_domain, levels_to_domain, people_from_domain
@@ -116,7 +117,7 @@ def study_to_domain(
         guidelines=guidelines,
         annotators=tuple(parts.annotators),
         reference=parts.reference,
-        groups=tuple(spec.groups),
+        groups=tuple(dict.fromkeys([*spec.groups, *case_groups(spec.cases)])),
         risks=risks_to_domain(risks, _risk_entries(entry, pack), guidelines, instruments.questionnaires, context),
         sampling=Sampling(seed=spec.sampling.seed, dialogues=spec.sampling.dialogues, repeats=spec.sampling.repeats),
         budget=Budget(usd=spec.budget.usd, tokens=spec.budget.tokens, calls=spec.budget.calls),
@@ -270,6 +271,8 @@ def _tested(
     """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
     parts = StudyParts(entry=entry, network=network)
     own = [*_scenario_files(context), *section(parts.entry, "scenarios", parts.entry.spec.scenarios)]
+    spec = parts.entry.spec
+    own += cases_scenario(entry, spec.cases, scenarios=spec.scenarios, groups=spec.groups, context=context)
     entries = _latest([*pack.scenarios, *own])
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
     red_teaming = red_teaming_of(parts.entry, parts.entry.spec.levels, context, models)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
 
-from theodolite.assessment.annotating import answered_by_signs
+from theodolite.assessment.annotating import TOLERANCE, answered_by_signs
+from theodolite.assessment.json_schema import schema_problem
 from theodolite.config.annotators import OneLabel, answered_question
 from theodolite.config.applications import code_hash
 from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_to_domain
@@ -35,6 +37,7 @@ from theodolite.domain.annotator import (
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.errors import did_you_mean
 from theodolite.domain.guideline import Guideline, Origin
+from theodolite.domain.identity import canonical_json
 from theodolite.domain.instrument import Orientation, ScaleKind
 from theodolite.domain.study import Study
 
@@ -67,16 +70,24 @@ class WordRuleSpec(Spec):
     """In place of expressions: the text that the last response must contain; case is ignored."""
     number: Word = ""
     """In place of expressions: the number that the last response must contain."""
+    tolerance: Word = ""
+    """With `number`: the largest difference, e.g. `0.5`, or `5%` of the expected number."""
+    matches: Word = ""
+    """In place of expressions: the regular expression that must occur in the last response, e.g. `{{ expected }}`."""
+    json_schema: str = ""
+    """In place of expressions: file with the JSON Schema that the JSON of the last response must fit."""
     then: Word = ""
-    """Label if the rule matches; with `equals`, `contains` and `number`: `yes`."""
+    """Label if the rule matches; with a comparison such as `equals`: `yes`."""
     otherwise: Word = Field(default="", alias="else")
-    """Label otherwise; with `equals`, `contains` and `number`: `no`."""
+    """Label otherwise; with a comparison such as `equals`: `no`."""
 
     @property
     def check(self) -> tuple[TextCheck, str] | None:
         """How the last response is compared, and with which text; None for expressions."""
-        texts = ((TextCheck.EQUALS, self.equals), (TextCheck.CONTAINS, self.contains), (TextCheck.NUMBER, self.number))
-        return next(((check, text) for check, text in texts if text), None)
+        return next(iter(self._checks()), None)
+
+    def _checks(self) -> list[tuple[TextCheck, str]]:
+        return [(check, text) for check in TextCheck if (text := getattr(self, check.value))]
 
     @model_validator(mode="before")
     @classmethod
@@ -85,11 +96,15 @@ class WordRuleSpec(Spec):
 
     @model_validator(mode="after")
     def _one_form(self) -> WordRuleSpec:
-        if sum(map(bool, (self.equals, self.contains, self.number))) > 1:
-            message = "has several of `equals`, `contains` and `number`; use a judge for each"
+        checks = self._checks()
+        if len(checks) > 1:
+            message = f"has {' and '.join(f'`{check.value}`' for check, _ in checks)}; use a judge for each"
             raise ValueError(message)
         if self.check and (self.any or self.unwanted):
-            message = "has expressions beside `equals`, `contains` or `number`; use a judge for each"
+            message = f"has expressions beside `{checks[0][0].value}`; use a judge for each"
+            raise ValueError(message)
+        if self.tolerance and not (self.number and TOLERANCE.fullmatch(self.tolerance)):
+            message = "has a `tolerance` that cannot be used: it belongs to `number`, e.g. `0.5` or `5%`"
             raise ValueError(message)
         if not (self.then and self.otherwise):
             message = "needs `then` and `else`, the labels if the rule matches and otherwise"
@@ -400,8 +415,48 @@ def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline
         where=spec.where,
         question=spec.question,
         check=spec.check[0] if spec.check else None,
-        text=spec.check[1] if spec.check else "",
+        text=_text_of(entry, spec, context),
+        tolerance=spec.tolerance,
     )
+
+
+def _text_of(entry: Entry[JudgeSpec], spec: WordRuleSpec, context: LoadContext) -> str:
+    """Return the text that a rule compares with; the content of the file for a schema."""
+    match spec.check:
+        case None:
+            return ""
+        case (TextCheck.JSON_SCHEMA, file):
+            return _schema_text(entry, file, context)
+        case (TextCheck.MATCHES, pattern):
+            if (problem := expression_problem(pattern)) and "{{" not in pattern:
+                context.diagnostics.add(entry.diagnostic("rule", "matches", message=problem))
+            return pattern
+        case (_, text):
+            return text
+
+
+def _schema_text(entry: Entry[JudgeSpec], file: str, context: LoadContext) -> str:
+    """Return a schema as canonical JSON; a fault where it cannot be used.
+
+    Args:
+        entry: The judge.
+        file: Name of the file, or the schema itself as JSON text.
+        context: Context of the load.
+    """
+    is_inline = file.lstrip().startswith("{")
+    text = file if is_inline else context.text(entry, "rule", "json_schema", name=file)
+    if text is None:
+        return ""
+    try:
+        schema = json.loads(text)
+        problem = schema_problem(schema)
+    except (ValueError, RecursionError) as error:
+        problem = f"it is not JSON: {error}"
+    if problem:
+        message = f"`{'json_schema' if is_inline else file}` cannot be used as a JSON Schema: {problem}"
+        context.diagnostics.add(entry.diagnostic("rule", "json_schema", message=message))
+        return ""
+    return canonical_json(schema)
 
 
 def judges_from_domain(study: Study) -> dict[str, Any]:
@@ -443,6 +498,7 @@ def _word_rule_from_domain(rule: WordRule) -> dict[str, Any]:
     long = {key: value for key, value in long.items() if value}
     if rule.check is not None:
         long[rule.check.value] = rule.text
+        long |= {"tolerance": rule.tolerance} if rule.tolerance else {}
     if rule.where is not Side.RESPONSE:
         long["where"] = rule.where.value
     return long | {"then": rule.then, "else": rule.otherwise}

@@ -47,13 +47,15 @@ class RecordedSpec(ApplicationSpec):
     """Column with the response."""
     context: str = ""
     """Column with the source material of the response; a list contains several passages."""
+    expected: str = ""
+    """Column with the expected answer, for judges, functions and rules such as `equals: "{{ expected }}"`."""
     withheld: str = ""
     """Column with the reason why a row's texts are withheld."""
     application: str = ""
     """Column with the application, for files with several applications."""
 
 
-MEANINGS = ("id", "turn", "prompt", "response", "context", "withheld", "application")
+MEANINGS = ("id", "turn", "prompt", "response", "context", "expected", "withheld", "application")
 """What a column of a recorded file may mean."""
 
 _TEXT_KEYS = ("text", "content", "page_content", "passage")
@@ -195,7 +197,13 @@ class RecordedDialogues(_ReadOnDemand):
             line=self._table.lines[first],
             repeat=self._repeats.get(at, 1),
             labelled=self._is_labelled(turns, further or (columns,)),
+            expected=self._expected(rows),
         )
+
+    def _expected(self, rows: Sequence[Mapping[str, str]]) -> str:
+        """Return the expected answer of the last turn that has one."""
+        column = self._columns.get("expected", "")
+        return next((text for row in reversed(rows) if (text := row.get(column, "").strip())), "") if column else ""
 
     def _unspoken(self, row: Mapping[str, str]) -> dict[str, str]:
         return {name: text for name, text in row.items() if name not in self._spoken}

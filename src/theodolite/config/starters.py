@@ -22,7 +22,7 @@ from theodolite.config.load_context import ResourceResolver, example_files, ship
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import USUAL
 from theodolite.config.study import pack_guidelines, pack_names
-from theodolite.config.tables import Guess, guess_columns, read_table, unreadable
+from theodolite.config.tables import Guess, column_meaning, guess_columns, read_table, unreadable
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.identity import version_of
@@ -40,8 +40,6 @@ class StarterKind(StrEnum):
     EXAMPLE = "example"
 
 
-_LARGE = "{url: https://api.openai.com/v1, name: gpt-5.2, key: OPENAI_API_KEY}"
-
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]*[A-Za-z0-9]|[A-Za-z0-9]")
 
 _WORDS = {"yes", "no", "true", "false", "null", "on", "off"}
@@ -54,7 +52,8 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         folder: Where; made if it is not there. A study that is there already stays.
         kind: What it is to measure.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
-            the model behind the URL) and `guideline` (a name or a sentence) for an application; `from` (a
+            the model behind the URL), `cases` (a file), `users` (for simulated ones) and `guideline` (a name or a
+            sentence) for an application; `from` (a
             file) for recorded dialogues, with `judge` (a guideline or a sentence) where a model labels them;
             `model_url` and `model_name` for the model of judge and simulated user; `pack` for an event;
             `example` (its name) for an example.
@@ -71,7 +70,8 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        copied = _copy_recorded(folder, answers["from"]) if kind is StarterKind.RECORDED else ()
+        given = answers.get("from" if kind is StarterKind.RECORDED else "cases", "")
+        copied = _copied(folder, given) if given and kind is not StarterKind.EXAMPLE else ()
     except OSError as error:
         message = f"`{folder}` cannot be written to: {error.strerror}; name another folder"
         raise InputError(message) from error
@@ -81,11 +81,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
 def _files(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -> dict[str, str]:
     study = _study_name(folder)
     if kind is StarterKind.APPLICATION:
-        return {
-            USUAL: application_study(study, answers),
-            "customers.csv": shipped_text("starters/customers.csv"),
-            "returns-policy.md": shipped_text("starters/returns-policy.md"),
-        }
+        return _application_files(study, answers)
     if kind is StarterKind.RECORDED:
         return {USUAL: recorded_study(study, answers.get("from", ""), answers)}
     if kind is StarterKind.EVENT:
@@ -103,42 +99,113 @@ def _files(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -> dict[
     return {USUAL: _filled("empty", study=study)}
 
 
+CASES = "cases.csv"
+"""Name of the file with example cases."""
+
+
+def _application_files(study: str, answers: Mapping[str, str]) -> dict[str, str]:
+    """Return the study of an application, and the examples that it needs."""
+    text = application_study(study, answers)
+    if answers.get("users"):
+        examples = ("customers.csv", "returns-policy.md")
+        return {USUAL: text, **{name: shipped_text(f"starters/{name}") for name in examples}}
+    return {USUAL: text} if answers.get("cases") else {USUAL: text, CASES: shipped_text(f"starters/{CASES}")}
+
+
 def application_study(study: str, answers: Mapping[str, str]) -> str:
     """Return a study of an application that can be called.
 
+    Test cases with expected answers test it, or simulated users where `answers` has `users`.
+
     Raises:
-        InputError: If the application's place or the guideline cannot be understood.
+        InputError: If the application's place, the cases or the guideline cannot be understood, or a judge or
+            simulated user has no model.
     """
+    models, connection = _connection(answers)
+    guideline = answers.get("guideline", "").strip()
+    if answers.get("users"):
+        guideline = guideline or "groundedness"
+    if guideline or answers.get("users"):
+        models.append(f"  local: {_model(answers)}")
+    slots = {"study": study, "application": answers.get("name", "") or "my-app", "connection": connection}
+    judge = _judge(guideline).replace("model: large", "model: local") if guideline else ""
+    if answers.get("users"):
+        return _filled("application", models="\n".join(models), judge=judge, **slots)
+    columns = _case_columns(answers.get("cases", ""), has_judge=bool(judge))
+    judges = [*(['correct: {rule: {contains: "{{ expected }}"}}'] if "expected" in columns else []), judge]
+    return _filled(
+        "cases",
+        models="".join(f"{line}\n" for line in ["models:", *models]) if models else "",
+        cases=_cases_text(answers.get("cases", ""), columns),
+        judges="\n  ".join(filter(None, judges)),
+        **slots,
+    )
+
+
+def _connection(answers: Mapping[str, str]) -> tuple[list[str], str]:
+    """Return the models that an application needs, and its connection, as lines of the study."""
     target = answers.get("app", "").strip()
-    models, connection = [f"  large: {_model(answers) or _LARGE}"], ""
     if target.startswith(("http://", "https://")):
         _refuse(url_problem(target))
         if target.rstrip("/").endswith("/v1"):
             name = answers.get("app_model", "") or "default"
-            models.insert(0, f"  app:   {{url: {target}, name: {_scalar(name)}}}")
-            connection = "{kind: model, model: app}"
-        else:
-            connection = f'{{kind: http, url: {_scalar(target)}, body: {{prompt: "{{{{ prompt }}}}"}}, reply: $.text}}'
-    elif re.fullmatch(r"[\w./-]+\.py:\w+|[A-Za-z_][\w.]*:\w+", target):
+            return [f"  app:   {{url: {target}, name: {_scalar(name)}}}"], "{kind: model, model: app}"
+        return [], f'{{kind: http, url: {_scalar(target)}, body: {{prompt: "{{{{ prompt }}}}"}}, reply: $.text}}'
+    if re.fullmatch(r"[\w./-]+\.py:\w+|[A-Za-z_][\w.]*:\w+", target):
         is_class = target.rpartition(":")[2][:1].isupper()
-        connection = f'{{kind: {"aria, class" if is_class else "python, call"}: "{target}"}}'
-    else:
-        message = f"`{target}` is no place of an application; expected a URL, `module:function` or `module:Class`"
+        return [], f'{{kind: {"aria, class" if is_class else "python, call"}: "{target}"}}'
+    message = f"`{target}` is no place of an application; expected a URL, `module:function` or `module:Class`"
+    raise InputError(message)
+
+
+def _case_columns(file: str, *, has_judge: bool) -> dict[str, str]:
+    """Return meaning to column of a file with test cases; that of the example where none is named.
+
+    Raises:
+        InputError: If the file cannot be read or has no prompts, or nothing labels the replies.
+    """
+    if not file:
+        return {"prompt": "prompt", "expected": "expected"}
+    path = Path(file)
+    table = read_table(path, path.name)
+    if not table.columns or table.faults:
+        raise InputError(render_diagnostics(table.faults))
+    named = {meaning: column_meaning(table.columns, meaning) for meaning in ("prompt", "expected", "id")}
+    columns = {meaning: column for meaning, column in named.items() if column}
+    if "expected" not in columns and (answer := guess_columns(table).columns.get("response")):
+        columns["expected"] = answer
+    listed = ", ".join(table.columns)
+    if "prompt" not in columns:
+        message = f"`{path.name}`: no column seems to hold the prompt; columns are {listed}. Rename one to `prompt`"
         raise InputError(message)
-    return _filled(
-        "application",
-        study=study,
-        models="\n".join(models),
-        application=answers.get("name", "") or "my-app",
-        connection=connection,
-        judge=_judge(answers.get("guideline", "groundedness").strip()),
-    )
+    if "expected" not in columns and not has_judge:
+        message = (
+            f"`{path.name}` has no column of expected answers; columns are {listed}. Rename one to `expected`, or let"
+            " a judge label the replies:  --guideline relevance"
+        )
+        raise InputError(message)
+    return columns
+
+
+def _cases_text(file: str, columns: Mapping[str, str]) -> str:
+    """Return the `cases` of a study file; the name of the file alone where its columns have the usual names."""
+    name = _scalar(Path(file).name) if file else CASES
+    if all(meaning == column for meaning, column in columns.items()):
+        return name
+    return f"{{file: {name}, {', '.join(f'{meaning}: {_scalar(column)}' for meaning, column in columns.items())}}}"
 
 
 def _model(answers: Mapping[str, str]) -> str:
-    """Return the chosen model as an entry of `models`; empty for none."""
+    """Return the chosen model as an entry of `models`.
+
+    Raises:
+        InputError: If none was chosen.
+    """
     url, name = answers.get("model_url", ""), answers.get("model_name", "")
-    return f"{{url: {_scalar(url)}, name: {_scalar(name)}}}" if url else ""
+    if not url:
+        message = "a judge or simulated user needs a model:  --model URL --model-name NAME"
+        raise InputError(message)
+    return f"{{url: {_scalar(url)}, name: {_scalar(name)}}}"
 
 
 def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = None) -> str:
@@ -223,7 +290,7 @@ def _refuse(problem: str) -> None:
         raise InputError(problem)
 
 
-def _copy_recorded(folder: Path, file: str) -> tuple[Path, ...]:
+def _copied(folder: Path, file: str) -> tuple[Path, ...]:
     target = folder / Path(file).name
     if target.exists():
         return ()

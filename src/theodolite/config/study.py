@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from theodolite.config.annotators import AnnotatorSpec, ReferenceSpec
 from theodolite.config.applications import AnyApplication
+from theodolite.config.cases import CasesForm
 from theodolite.config.connections import ConnectionSpec
 from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, LevelSpec, ScreeningSpec
 from theodolite.config.guidelines import GuidelineSpec
@@ -108,6 +109,8 @@ class StudySpec(Spec):
     """Applications under test, by name."""
     scenarios: dict[str, ScenarioSpec] = Field(default_factory=dict)
     """Situations and goals by name."""
+    cases: CasesForm | None = None
+    """Test cases: a CSV, TSV or JSONL file, the file with the names of its columns, or a list of cases."""
     personas: dict[str, PersonaGroupSpec] = Field(default_factory=dict)
     """Persona groups by name."""
     guidelines: dict[str, GuidelineSpec] = Field(default_factory=dict)

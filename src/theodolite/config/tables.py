@@ -428,6 +428,21 @@ _PROMPT = ("prompt", "question", "query", "input", "instruction", "user", "user_
 
 _RESPONSE = ("response", "completion", "answer", "output", "reply", "generation", "assistant")
 
+_EXPECTED = (
+    "expected",
+    "expected_answer",
+    "expected_output",
+    "expected_response",
+    "correct_answer",
+    "reference_answer",
+    "gold_answer",
+    "ideal",
+    "ideal_answer",
+    "ground_truth",
+    "target",
+    "gold",
+)
+
 _ID = ("id", "item", "item_id", "example_id", "prompt_id", "key", "uid")
 
 _TURN = ("turn", "turn_number", "turn_id")
@@ -479,7 +494,7 @@ class Guess:
     """What the columns of a recorded file seem to be; columns that mean nothing known are left out.
 
     Attributes:
-        columns: Meaning (`id`, `turn`, `prompt`, `response`, `context`, `withheld`, `application`) to column.
+        columns: Meaning (`id`, `turn`, `prompt`, `response`, `context`, `expected`, ...) to column.
         persons: Columns with labels of people.
         models: Columns with labels of models.
         rules: Columns with labels of rules.
@@ -520,6 +535,8 @@ def guess_columns(table: InputTable) -> Guess:
         )
         if (column := _named(table.columns, names))
     }
+    if (expected := _named(table.columns, _EXPECTED)) and not _is_small(_values(table, expected)):
+        columns["expected"] = expected
     values = {column: _values(table, column) for column in table.columns if column not in columns.values()}
     kinds = {column: _kind(column) for column in values}
     labels = _labels([values[column] for column, kind in kinds.items() if kind in {"person", "reference"}])
@@ -562,6 +579,11 @@ def guess_lines(table: InputTable, guess: Guess) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def column_meaning(columns: Sequence[str], meaning: str) -> str:
+    """Return the column that seems to hold the prompt, the expected answer or the id; empty for none."""
+    return _named(columns, {"prompt": _PROMPT, "expected": _EXPECTED, "id": _ID}[meaning])
+
+
 def _named(columns: Sequence[str], names: Sequence[str]) -> str:
     plain = {column.strip().lower().replace(" ", "_"): column for column in reversed(columns)}
     return next((plain[name] for name in names if name in plain), "")
@@ -578,6 +600,11 @@ def _kind(column: str) -> str:
         if pattern.search(name):
             return kind
     return ""
+
+
+def _is_small(values: Sequence[str]) -> bool:
+    """Tell whether a column holds a few values again and again, as labels do."""
+    return 1 < len(set(values)) <= min(_MOST_LABELS, max(2, len(values) // 2)) and len(values) > len(set(values))
 
 
 def _labels(columns: Sequence[Sequence[str]]) -> tuple[str, ...]:

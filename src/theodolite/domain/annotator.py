@@ -98,6 +98,8 @@ class TextCheck(StrEnum):
     EQUALS = "equals"
     CONTAINS = "contains"
     NUMBER = "number"
+    MATCHES = "matches"
+    JSON_SCHEMA = "json_schema"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,8 @@ class WordRule:
         where: Which side of a turn is looked at.
         question: Name of the question that it answers; empty for the guideline's first.
         check: How the last response is compared with `text`, in place of expressions; None for expressions.
-        text: The text; `{{ expected }}` stands for the expected answer of the case.
+        text: The text, the expression or the schema; `{{ expected }}` stands for the expected answer of the case.
+        tolerance: Largest difference of numbers that agree: a number, or a percentage such as `5%`; empty for none.
     """
 
     any_of: tuple[str, ...]
@@ -123,6 +126,7 @@ class WordRule:
     question: str = ""
     check: TextCheck | None = None
     text: str = ""
+    tolerance: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

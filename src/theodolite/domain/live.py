@@ -269,6 +269,7 @@ class RecordedDialogue:
         repeat: Number among rows of the same item and application, from 1.
         labelled: Whether a person labelled it although a response is empty; then the empty response
             is what the application answered, and no failure.
+        expected: Expected answer, for judges and rules; empty for none.
     """
 
     key: str
@@ -279,6 +280,7 @@ class RecordedDialogue:
     line: int = 0
     repeat: int = 1
     labelled: bool = False
+    expected: str = ""
 
     @property
     def rows(self) -> tuple[Mapping[str, str], ...]:

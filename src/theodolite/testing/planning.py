@@ -249,6 +249,7 @@ def _script(recording: RecordedDialogue) -> Script:
         key=recording.key,
         prompts=tuple(turn.prompt for turn in recording.turns),
         withheld=next((turn.withheld for turn in recording.turns if turn.withheld), ""),
+        expected=recording.expected,
     )
 
 

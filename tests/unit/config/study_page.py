@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 
 from theodolite.config.annotators import AnnotatorSpec, ReferenceSpec
 from theodolite.config.applications import AriaSpec, CodeSpec, PromptedModelSpec, PythonSpec
+from theodolite.config.cases import CaseSpec, CasesSpec
 from theodolite.config.connections import ApplicationSpec, ConnectionSpec, HttpSpec
 from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, LevelSpec, OrderSpec, ScreeningSpec
 from theodolite.config.guidelines import DefectSpec, ExampleSpec, GuidelineSpec
@@ -58,6 +59,8 @@ TABLES: dict[str, type[Spec]] = {
     "python": PythonSpec,
     "code": CodeSpec,
     "aria": AriaSpec,
+    "cases": CasesSpec,
+    "case": CaseSpec,
     "scenario": ScenarioSpec,
     "script": ScriptSpec,
     "personas": PersonaGroupSpec,

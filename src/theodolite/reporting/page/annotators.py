@@ -172,9 +172,17 @@ def _voting_text(voting: Voting) -> str:
 
 def _rule_text(rule: WordRule) -> str:
     if rule.check is not None:
-        words = {TextCheck.EQUALS: "equals", TextCheck.CONTAINS: "contains", TextCheck.NUMBER: "has the number"}
+        words = {
+            TextCheck.EQUALS: "equals",
+            TextCheck.CONTAINS: "contains",
+            TextCheck.NUMBER: "has the number",
+            TextCheck.MATCHES: "matches the expression",
+            TextCheck.JSON_SCHEMA: "is JSON that fits the schema",
+        }
+        within = f" (within {rule.tolerance})" if rule.tolerance else ""
         return (
-            f"Label `{rule.then}` where the last response {words[rule.check]}\n  {rule.text}\nelse `{rule.otherwise}`."
+            f"Label `{rule.then}` where the last response {words[rule.check]}\n"
+            f"  {rule.text}{within}\nelse `{rule.otherwise}`."
         )
     side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
     wanted = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]

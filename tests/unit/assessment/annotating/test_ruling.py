@@ -66,6 +66,10 @@ def test_withheld_words_are_not_looked_at():
         pytest.param(TextCheck.NUMBER, "12", "It is 120.", "no", id="part of a number"),
         pytest.param(TextCheck.NUMBER, "none", "It is 120.", "no", id="no number expected"),
         pytest.param(TextCheck.EQUALS, "{{ expected }} days", "7 days", "yes", id="expected answer within a text"),
+        pytest.param(TextCheck.MATCHES, "^in {{ expected }} days?$", "In 7 days", "yes", id="expression"),
+        pytest.param(TextCheck.MATCHES, "^7$", "In 7 days", "no", id="no match"),
+        pytest.param(TextCheck.JSON_SCHEMA, '{"type": "integer"}', "7", "yes", id="schema"),
+        pytest.param(TextCheck.JSON_SCHEMA, '{"type": "integer"}', "seven", "no", id="no JSON"),
     ],
 )
 def test_a_response_is_compared_with_a_text(check, text, response, label):
@@ -73,6 +77,33 @@ def test_a_response_is_compared_with_a_text(check, text, response, label):
     (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", response)), expected="7")
 
     assert (answer.outcome, answer.value) == (Outcome.ANSWERED, label)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "response", "label"),
+    [
+        pytest.param("0.5", "about 7.5", "yes", id="on the limit"),
+        pytest.param("0.5", "about 7.6", "no", id="beyond"),
+        pytest.param("10%", "6.3", "yes", id="percent"),
+        pytest.param("10 %", "6.2", "no", id="beyond percent"),
+        pytest.param("", "7.0001", "no", id="none"),
+    ],
+)
+def test_numbers_agree_within_a_tolerance(tolerance, response, label):
+    rule = WordRule(
+        any_of=(), then="yes", otherwise="no", check=TextCheck.NUMBER, text="{{ expected }}", tolerance=tolerance
+    )
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", response)), expected="7")
+
+    assert answer.value == label
+
+
+def test_an_expected_answer_that_is_no_expression_is_missing():
+    rule = WordRule(any_of=(), then="yes", otherwise="no", check=TextCheck.MATCHES, text="{{ expected }}")
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", "x")), expected="(")
+
+    assert answer.outcome is Outcome.MISSING
+    assert "is no regular expression" in answer.reasoning
 
 
 def test_a_case_without_expected_answer_is_missing_and_no_defect():

@@ -8,10 +8,11 @@ from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel
 from theodolite.domain.errors import InputError, Severity
 
 URL = "http://127.0.0.1:8000/v1"
+MODEL = {"model_url": URL, "model_name": "judge"}
 
 
 def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
-    answers = {"app": URL, "app_model": "support-bot", "guideline": "groundedness"}
+    answers = {"app": URL, "app_model": "support-bot", "users": "yes", **MODEL}
 
     written = write_starter(tmp_path / "support", StarterKind.APPLICATION, answers)
 
@@ -36,11 +37,11 @@ def test_the_place_of_an_application_tells_its_kind(tmp_path, place, kind):
 
 
 def test_a_sentence_becomes_a_question_of_ones_own(tmp_path):
-    answers = {"app": URL, "guideline": 'It says "yes, sure" to everything.'}
+    answers = {"app": URL, "guideline": 'It says "yes, sure" to everything.', **MODEL}
 
     write_starter(tmp_path / "s", StarterKind.APPLICATION, answers)
 
-    (question,) = load_study(tmp_path / "s").study.guidelines[0].instrument.questions
+    (question,) = load_study(tmp_path / "s").study.guidelines[-1].instrument.questions
     assert question.text.endswith('It says "yes, sure" to everything?')
 
 
@@ -49,7 +50,8 @@ def test_a_sentence_becomes_a_question_of_ones_own(tmp_path):
     [
         ({"app": "my bot"}, "no place of an application"),
         ({"app": "http://x:port"}, "no address"),
-        ({"app": URL, "guideline": "groundednes"}, "mean `groundedness`?"),
+        ({"app": URL, "guideline": "groundednes", **MODEL}, "mean `groundedness`?"),
+        ({"app": URL, "guideline": "groundedness"}, "--model URL --model-name NAME"),
     ],
 )
 def test_an_answer_that_cannot_be_used_writes_nothing(tmp_path, answers, words):
@@ -111,3 +113,33 @@ def test_a_study_that_is_there_stays(tmp_path):
         write_starter(tmp_path, StarterKind.EMPTY, {})
 
     assert (tmp_path / "study.yaml").read_text() == "study: mine\n"
+
+
+def write_cases(tmp_path, rows, **answers):
+    """Write a study of test cases and return it as it is read."""
+    (tmp_path / "mine.csv").write_text(rows, encoding="utf-8")
+    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": URL, "cases": str(tmp_path / "mine.csv"), **answers})
+    return load_study(tmp_path / "s").study
+
+
+def test_test_cases_are_copied_and_compared_with_their_expected_answers(tmp_path):
+    study = write_cases(tmp_path, "question,answer\nWhat is 2+2?,4\n")
+
+    (script,) = study.scenario("cases").scripts
+    assert (script.prompts, script.expected) == (("What is 2+2?",), "4")
+    assert study.annotators[0].labelling.text == "{{ expected }}"
+    assert [model.name for model in study.models] == ["app"]
+
+
+def test_test_cases_without_expected_answers_need_a_judge(tmp_path):
+    with pytest.raises(InputError, match=r"no column of expected answers.*--guideline relevance"):
+        write_cases(tmp_path, "prompt\nHello\n")
+
+    assert write_cases(tmp_path, "prompt\nHello\n", guideline="relevance", **MODEL).annotators[0].name == "relevance"
+
+
+def test_an_application_alone_gets_example_cases_and_no_model(tmp_path):
+    written = write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": "bot.py:answer"})
+
+    assert [path.name for path in written] == ["study.yaml", "cases.csv"]
+    assert "model" not in written[0].read_text(encoding="utf-8")
