@@ -14,6 +14,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, RankingAgreement, RollingWindows, WorstScore
+from theodolite.domain.undefined_reasons import NO_SCORE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,7 +441,7 @@ class WatchRules:
             raise InputError("; ".join(wrong))
 
 
-_NO_SCORES = Undefined(reason="There is no score.")
+_NO_SCORES = Undefined(reason=NO_SCORE)
 
 
 def _fraction(value: float | None) -> bool:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.measurement.interval import NO_SHARED_UNIT, Ends, check_confidence
+from theodolite.domain.undefined_reasons import NO_PAIR, NO_SHARED_UNIT
+from theodolite.measurement.interval import Ends, check_confidence
 from theodolite.measurement.labels import (
-    NO_PAIR,
     ClusterIds,
     ClusterSums,
     Label,

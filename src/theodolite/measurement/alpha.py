@@ -11,23 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, SAME_ANSWER
 from theodolite.measurement.interval import (
     CORRECTED,
-    NO_SHARED_UNIT,
     Concord,
     beyond_chance,
     check_confidence,
     student_quantile,
     whole_count,
 )
-from theodolite.measurement.labels import (
-    SAME_ANSWER,
-    ClusterIds,
-    ClusterSums,
-    cluster_codes,
-    cluster_sizes,
-    selected_clusters,
-)
+from theodolite.measurement.labels import ClusterIds, ClusterSums, cluster_codes, cluster_sizes, selected_clusters
 
 Floats = NDArray[np.float64]
 

@@ -26,13 +26,8 @@ from theodolite.domain.findings.agreement import (
     UnitSpread,
 )
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.measurement.answer_arrays import (
-    NO_UNIT_OF_TWO,
-    AnswerArrays,
-    UnitLabels,
-    by_person,
-    prevalence,
-)
+from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, TOO_MANY_PAIRS
+from theodolite.measurement.answer_arrays import AnswerArrays, UnitLabels, by_person, prevalence
 from theodolite.measurement.interval import normal_quantile
 from theodolite.measurement.proportion import mean_fraction
 from theodolite.measurement.rater_models import group_agreement
@@ -49,9 +44,6 @@ FEWEST_IN_SEGMENT: Final = 10
 
 MOST_IN_PAIRS: Final = 10
 """People up to whom alpha is worked out pair by pair; count."""
-
-TOO_MANY_PAIRS: Final = "Among more than ten people, agreement beyond chance is given for all together, not for pairs."
-"""Why a pair has no alpha."""
 
 
 def question_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
@@ -332,7 +324,7 @@ def others_alike(
     _, owner = np.unique(dialogues, return_inverse=True)
     hits, sizes = np.bincount(owner, weights=same), np.bincount(owner, weights=others)
     return mean_fraction(
-        (hits / sizes).tolist(), clusters=None, unit=OTHERS, confidence=CONFIDENCE, otherwise=NO_UNIT_OF_TWO
+        (hits / sizes).tolist(), clusters=None, unit=OTHERS, confidence=CONFIDENCE, otherwise=NO_SHARED_UNIT
     )
 
 
@@ -436,7 +428,7 @@ def planned_passes(
     dialogues, values = _numbers(question, columns)
     sizes = np.bincount(dialogues) if len(dialogues) else dialogues
     if len(sizes) < 2 or sizes.max() < 2:
-        return Undefined(reason=NO_UNIT_OF_TWO)
+        return Undefined(reason=NO_SHARED_UNIT)
     between, within = _components(dialogues, values)
     reach = normal_quantile(confidence) / half_width
     return tuple(

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,13 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import NO_VALUE, OUTCOME_CODES, WHOLE_DIALOGUE, AnswerColumns
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.undefined_reasons import NO_SHARED_UNIT
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.proportion import defect_rate
 
 Floats = NDArray[np.float64]
 
 Whole = NDArray[np.int64]
-
-NO_UNIT_OF_TWO: Final = "No dialogue has answers of two people yet."
-"""Why agreement is undefined at the beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +183,7 @@ class UnitLabels:
     def alike(self, units: Whole) -> Estimate | Undefined:
         """Return the share of units on which all gave the same label."""
         if not len(units):
-            return Undefined(reason=NO_UNIT_OF_TWO)
+            return Undefined(reason=NO_SHARED_UNIT)
         same = self._same[units]
         if not self._clustered:
             return defect_rate(int(same.sum()), len(same))
@@ -201,7 +199,7 @@ class UnitLabels:
         as many rows as a unit has labels at most, not as there are annotators.
         """
         if not len(units):
-            return Undefined(reason=NO_UNIT_OF_TWO)
+            return Undefined(reason=NO_SHARED_UNIT)
         column = np.full(len(self._n), -1)
         column[units] = np.arange(len(units))
         order = np.argsort(self._unit, kind="stable")

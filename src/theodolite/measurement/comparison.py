@@ -14,6 +14,13 @@ from scipy.special import bdtr, chdtrc
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.number import Significance
+from theodolite.domain.undefined_reasons import (
+    DIFFERENT_UNITS,
+    NO_CASE,
+    NO_DIFFERENCE,
+    NO_VALUE_ON_A_SIDE,
+    TOO_FEW_TESTERS_OF_ALL,
+)
 from theodolite.measurement.interval import (
     Ends,
     check_confidence,
@@ -36,9 +43,6 @@ RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
 
 CLUSTERED_PAIRS: Final = "cluster-robust, Student's t, corrected for skewness and few changes"
 """Name of the interval of paired rates in clusters."""
-
-NO_CASE: Final = "No case has a result of both, so there is no pair to compare."
-"""Why a paired difference of strangers is undefined."""
 
 
 def paired_difference(
@@ -360,9 +364,9 @@ def unpaired_difference(a: Estimate | Undefined, b: Estimate | Undefined) -> Est
     n = a.n + b.n
     unit = f"difference of {a.unit}" if a.unit == b.unit else ""
     if isinstance(a, Undefined) or isinstance(b, Undefined):
-        return Undefined(reason="One of both has no value.", n=n, unit=unit, method=UNPAIRED)
+        return Undefined(reason=NO_VALUE_ON_A_SIDE, n=n, unit=unit, method=UNPAIRED)
     if a.unit != b.unit or a.confidence != b.confidence:
-        return Undefined(reason="Both differ in unit or confidence.", n=n, method=UNPAIRED)
+        return Undefined(reason=DIFFERENT_UNITS, n=n, method=UNPAIRED)
     value = b.value - a.value
     plain = Estimate(
         value=value,
@@ -574,11 +578,6 @@ def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -
 MANY: Final = 1_000
 """Clusters from which the chi-square distribution stands for drawn arrangements; count."""
 
-TOO_FEW: Final = "Fewer than two testers met all applications with a label for each."
-"""Why a test is undefined."""
-
-ALIKE: Final = "Every tester found the same in all applications, so there is nothing to test."
-"""The same where nothing differs."""
 
 _METHOD: Final = "Cochran's Q"
 
@@ -622,11 +621,11 @@ def told_apart(
         raise InputError(message)
     sums = _sums(table, clusters)
     if len(sums) < 2:
-        return Undefined(reason=TOO_FEW, n=len(table), n_clusters=len(sums), method=_METHOD)
+        return Undefined(reason=TOO_FEW_TESTERS_OF_ALL, n=len(table), n_clusters=len(sums), method=_METHOD)
     within = sums - sums.mean(axis=1, keepdims=True)
     spread = float((within**2).sum())
     if spread <= 0:
-        return Undefined(reason=ALIKE, n=len(table), n_clusters=len(sums), method=_METHOD)
+        return Undefined(reason=NO_DIFFERENCE, n=len(table), n_clusters=len(sums), method=_METHOD)
     degrees = table.shape[1] - 1
     found = degrees * float((within.sum(axis=0) ** 2).sum()) / spread
     is_drawn = len(sums) <= MANY

@@ -13,8 +13,9 @@ from scipy.special import bdtrc, betaln, xlog1py, xlogy
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import NO_LABEL
 from theodolite.measurement.interval import check_confidence, whole_count
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED
+from theodolite.measurement.proportion import DIALOGUES
 from theodolite.measurement.sequences import Floats, Whole, as_scores, packed
 
 
@@ -576,7 +577,7 @@ def confidence_sequence(
         message = f"`defects` must be within 0..`labelled`; got defects={defects}, labelled={labelled}"
         raise InputError(message)
     if labelled == 0:
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=METHOD)
+        return Undefined(reason=NO_LABEL, unit=DIALOGUES, method=METHOD)
     low, high = sequence_ends(np.array([defects]), np.array([labelled]), confidence, prior)
     return Estimate(
         value=defects / labelled,

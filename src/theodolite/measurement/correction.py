@@ -13,9 +13,20 @@ from scipy.special import expit, logit
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import (
+    CALIBRATION_DOES_NOT_FIT,
+    NO_BETTER_THAN_CHANCE,
+    NO_DEFECT,
+    NO_LABEL,
+    NO_NON_DEFECT,
+    NO_VERDICT,
+    STRATUM_UNSCORED,
+    TOO_FEW_HUMAN_SCORES,
+    VERDICT_UNLABELLED,
+)
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile, whole_count
 from theodolite.measurement.labels import ClusterIds, Scale, check_scale, cluster_codes, ends_of_constant, score_column
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, Clusters, defect_rate
+from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate
 from theodolite.measurement.scores import CONSTANT, NO_VARIATION
 from theodolite.measurement.stratified_correction import Labels, Strata, Verdicts, middle, strata
 
@@ -70,7 +81,7 @@ def corrected_rate(
     check_confidence(confidence)
     sorted_out = strata(verdicts, labels, clusters)
     method = STRATIFIED if sorted_out.alone else STRATIFIED_CLUSTERS
-    reason = NOTHING_LABELLED if not sorted_out.labelled else sorted_out.never_looked_at
+    reason = NO_LABEL if not sorted_out.labelled else sorted_out.never_looked_at
     if reason:
         return Undefined(reason=reason, n=sorted_out.labelled, unit=DIALOGUES, method=method)
     shares, defects = sorted_out.chances()
@@ -128,11 +139,6 @@ def between(value: float, chances: Floats, strata_data: Strata, confidence: floa
 RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
 """Unit of the bias: the judge's rate minus people's."""
 
-NO_DEFECT: Final = "People found no defect, so nothing tells how many the judge would catch."
-
-NO_SOUND: Final = "People found no sound dialogue, so nothing tells how many the judge would pass."
-
-NEVER_LOOKED_AT: Final = "No person has labelled a dialogue that the judge called `{}`."
 
 DEFECT, SOUND = "defect", "sound"
 """How the two verdicts are called."""
@@ -214,7 +220,7 @@ def judge_accuracy(
     sizes = list(zip(alarms.tolist(), heaps.verdicts_by_cluster.sum(axis=1).tolist(), strict=True))
     return JudgeAccuracy(
         rate=rate,
-        judge_rate=_share(sizes, heaps, confidence, otherwise="The judge gave no verdict."),
+        judge_rate=_share(sizes, heaps, confidence, otherwise=NO_VERDICT),
         bias=bias,
         sensitivity=sensitivity,
         specificity=specificity,
@@ -241,7 +247,7 @@ def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Un
     """Return how often the judge is right where it said one of the two."""
     chosen = _flagged(heaps) == flagged
     parts = [part for part, take in zip(heaps.parts, chosen, strict=True) if take]
-    unseen = NEVER_LOOKED_AT.format(DEFECT if flagged else SOUND)
+    unseen = VERDICT_UNLABELLED.format(verdict=DEFECT if flagged else SOUND)
     if not parts or not all(part.labelled for part in parts):
         return Undefined(reason=unseen, unit=DIALOGUES, n_clusters=heaps.n_clusters)
     if len(parts) == 1:
@@ -285,7 +291,7 @@ def _joint(
             (heaps.shares * (1.0 - plain), shares * (1.0 - defects)),
             heaps,
             confidence,
-            otherwise=NO_SOUND,
+            otherwise=NO_NON_DEFECT,
         ),
     )
 
@@ -312,17 +318,6 @@ def _part_of(
 
 ROGAN_GLADEN: Final = "Rogan-Gladen, Lee's interval"
 """Name of the method."""
-
-NO_BETTER_THAN_CHANCE: Final = (
-    "Sensitivity and specificity add up to no more than 1, so the judge's verdicts say nothing about the rate."
-)
-"""Why the correction is undefined for a judge that guesses."""
-
-DOES_NOT_FIT: Final = (
-    "The calibration does not fit these dialogues: the judge called {1} a defect, {0} than its {2} in the"
-    " calibration sample ({3}) allow. Calibrate it on dialogues like these."
-)
-"""Why the correction is undefined where its whole interval lies outside of 0 to 1."""
 
 
 def rogan_gladen_rate(
@@ -374,7 +369,7 @@ def rogan_gladen_rate(
     q1, m1 = _fraction(sensitivity, "sensitivity")
     q0, m0 = _fraction(specificity, "specificity")
     if not (n and m0 and m1):
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=ROGAN_GLADEN)
+        return Undefined(reason=NO_LABEL, unit=DIALOGUES, method=ROGAN_GLADEN)
     if p / n < 0 or q0 / m0 + q1 / m1 <= 1.0:
         return Undefined(reason=NO_BETTER_THAN_CHANCE, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
     raw = (p / n + q0 / m0 - 1.0) / (q0 / m0 + q1 / m1 - 1.0)
@@ -384,11 +379,11 @@ def rogan_gladen_rate(
     worth = n / max(effect or 1.0, 1.0)
     low, high = _lee(p / n, q0 / m0, q1 / m1, (worth, m0, m1), normal_quantile(confidence))
     if high <= 0.0 or low >= 1.0:
-        reason = DOES_NOT_FIT.format(
-            "fewer" if high <= 0.0 else "more",
-            f"{p} of {n}",
-            "false alarms" if high <= 0.0 else "defects caught",
-            f"{m0 - q0} of {m0} non-defects" if high <= 0.0 else f"{q1} of {m1} defects",
+        reason = CALIBRATION_DOES_NOT_FIT.format(
+            flagged=f"{p} of {n}",
+            direction="fewer" if high <= 0.0 else "more",
+            errors="false alarms" if high <= 0.0 else "defects caught",
+            sample=f"{m0 - q0} of {m0} non-defects" if high <= 0.0 else f"{q1} of {m1} defects",
         )
         return Undefined(reason=reason, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
     # A value at an edge is no better known than by a judge without errors that saw no defect, or nothing else.
@@ -488,8 +483,10 @@ def corrected_mean(
     by_judge, by_people = _means(codes[labelled], judged[labelled]), _means(codes[labelled], people[labelled])
     alone = _means(codes[~labelled], judged[~labelled])
     if len(by_people) < 2:
-        what = "units" if clusters is None else "clusters"
-        return Undefined(reason=TOO_FEW.format(what), n=int(labelled.sum()), unit=POINTS_OF_SCALE, method=POWERED)
+        what = "dialogues" if clusters is None else "clusters"
+        return Undefined(
+            reason=TOO_FEW_HUMAN_SCORES.format(units=what), n=int(labelled.sum()), unit=POINTS_OF_SCALE, method=POWERED
+        )
     weight = _weight(by_people, by_judge, alone)
     value = float(by_people.mean()) + (weight * float(alone.mean() - by_judge.mean()) if len(alone) else 0.0)
     variance = float(np.var(by_people - weight * by_judge, ddof=1)) / len(by_people)
@@ -569,14 +566,9 @@ POINTS_OF_SCALE: Final = "points of the scale"
 POWERED: Final = "PPI++, Student's t"
 """Name of the method."""
 
-TOO_FEW: Final = "Fewer than two {} have a score of a person, so nothing tells how far the judge is off."
-"""Why a mean is undefined."""
 
 POWERED_STRATA: Final = "PPI++ by strata, Student's t"
 """Its name where the sample was drawn from strata."""
-
-UNSEEN: Final = "Nobody has scored a unit of one of the strata, so what people would say there is unknown."
-"""Why a mean is undefined where a stratum was never looked at."""
 
 
 def stratum_codes(drawn_from: Sequence[Hashable], n: int) -> Whole:
@@ -627,10 +619,10 @@ class Drawn:
         n_seen = int(seen.sum())
         n_labelled = len(np.unique(self.clusters[seen]))
         if (labelled == 0).any():
-            return Undefined(reason=UNSEEN, n=n_seen, unit=POINTS_OF_SCALE, method=POWERED_STRATA)
+            return Undefined(reason=STRATUM_UNSCORED, n=n_seen, unit=POINTS_OF_SCALE, method=POWERED_STRATA)
         degrees = n_labelled - len(judged)
         if n_labelled < 2 or degrees < 1:
-            reason = TOO_FEW.format("units" if alone else "clusters")
+            reason = TOO_FEW_HUMAN_SCORES.format(units="dialogues" if alone else "clusters")
             return Undefined(reason=reason, n=n_seen, unit=POINTS_OF_SCALE, method=POWERED_STRATA)
         factor = np.where(seen, (judged / labelled)[self.strata], 0.0)
         plain = self._parts(np.where(seen, self.labels, 0.0), factor, labelled)

@@ -167,9 +167,6 @@ BY_WILSON: Final = "wilson, level of chance held fixed"
 BY_BETA_BINOMIAL: Final = "beta-binomial, level of chance held fixed"
 """Its name where units come in clusters."""
 
-NO_SHARED_UNIT: Final = "No dialogue has labels of two annotators."
-"""Why the agreement of several annotators who never met is undefined."""
-
 
 def beyond_chance(
     value: float, error: float, quantile: float, concord: Concord, *, confidence: float, method: str

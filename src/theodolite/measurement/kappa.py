@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import ANNOTATOR_WITHOUT_LABELS, NO_PAIR, NO_SHARED_UNIT, SAME_ANSWER
 from theodolite.measurement.interval import (
     CORRECTED,
-    NO_SHARED_UNIT,
     Concord,
     beyond_chance,
     check_confidence,
@@ -22,8 +22,6 @@ from theodolite.measurement.interval import (
     student_quantile,
 )
 from theodolite.measurement.labels import (
-    NO_PAIR,
-    SAME_ANSWER,
     ClusterIds,
     ClusterSums,
     Label,
@@ -44,9 +42,6 @@ Chance = Callable[[Floats, Floats], Floats]
 
 AGREED, SHARED, UNITS, USE = 0, 1, 2, 3
 """Places of the sums: agreement, units with two labels, units, and from there the use."""
-
-ONE_WITHOUT_LABELS: Final = "An annotator gave no label at all, so there is no telling what that one uses."
-"""Why a level of chance that rests on everybody's own use is undefined."""
 
 
 def gwet_ac(
@@ -253,7 +248,7 @@ class RatingTable:
         with np.errstate(invalid="ignore"):
             level = float(chance(self._use(sums.total), self.alike))
         if not level < 1.0:
-            reason = ONE_WITHOUT_LABELS if math.isnan(level) else SAME_ANSWER
+            reason = ANNOTATOR_WITHOUT_LABELS if math.isnan(level) else SAME_ANSWER
             return Undefined(reason=reason, n=n, unit=CORRECTED)
         concord = Concord(
             agreeing=int(np.count_nonzero(self.agreeing)),

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,6 @@ from theodolite.measurement.interval import Sizes, zero_count_bound
 
 Label: TypeAlias = "str | float | None"
 """A label of the guideline's scale; None and NaN mean that there is none."""
-
-NO_PAIR: Final = "No dialogue has a label of both annotators."
-"""Why an agreement of nobody with nobody is undefined."""
-
-SAME_ANSWER: Final = (
-    "All gave the same answer everywhere, so chance-corrected agreement cannot be computed."
-    " That is not perfect and not poor: it is unknown."
-)
-"""Why agreement beyond chance is undefined where only one label occurs."""
 
 
 def label_text(label: Label) -> str | None:

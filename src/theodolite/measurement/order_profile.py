@@ -24,6 +24,7 @@ from theodolite.domain.findings.order import (
     OrderProfile,
     OrderValue,
 )
+from theodolite.domain.undefined_reasons import EQUAL_SCORES, NO_SCORE_RULE, TOO_FEW_SCORES, TOO_MANY_SCORES
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
 from theodolite.measurement.sequences import (
     FEW_VALUES,
@@ -133,7 +134,7 @@ def profile_or_reason(scores: Sequence[float | None], *, order: int = 3, delay: 
     n = sum(score is not None for score in scores)
     fewest = max(FEWEST_SCORES, delay * (order - 1) + 1)
     if n < fewest:
-        reason = f"Order metrics need {fewest} scores; there {'is 1' if n == 1 else f'are {n}'}."
+        reason = TOO_FEW_SCORES.format(fewest=fewest, n="is 1" if n == 1 else f"are {n}")
         return Undefined(reason=reason, n=n, unit="scores", method=relevance_profile.__name__)
     return relevance_profile(scores, order=order, delay=delay)
 
@@ -174,7 +175,7 @@ def _with_chance(
 
 def _defect_share(present: Floats, defect_at_most: float | None) -> Estimate | Undefined:
     if defect_at_most is None:
-        return Undefined(reason="No rule says which scores are defects.", n=len(present), unit=DIALOGUES)
+        return Undefined(reason=NO_SCORE_RULE, n=len(present), unit=DIALOGUES)
     return defect_rate(int((present <= defect_at_most).sum()), len(present))
 
 
@@ -399,10 +400,7 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
         return Null(rows=rank[orders], exact=True, seed=seed)
     n_draws = min(DRAWS, _CELLS // n)
     if n_draws < FEWEST_DRAWS:
-        reason = (
-            f"{n:,} scores are too many to be put in random order often enough. Look at rolling windows of"
-            f" {_CELLS // FEWEST_DRAWS:,} at most, or at the test against trend"
-        )
+        reason = TOO_MANY_SCORES.format(n=f"{n:,}", most=f"{_CELLS // FEWEST_DRAWS:,}")
         return Undefined(reason=reason, n=n, method="permutation")
     rng = np.random.default_rng(seed)
     return Null(rows=rng.permuted(np.tile(rank, (n_draws, 1)), axis=1), exact=False, seed=seed)
@@ -445,7 +443,7 @@ def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:
         return null if isinstance(null, Undefined) else null.of(inversions_of_rows, inversions)
     untied, variance = _trend_moments(scores)
     if variance == 0:
-        return Undefined(reason="All scores are equal, so their order tells nothing.", n=len(scores))
+        return Undefined(reason=EQUAL_SCORES, n=len(scores))
     mean, sd = untied / 2.0, math.sqrt(variance) / 2.0
     return Chance(
         mean=mean,

@@ -13,6 +13,7 @@ from scipy.special import expit
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import NO_CONVERGENCE, ONE_POINT
 from theodolite.measurement.interval import check_confidence, normal_quantile
 from theodolite.measurement.labels import ClusterIds, Label, cluster_codes, label_text, scale_points
 
@@ -99,14 +100,12 @@ def ordinal_model(
     check_confidence(confidence)
     rows = _Rows.of(answers, factors, categories, people)
     if rows.n_points < 2:
-        return Undefined(reason="One point of the scale only was given.", n=len(rows.answers), unit=LOG_ODDS)
+        return Undefined(reason=ONE_POINT, n=len(rows.answers), unit=LOG_ODDS)
     parameters, arrived = _climbed(rows)
     size = len(rows.factors[0]) if rows.factors.size else len(factors)
     slopes = parameters[rows.n_points - 1 : rows.n_points - 1 + size]
     if not arrived or np.any(np.abs(slopes * rows.spread) > STEEPEST):
-        return Undefined(
-            reason="A factor settles the answer, or the search found no end.", n=len(rows.answers), unit=LOG_ODDS
-        )
+        return Undefined(reason=NO_CONVERGENCE, n=len(rows.answers), unit=LOG_ODDS)
     log_likelihood, _ = rows.log_likelihood(parameters)
     errors = _errors(rows, parameters)[rows.n_points - 1 :]
     z = normal_quantile(confidence)

@@ -21,17 +21,10 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.session import Session
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, groups_in_order, shown_order_of
+from theodolite.domain.undefined_reasons import NO_GUESS, NO_PAIR, NO_SPREAD, ONE_WAY, TOO_FEW_EACH_WAY
 from theodolite.measurement.answer_arrays import AnswerArrays, prevalence
 from theodolite.measurement.interval import SMALLEST_ERROR, check_confidence
-from theodolite.measurement.labels import (
-    NO_PAIR,
-    ClusterIds,
-    Label,
-    check_lengths,
-    cluster_sizes,
-    label_text,
-    selected_clusters,
-)
+from theodolite.measurement.labels import ClusterIds, Label, check_lengths, cluster_sizes, label_text, selected_clusters
 from theodolite.measurement.proportion import DIALOGUES, defect_rate, mean_fraction
 from theodolite.measurement.scores import correlation, mean_estimate
 
@@ -231,9 +224,6 @@ def human_ceiling(
 TESTERS: Final = "fraction of testers"
 """Unit of a leak."""
 
-NOBODY_GUESSED: Final = "No tester has guessed."
-"""Why a leak of nothing is undefined."""
-
 
 def leak_rate(
     right: Sequence[bool], chances: Sequence[float], *, confidence: float = 0.95
@@ -272,7 +262,7 @@ def leak_rate(
         message = f"`leak_rate` needs a chance above 0 and up to 1 for each guess; got {len(chances)} for {len(right)}"
         raise InputError(message)
     if not right:
-        return Undefined(reason=NOBODY_GUESSED, unit=TESTERS, method="clopper-pearson"), None
+        return Undefined(reason=NO_GUESS, unit=TESTERS, method="clopper-pearson"), None
     rate = defect_rate(sum(right), len(right), method="clopper-pearson", confidence=confidence)
     weights = np.ones(1)
     for chance in chances:
@@ -561,12 +551,6 @@ METHOD: Final = "error over annotators and dialogues, Student's t"
 METHOD_OF_ONE: Final = "error over dialogues, Student's t"
 """Name of the interval where there is one annotator."""
 
-ONE_WAY: Final = "All answers were given the same way so far."
-
-FEW: Final = "Fewer than two dialogues were answered each way."
-
-NO_SPREAD: Final = "Whichever way it was, all said the same, so nothing tells how far answers vary."
-
 
 def order_shift(
     values: Sequence[float] | Floats,
@@ -653,7 +637,7 @@ def _why_none(y: Floats, way: Flags, dialogues: Whole) -> str:
     if way.all() or not way.any():
         return ONE_WAY
     if min(len(np.unique(dialogues[way])), len(np.unique(dialogues[~way]))) < 2:
-        return FEW
+        return TOO_FEW_EACH_WAY
     return NO_SPREAD if np.ptp(y[way]) == 0 and np.ptp(y[~way]) == 0 else ""
 
 

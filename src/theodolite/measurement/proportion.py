@@ -13,6 +13,7 @@ from scipy.special import betaincinv
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import NO_LABEL, NO_TASK_TRIED
 from theodolite.measurement.interval import (
     ClusteredShare,
     Ends,
@@ -33,8 +34,6 @@ DIALOGUES: Final = "fraction of dialogues"
 BETA_BINOMIAL: Final = "beta-binomial"
 """Name of the interval for clustered dialogues."""
 
-NOTHING_LABELLED: Final = "No dialogue has a label, so there is no share to give."
-"""Why a rate of nothing is undefined."""
 
 Clusters = Sequence[tuple[int, int]]
 """Pairs (defects, labelled), one a cluster; counts."""
@@ -113,7 +112,7 @@ def defect_rate(
     sizes = _checked_clusters(clusters, defects, labelled)
     chosen = _method(method, sizes)
     if labelled == 0:
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=chosen)
+        return Undefined(reason=NO_LABEL, unit=DIALOGUES, method=chosen)
     if chosen == BETA_BINOMIAL and sizes is not None:
         return _clustered_rate(defects, labelled, sizes, confidence)
     low, high = _INDEPENDENT[chosen](defects, labelled, confidence)
@@ -173,7 +172,7 @@ def zero_defect_bound(
     clustered = sizes is not None and _resemble(sizes)
     method = f"{BETA_BINOMIAL}, one-sided" if clustered else "exact, one-sided"
     if labelled == 0:
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=method)
+        return Undefined(reason=NO_LABEL, unit=DIALOGUES, method=method)
     if clustered and sizes is not None:
         posterior = clustered_share(sizes)
         bound, effect = zero_count_bound(posterior.sizes, 1.0 - confidence), _design_effect(posterior, sizes)
@@ -477,7 +476,7 @@ def pass_hat_k(
         clusters=selected_clusters(clusters, has_k_tries),
         unit=TASKS,
         confidence=confidence,
-        otherwise=f"No task was tried {k} times.",
+        otherwise=NO_TASK_TRIED.format(k=k),
     )
 
 
@@ -539,7 +538,7 @@ def pooled_defect_rate(
         )
         raise InputError(message)
     if not n_labels:
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES, method=TWO_WAY)
+        return Undefined(reason=NO_LABEL, unit=DIALOGUES, method=TWO_WAY)
     unit = _codes(dialogues)
     cluster = unit if clusters is None else _codes(_completed(clusters, dialogues))
     flags = np.array(defects, dtype=np.float64)

@@ -17,16 +17,9 @@ from scipy.special import gammaln, logsumexp
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.number import Significance
-from theodolite.measurement.interval import (
-    CORRECTED,
-    NO_SHARED_UNIT,
-    Concord,
-    beyond_chance,
-    check_confidence,
-    student_quantile,
-)
+from theodolite.domain.undefined_reasons import ALL_EQUAL, NO_SHARED_UNIT, SAME_ANSWER, TOO_FEW_PEOPLE
+from theodolite.measurement.interval import CORRECTED, Concord, beyond_chance, check_confidence, student_quantile
 from theodolite.measurement.labels import (
-    SAME_ANSWER,
     ClusterIds,
     ClusterSums,
     Label,
@@ -36,7 +29,6 @@ from theodolite.measurement.labels import (
     selected_clusters,
 )
 from theodolite.measurement.proportion import defect_rate
-from theodolite.measurement.rank_tests import ALL_ALIKE
 from theodolite.measurement.scores import average_ranks
 
 Floats = NDArray[np.float64]
@@ -44,8 +36,6 @@ Floats = NDArray[np.float64]
 MOST_WAYS: Final = 20_000
 """Arrangements that are all looked at; where there are more, some are drawn."""
 
-TOO_FEW_PEOPLE: Final = "Fewer than two people on a side, and fewer than two who answered about both."
-"""Why a test is undefined."""
 
 SAME: Final = 1e-9
 """Difference of two statistics below which they are equal."""
@@ -102,7 +92,7 @@ def people_permutation(
     kept = [place for place, answer in enumerate(answers) if answer is not None]
     values = np.array([float(answers[place] or 0.0) for place in kept])
     if len(set(values.tolist())) < 2:
-        return Undefined(reason=ALL_ALIKE if len(values) else TOO_FEW_PEOPLE, n=len(values), method="permutation")
+        return Undefined(reason=ALL_EQUAL if len(values) else TOO_FEW_PEOPLE, n=len(values), method="permutation")
     by_person: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rank, place in zip(average_ranks(values), kept, strict=True):
         by_person[people[place]][sides[place]].append(float(rank))
@@ -148,7 +138,7 @@ def _between(
     if min(n, m) < 2 or len(names) < 2:
         return Undefined(reason=TOO_FEW_PEOPLE, n=total, n_clusters=len(means), method="permutation")
     if np.ptp(means) < SAME:
-        return Undefined(reason=ALL_ALIKE, n=total, n_clusters=len(means), method="permutation")
+        return Undefined(reason=ALL_EQUAL, n=total, n_clusters=len(means), method="permutation")
     found = float(means[second].mean() - means[~second].mean())
     if len(levels := np.unique(means)) == 2:
         p_value, is_whole = _of_two_kinds(means == levels[1], second), True

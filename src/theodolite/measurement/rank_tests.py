@@ -15,6 +15,7 @@ from scipy.special import chdtrc, ndtr, stdtr
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.number import Significance
+from theodolite.domain.undefined_reasons import ALL_EQUAL, NO_CHANGE, NO_OVERLAP, TOO_FEW_ANSWERS, TOO_FEW_COMPLETE
 from theodolite.measurement.comparison import Adjustment, adjust_p_values
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile
 from theodolite.measurement.labels import score_column
@@ -27,11 +28,6 @@ Answers = Sequence[float | None]
 SUPERIORITY: Final = "probability that the second is higher, ties counting half"
 """Unit of the effect that goes with rank tests of two groups."""
 
-NO_ANSWERS: Final = "A group has fewer than two answers."
-"""Why a comparison of groups is undefined."""
-
-ALL_ALIKE: Final = "All answers are the same, so there is nothing to rank."
-"""Likewise."""
 
 EXACT_UP_TO: Final = 25
 """Answers in a group up to which the exact distribution is used, where there are no ties."""
@@ -117,7 +113,7 @@ def signed_rank_test(a: Answers, b: Answers) -> Significance | Undefined:
     gaps = gaps[~np.isnan(gaps) & (gaps != 0.0)]
     n = len(gaps)
     if n == 0:
-        return Undefined(reason="Nobody's answer changed.", method="Wilcoxon")
+        return Undefined(reason=NO_CHANGE, method="Wilcoxon")
     ranks = average_ranks(np.abs(gaps))
     rises, total = float(ranks[gaps > 0].sum()), n * (n + 1) / 2.0
     if len(np.unique(np.abs(gaps))) == n and n <= EXACT_UP_TO:
@@ -165,7 +161,7 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
     first, second = present_answers(a, "a"), present_answers(b, "b")
     n, m = len(first), len(second)
     if min(n, m) < 2:
-        return Undefined(reason=NO_ANSWERS, n=n + m, unit=SUPERIORITY, method="Brunner-Munzel")
+        return Undefined(reason=TOO_FEW_ANSWERS, n=n + m, unit=SUPERIORITY, method="Brunner-Munzel")
     value, error, degrees = _brunner_munzel(first, second)
     method = "Brunner-Munzel, logit"
     if error <= 0.0 or not 0.0 < value < 1.0:
@@ -229,11 +225,11 @@ def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
     """
     first, second = present_answers(a), present_answers(b)
     if min(len(first), len(second)) < 2:
-        return Undefined(reason=NO_ANSWERS, n=len(first) + len(second), method="Brunner-Munzel")
+        return Undefined(reason=TOO_FEW_ANSWERS, n=len(first) + len(second), method="Brunner-Munzel")
     value, error, degrees = _brunner_munzel(first, second)
     if error <= 0.0:
         return Undefined(
-            reason="The groups do not overlap, or all answers are the same; take `rank_sum_test`.",
+            reason=NO_OVERLAP,
             n=len(first) + len(second),
             method="Brunner-Munzel",
         )
@@ -268,8 +264,8 @@ def tie_sum(values: Floats) -> float:
 def why_not(columns: Sequence[Floats], together: Floats) -> str | None:
     """Return why groups cannot be compared; None where they can."""
     if len(columns) < 2 or min(len(column) for column in columns) < 2:
-        return NO_ANSWERS
-    return ALL_ALIKE if np.ptp(together) == 0.0 else None
+        return TOO_FEW_ANSWERS
+    return ALL_EQUAL if np.ptp(together) == 0.0 else None
 
 
 def _brunner_munzel(first: Floats, second: Floats) -> tuple[float, float, float]:
@@ -457,9 +453,7 @@ def friedman(rows: Sequence[Answers]) -> Significance | Undefined:
     k = ranks.shape[1] if n else 0
     ties = sum(tie_sum(row) for row in ranks)
     if n < 2 or k < 2 or ties >= n * (k**3 - k):
-        return Undefined(
-            reason="Fewer than two people answered all, or nobody told them apart.", n=n, method="Friedman"
-        )
+        return Undefined(reason=TOO_FEW_COMPLETE, n=n, method="Friedman")
     sums = ranks.sum(axis=0)
     plain = 12.0 / (n * k * (k + 1)) * float(sums @ sums) - 3.0 * n * (k + 1)
     q = plain / (1.0 - ties / (n * (k**3 - k)))

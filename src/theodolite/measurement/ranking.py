@@ -13,6 +13,7 @@ from scipy.special import lambertw
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import FEWEST_SCORES, Chance, RankingAgreement
+from theodolite.domain.undefined_reasons import EQUAL_SCORES_OF, TOO_FEW_RANKED, TOO_MANY_TIES
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.labels import ClusterIds, cluster_codes, selected_clusters
 from theodolite.measurement.order_profile import FEWEST_DRAWS, Null, null_of, rising_of_rows, trend_chance
@@ -122,7 +123,7 @@ def ranking_or_reason(
     n = sum(one is not None and other is not None for one, other in zip(human, judge, strict=True))
     if n < FEWEST_SCORES:
         units = "1 unit" if n == 1 else f"{n} units"
-        reason = f"People and judge both scored {units}; a ranking needs {FEWEST_SCORES}."
+        reason = TOO_FEW_RANKED.format(units=units, fewest=FEWEST_SCORES)
         return Undefined(reason=reason, n=n, method=ranking_agreement.__name__)
     return ranking_agreement(human, judge, clusters=clusters, n_points=n_points)
 
@@ -155,7 +156,7 @@ def _common_chain(people: Floats, scores: Floats) -> int:
 def _tau(people: Floats, scores: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
     flat = [who for who, row in (("people", people), ("the judge", scores)) if np.ptp(row) == 0.0]
     if flat:
-        return Undefined(reason=f"All scores of {flat[0]} are equal, so there is no order to follow.", n=len(people))
+        return Undefined(reason=EQUAL_SCORES_OF.format(side=flat[0]), n=len(people))
     found = _correlation(people, scores, "kendall", clusters, confidence)
     return replace(found, chance=0.0) if isinstance(found, Estimate) else found
 
@@ -248,9 +249,7 @@ def _opposed_chance(null: Null, people: Floats, scores: Floats, opposed: int) ->
     cells = (int(groups.max()) + 1) * (int(null.rows.max()) + 1)
     n_rows = min(len(null.rows), _CELLS // cells)
     if n_rows < FEWEST_DRAWS and not null.exact:
-        reason = (
-            f"{len(people):,} scores with many values and ties are too many to be put in random order often enough."
-        )
+        reason = TOO_MANY_TIES.format(n=f"{len(people):,}")
         return Undefined(reason=reason, n=len(people), method="permutation")
     drawn = null if null.exact else replace(null, rows=null.rows[:n_rows])
     return drawn.of(lambda rows: _opposed_rows(rows, groups), opposed)

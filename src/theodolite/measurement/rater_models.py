@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.agreement import GroupAgreement
+from theodolite.domain.undefined_reasons import (
+    GROUP_TOO_SMALL,
+    GROUP_WITHOUT_LABELS,
+    GROUPS_WITHOUT_SHARED_UNIT,
+    SAME_ANSWER,
+)
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.interval import CORRECTED, Concord, beyond_chance, student_quantile, whole_count
 from theodolite.measurement.kappa import label_indicators
 from theodolite.measurement.labels import (
-    SAME_ANSWER,
     ClusterIds,
     ClusterSums,
     Label,
@@ -325,11 +330,6 @@ def _kinds(unit: Whole, rater: Whole, label: Whole, sizes: tuple[int, int]) -> t
 LABELS_GIVEN: Final = "fraction of labels given"
 """Unit of a group's defect rate."""
 
-TOO_SMALL: Final = "The group has fewer raters than it takes to tell people from their group."
-"""Why nothing is said of a group of very few."""
-
-NEVER_MET: Final = "The group and the others labelled no unit together."
-"""Why agreement across groups is undefined."""
 
 AT_ONCE: Final = 20_000_000
 """Numbers held at once while raters change groups."""
@@ -512,14 +512,14 @@ def defect_rates_by_group(
         raters = [place for place, group in enumerate(groups) if group == name]
         labels = [(float(x), place) for place in raters for x in ratings[place] if x is not None]
         rates[name] = (
-            Undefined(reason=TOO_SMALL, n=len(labels), unit=LABELS_GIVEN)
+            Undefined(reason=GROUP_TOO_SMALL, n=len(labels), unit=LABELS_GIVEN)
             if len(raters) < fewest
             else mean_fraction(
                 [value for value, _ in labels],
                 clusters=[place for _, place in labels],
                 unit=LABELS_GIVEN,
                 confidence=confidence,
-                otherwise="The group gave no label.",
+                otherwise=GROUP_WITHOUT_LABELS,
             )
         )
     shown = [name for name in names if isinstance(rates[name], Estimate)]
@@ -550,7 +550,7 @@ def _one_group(
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, float | None]:
     """Return agreement within a group, across, and their ratio."""
     if members.sum() < fewest:
-        small = Undefined(reason=TOO_SMALL, unit=CORRECTED)
+        small = Undefined(reason=GROUP_TOO_SMALL, unit=CORRECTED)
         return small, small, None
     place = indicators[members] @ np.arange(indicators.shape[2])
     table = np.where(indicators[members].sum(axis=2) > 0, place, math.nan)
@@ -568,7 +568,7 @@ def _across(ours: Floats, theirs: Floats, clusters: ClusterIds | None, confidenc
     ours, theirs = ours[met], theirs[met]
     n = int(met.sum())
     if n == 0:
-        return Undefined(reason=NEVER_MET, unit=CORRECTED)
+        return Undefined(reason=GROUPS_WITHOUT_SHARED_UNIT, unit=CORRECTED)
     used = ours.sum(axis=0) / ours.sum(), theirs.sum(axis=0) / theirs.sum()
     chance = float(used[0] @ used[1])
     if chance >= 1.0:

@@ -15,8 +15,8 @@ from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedR
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.number import Significance
+from theodolite.domain.undefined_reasons import NO_CASE, NO_DEFECT_RULE, NO_DIALOGUE_OF_BOTH_VERSIONS
 from theodolite.measurement.comparison import (
-    NO_CASE,
     RATE_DIFFERENCE,
     adjust_p_values,
     cluster_permutation,
@@ -379,9 +379,6 @@ ASSUMED: Final = 0.1
 FEWEST_PAIRS: Final = 20
 """Pairs of answers from which that share is taken from what people said; count."""
 
-NO_RULE: Final = "No rule says which answers to this question are defects."
-
-NO_BOTH: Final = "No dialogue has been answered by both versions yet."
 
 ALIKE: Final = "fraction of pairs of answers, dialogue by dialogue"
 
@@ -484,7 +481,7 @@ def measured_shift(
     both = [key for key in old if key in new and _has_value(old[key]) and _has_value(new[key])]
     clusters = [old[key].cluster or key for key in both]
     was, now = rules
-    shift: Estimate | Undefined = Undefined(reason=NO_RULE, n=len(both), unit=RATE_DIFFERENCE)
+    shift: Estimate | Undefined = Undefined(reason=NO_DEFECT_RULE, n=len(both), unit=RATE_DIFFERENCE)
     if was is not None and now is not None:
         shares = [[_share(side[key], rule) for key in both] for side, rule in ((old, was), (new, now))]
         shift = paired_difference(
@@ -492,7 +489,7 @@ def measured_shift(
         )
     return MeasuredShift(
         question=question,
-        shift=shift if both else Undefined(reason=NO_BOTH, unit=RATE_DIFFERENCE),
+        shift=shift if both else Undefined(reason=NO_DIALOGUE_OF_BOTH_VERSIONS, unit=RATE_DIFFERENCE),
         alike=_alike(old, new, both, clusters, confidence),
         n_both=len(both),
         n_missing=sum(1 for key in sample if key not in new or not _has_value(new[key])),
@@ -518,7 +515,11 @@ def _alike(
     shares = {key: share for key in both if (share := _same(old[key], new[key])) is not None}
     kept = [cluster for key, cluster in zip(both, clusters, strict=True) if key in shares]
     return mean_fraction(
-        list(shares.values()), clusters=shared_clusters(kept), unit=ALIKE, confidence=confidence, otherwise=NO_BOTH
+        list(shares.values()),
+        clusters=shared_clusters(kept),
+        unit=ALIKE,
+        confidence=confidence,
+        otherwise=NO_DIALOGUE_OF_BOTH_VERSIONS,
     )
 
 

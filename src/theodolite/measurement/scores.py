@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import CONSTANT_SCORE, TOO_FEW_BOTH_SCORES, TOO_FEW_SCORE_PAIRS
 from theodolite.measurement.interval import check_confidence, normal_quantile, student_quantile, zero_count_bound
 from theodolite.measurement.labels import (
     ClusterIds,
@@ -42,14 +43,9 @@ CONSTANT: Final = "all values are the same; bound of the share of others"
 NO_VARIATION: Final = "all values are the same, so no interval without the ends of the scale"
 """Why a mean of equal values on an unknown scale has no interval."""
 
-NO_BOTH: Final = "Fewer than three units have both scores."
-"""Why a correlation is undefined."""
 
 PERFECT: Final = 1e-12
 """Correlations nearer to 1 are perfect, but for rounding."""
-
-ONE_SCORE: Final = "One of the two gave the same score everywhere, so nothing can go with it."
-"""Likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +161,7 @@ def correlation(
     first, second, ids = _both(a, b, clusters, ("a", "b"))
     n, measure = len(first), MEASURES[method]
     if n < 3 or np.ptp(first) == 0.0 or np.ptp(second) == 0.0:
-        return Undefined(reason=NO_BOTH if n < 3 else ONE_SCORE, n=n, unit=CORRELATED, method=method)
+        return Undefined(reason=TOO_FEW_BOTH_SCORES if n < 3 else CONSTANT_SCORE, n=n, unit=CORRELATED, method=method)
     value = measure(first, second)
     codes = None if ids is None else cluster_codes(ids, n)
     name = f"{method}, Fisher's z" + ("" if ids is None else ", jackknife over clusters")
@@ -214,7 +210,7 @@ def mean_estimate(
     _, places = np.unique(codes, return_inverse=True)
     n_groups = int(places.max(initial=-1)) + 1
     if n_groups < 2:
-        return Undefined(reason="Fewer than two units or clusters have both.", n=n, unit=unit, method="Student's t")
+        return Undefined(reason=TOO_FEW_SCORE_PAIRS, n=n, unit=unit, method="Student's t")
     mean = float(values.mean())
     sums = np.bincount(places, values - mean)
     plain = float(values.var(ddof=1)) / n

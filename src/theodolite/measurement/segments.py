@@ -26,6 +26,7 @@ from theodolite.domain.monitoring import (
     Stretch,
     WatchRules,
 )
+from theodolite.domain.undefined_reasons import NO_SCORE, NO_SCORE_RULE
 from theodolite.measurement.control_charts import (
     METHOD,
     POWER,
@@ -199,7 +200,7 @@ def watch_segment(
 def _rate(row: SegmentRow, rules: WatchRules) -> tuple[Estimate | Undefined, bool | None, int | None]:
     """Return the rate, whether it is above the limit, and at which session that was shown first."""
     if row.defects is None:
-        reason = "No rule says which scores are defects." if len(row.values) else "There is no score."
+        reason = NO_SCORE_RULE if len(row.values) else NO_SCORE
         return Undefined(reason=reason, n=len(row.last_positions), unit=DIALOGUES, method=METHOD), None, None
     counts = np.cumsum(row.defects)
     rate = confidence_sequence(int(counts[-1]), len(counts), confidence=rules.confidence)

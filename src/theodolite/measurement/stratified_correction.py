@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, betaln
 
 from theodolite.domain.errors import InputError
+from theodolite.domain.undefined_reasons import VERDICTS_UNLABELLED
 from theodolite.measurement.interval import BISECTIONS, check_confidence, clustered_share, whole_count, zero_count_bound
 from theodolite.measurement.labels import ClusterIds, cluster_codes, sizes_of
 
@@ -25,9 +26,6 @@ Labels = Sequence[bool | None]
 
 TINY: Final = 1e-300
 """Shares below this are 0; it keeps their logarithm finite."""
-
-NOBODY_LOOKED: Final = "No person has labelled a dialogue that the judge called {}, so what is in there is unknown."
-"""Why a rate is undefined where a verdict was never looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +96,7 @@ class Strata:
     def never_looked_at(self) -> str | None:
         """Why there is no rate: a verdict nobody looked at; None where all were."""
         unseen = [f"`{part.verdict}`" for part in self.parts if not part.labelled]
-        return NOBODY_LOOKED.format(" or ".join(unseen)) if unseen else None
+        return VERDICTS_UNLABELLED.format(verdicts=" or ".join(unseen)) if unseen else None
 
     def only(self, chosen: NDArray[np.bool_]) -> Strata:
         """Return some of the verdicts as if there were no others; `chosen` has shape (verdicts,)."""

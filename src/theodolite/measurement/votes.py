@@ -13,18 +13,16 @@ from numpy.typing import NDArray
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import NO_LABEL, ONE_VOTE_EACH, TOO_FEW_VOTED
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.labels import ClusterIds, Label, cluster_sizes, label_text, scale_points, selected_clusters
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate, mean_fraction
+from theodolite.measurement.proportion import DIALOGUES, defect_rate, mean_fraction
 
 Votes = Sequence[Sequence[Label]]
 """What one judge said of each unit, every time it was asked; None = it gave no label."""
 
 PAIRS_OF_VOTES: Final = "fraction of pairs of votes"
 """Unit of the flip rate."""
-
-ASKED_ONCE: Final = "No dialogue has two votes of the judge, so nothing tells whether it would say the same again."
-"""Why stability is undefined for a judge that was asked once."""
 
 
 def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: float = 0.95) -> Estimate | Undefined:
@@ -59,7 +57,7 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
         clusters=selected_clusters(clusters, kept),
         unit=PAIRS_OF_VOTES,
         confidence=confidence,
-        otherwise=ASKED_ONCE,
+        otherwise=ONE_VOTE_EACH,
     )
 
 
@@ -93,7 +91,7 @@ def vote_share(
     given, wanted = _given(votes), label_text(label)
     shares = [texts.count(str(wanted)) / len(texts) for texts in given if texts]
     ids = selected_clusters(clusters, [bool(texts) for texts in given])
-    return mean_fraction(shares, clusters=ids, unit=DIALOGUES, confidence=confidence, otherwise=NOTHING_LABELLED)
+    return mean_fraction(shares, clusters=ids, unit=DIALOGUES, confidence=confidence, otherwise=NO_LABEL)
 
 
 def majority_share(
@@ -201,9 +199,6 @@ def _majority(texts: Sequence[str]) -> str | None:
 
 Floats = NDArray[np.float64]
 
-FEW_UNITS: Final = "Fewer than two dialogues have votes, so nothing tells how much dialogues differ."
-"""Why there is no comparison for a single dialogue."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotesOrSamples:
@@ -273,9 +268,9 @@ def votes_or_samples(votes: Votes, label: Label, *, cost_of_dialogue: float = 0.
     sizes = np.array([len(unit) for unit in units], dtype=np.float64)
     calls = int(sizes.sum())
     if len(units) < 2:
-        return Undefined(reason=FEW_UNITS, n=len(units))
+        return Undefined(reason=TOO_FEW_VOTED, n=len(units))
     if calls == len(units):
-        return Undefined(reason=ASKED_ONCE, n=len(units))
+        return Undefined(reason=ONE_VOTE_EACH, n=len(units))
     between, within = _components(units, sizes)
     price = math.sqrt(cost_of_dialogue * within / between) if between > 0.0 else sizes.mean()
     return VotesOrSamples(

@@ -23,6 +23,7 @@ from theodolite.domain.guideline import DefectRule
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import UNDEFINED, reason_text
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.glossary import ARIA_TERMS
 
@@ -117,7 +118,7 @@ class CitedResults:
 def value_text(value: object) -> str:
     """Return a value of the results file as text."""
     if value is None:
-        return "undefined"
+        return UNDEFINED
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -129,7 +130,7 @@ def estimate_text(entry: Mapping[str, Any]) -> str:
     """Return an estimate of the results file with interval and n, or why there is none."""
     value, n = entry.get("value"), entry.get("n")
     if value is None:
-        return f"undefined: {entry.get('reason') or 'no reason given'}"
+        return f"{UNDEFINED}: {reason_text(entry['undefined_reason'])}"
     low, high = entry.get("low"), entry.get("high")
     interval = f" ({low:.3f} to {high:.3f})" if low is not None and high is not None else ""
     of = f", n {figures.count(n)}" if isinstance(n, int) else ""

@@ -19,6 +19,7 @@ from markdown_it.token import Token
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.responses import AnswerSpread
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
 from theodolite.web.questions import humanize
 
@@ -208,7 +209,7 @@ def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
 def number_words(estimate: Estimate | Undefined, digits: int = 2) -> str:
     """Return a number with its interval and count in words, or why there is none."""
     if isinstance(estimate, Undefined):
-        return f"undefined: {estimate.reason.rstrip('.')}"
+        return undefined_text(estimate)
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:.{digits}f}, from {estimate.n}"
     return f"{estimate.value:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f}), from {estimate.n}"
@@ -252,7 +253,7 @@ class IntervalBar:
 def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
     """Return a number as a strip; what is undefined says why in words."""
     if isinstance(estimate, Undefined):
-        return IntervalBar(words=f"undefined: {estimate.reason}")
+        return IntervalBar(words=undefined_text(estimate))
     at = place_of(estimate.value)
     if estimate.low is None or estimate.high is None:
         return IntervalBar(

@@ -53,7 +53,7 @@ def test_no_pair_is_undefined(agreement):
     result = agreement([1, None], [None, 2])
 
     assert isinstance(result, Undefined)
-    assert result.reason == "No dialogue has a label of both annotators."
+    assert result.reason == "No dialogue has a label from both annotators."
 
 
 def test_forty_of_forty_is_not_certainty():
@@ -166,7 +166,7 @@ def test_without_a_pair_nothing_is_defined():
     report = classification_report([None], ["a"], categories=["a", "b"])
 
     assert isinstance(report.macro_f1, Undefined)
-    assert report.macro_f1.reason == "No dialogue has a label of both annotators."
+    assert report.macro_f1.reason == "No dialogue has a label from both annotators."
 
 
 def test_clusters_widen_what_is_known():

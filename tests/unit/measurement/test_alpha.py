@@ -21,7 +21,7 @@ def test_annotators_who_never_met_have_no_alpha(ratings):
     result = krippendorff_alpha(ratings)
 
     assert isinstance(result, Undefined)
-    assert result.reason == "No dialogue has labels of two annotators."
+    assert result.reason == "No dialogue has labels from two annotators."
 
 
 def test_a_value_that_one_unit_alone_brings_leaves_the_interval_wide():

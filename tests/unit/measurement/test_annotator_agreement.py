@@ -55,7 +55,7 @@ def test_nobody_met_and_all_alike_are_said_in_words():
     alone = question_agreement("risk", YES, answer_arrays(given({"anna": "yny"})))
     alike = question_agreement("risk", YES, answer_arrays(given({"anna": "nnn", "ben": "nnn"})))
 
-    assert (alone.alpha.reason, alone.n_shared) == ("No dialogue has answers of two people yet.", 0)
+    assert (alone.alpha.reason, alone.n_shared) == ("No dialogue has labels from two annotators.", 0)
     assert isinstance(alike.alpha, Undefined)
     assert "unknown" in alike.alpha.reason
     assert alike.alike.value == 1.0

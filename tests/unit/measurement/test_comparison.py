@@ -10,10 +10,9 @@ import pytest
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.undefined_reasons import NO_DIFFERENCE, TOO_FEW_TESTERS_OF_ALL
 from theodolite.measurement.comparison import (
-    ALIKE,
     CLUSTERED_PAIRS,
-    TOO_FEW,
     adjust_p_values,
     cluster_permutation,
     mcnemar,
@@ -330,7 +329,7 @@ def test_repeats_of_one_tester_are_one_piece_of_evidence():
 
 @pytest.mark.parametrize(
     ("flags", "reason"),
-    [([], TOO_FEW), ([(1, 0)], TOO_FEW), ([(1, 1), (0, 0)], ALIKE)],
+    [([], TOO_FEW_TESTERS_OF_ALL), ([(1, 0)], TOO_FEW_TESTERS_OF_ALL), ([(1, 1), (0, 0)], NO_DIFFERENCE)],
     ids=["none", "one", "all alike"],
 )
 def test_where_nothing_can_be_told_it_says_why(flags, reason):

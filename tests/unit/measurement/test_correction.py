@@ -352,7 +352,7 @@ def test_too_few_labels_leave_it_undefined():
     result = corrected_mean([1, 2, 3], [1, None, None])
 
     assert isinstance(result, Undefined)
-    assert "Fewer than two units" in result.reason
+    assert "Fewer than two dialogues" in result.reason
 
 
 @pytest.mark.parametrize(

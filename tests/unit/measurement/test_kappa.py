@@ -62,7 +62,7 @@ def test_no_label_at_all_has_no_fleiss_kappa(counts):
     result = fleiss_kappa(counts)
 
     assert isinstance(result, Undefined)
-    assert result.reason == "No dialogue has labels of two annotators."
+    assert result.reason == "No dialogue has labels from two annotators."
 
 
 def test_one_unit_alone_has_an_interval():
@@ -164,7 +164,7 @@ def test_an_annotator_without_labels_has_no_use_of_his_own():
     result = conger_kappa([["no", "yes"], ["no", "no"], [None, None]], categories=YES_NO)
 
     assert isinstance(result, Undefined)
-    assert "no label at all" in result.reason
+    assert "gave no label" in result.reason
 
 
 def test_neighbours_agree_within_a_band():

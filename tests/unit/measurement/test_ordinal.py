@@ -62,7 +62,7 @@ def test_a_factor_that_settles_the_answer_has_no_finite_effect():
     result = ordinal_model([1] * 10 + [2] * 10, {"after": [0] * 10 + [1] * 10}, categories=[1, 2])
 
     assert isinstance(result, Undefined)
-    assert "settles" in result.reason
+    assert "determines" in result.reason
 
 
 def test_one_point_alone_moves_with_nothing():

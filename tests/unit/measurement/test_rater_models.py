@@ -153,7 +153,7 @@ def test_nothing_is_said_of_a_group_of_very_few():
     alone = group_agreement(words(rows), groups, categories=["n", "y"], draws=9)[2]
 
     assert (alone.n_raters, alone.ratio, alone.p_value, alone.adjusted_p_value) == (1, None, None, None)
-    assert "fewer raters" in alone.within.reason
+    assert "too few annotators" in alone.within.reason
 
 
 def test_raters_need_not_label_everything():
@@ -174,7 +174,7 @@ def test_the_same_seed_gives_the_same_p_values():
 
 
 def test_groups_that_never_met_or_used_one_label_have_no_agreement_across():
-    assert "labelled no unit" in cross_agreement([["y", None]], [[None, "n"]], categories="yn").reason
+    assert "no labelled dialogue in common" in cross_agreement([["y", None]], [[None, "n"]], categories="yn").reason
     assert isinstance(cross_agreement([["y", "y"]], [["y", "y"]], categories="yn"), Undefined)
 
 

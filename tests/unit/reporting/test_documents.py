@@ -134,4 +134,4 @@ def test_values_are_written_as_the_report_writes_them(value, text):
 
 
 def test_an_undefined_estimate_states_its_reason():
-    assert estimate_text({"value": None, "reason": "no labels", "n": 0}) == "undefined: no labels"
+    assert estimate_text({"value": None, "undefined_reason": "No labels.", "n": 0}) == "undefined: no labels"

@@ -15,6 +15,7 @@ from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcome
 from theodolite.domain.estimate_subject import EstimateSubject, Measure, ScoreStatistic, Weighting
 from theodolite.domain.findings.agreement import AnnotatorGroups, GroupAgreement, GroupDefects, RaterCheck, RaterChecks
 from theodolite.domain.instrument import Scale, decimal_of
+from theodolite.domain.undefined_reasons import NO_READABLE_PAIR
 from theodolite.measurement.agreement import (
     ClassificationReport,
     classification_report,
@@ -34,8 +35,6 @@ from theodolite.measurement.scores import score_agreement
 UNREADABLE = Outcome.UNPARSEABLE.value
 """The category of labels that cannot be read, in confusion matrices."""
 
-NO_READABLE_PAIR = "No dialogue has readable labels of two annotators."
-"""Why an agreement is undefined where labels came and none can be compared."""
 
 UNWEIGHTED = Weighting.IDENTITY
 """What coefficients are told apart by that count every disagreement alike."""

@@ -45,7 +45,8 @@ from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.domain.study_parts import choice_for
-from theodolite.measurement.comparison import TOO_FEW, adjust_p_values, told_apart
+from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
+from theodolite.measurement.comparison import adjust_p_values, told_apart
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.proportion import defect_rate
@@ -396,7 +397,7 @@ def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
         met[setting.level, evidence.sessions.pair_key(position)][setting.application] = position
     whole = [positions for positions in met.values() if len(positions) == len(names)]
     if len(names) < 2 or not whole:
-        return Undefined(reason=TOO_FEW, n=len(whole), method="Cochran's Q")
+        return Undefined(reason=TOO_FEW_TESTERS_OF_ALL, n=len(whole), method="Cochran's Q")
     sets = [[flags[positions[name]] for name in names] for positions in whole]
     clusters = [_tester(evidence, positions[names[0]]) for positions in whole]
     return told_apart(sets, clusters, seed=evidence.study.sampling.seed)

@@ -20,6 +20,7 @@ from theodolite.domain.findings.risks import RiskImpact
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
 from theodolite.domain.study_parts import Risk
+from theodolite.domain.undefined_reasons import REVIEW_PENDING, UNGRADED
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.scores import mean_estimate
 from theodolite.measurement.trees.construction import magnitude_question
@@ -29,7 +30,6 @@ HIGHEST: Final = 10.0
 
 UNIT: Final = "points from 0 to 10"
 
-PENDING: Final = "Sessions with a sign of the risk await a review; a share without them would be too low."
 
 CONFIDENCE: Final = 0.95
 
@@ -72,7 +72,9 @@ def risk_impact(grades: Sequence[RiskGrade], *, n_pending: int = 0) -> RiskImpac
     real = [grade for grade in decided if grade.is_real]
     graded = [grade for grade in real if grade.magnitude is not None]
     likelihood = (
-        Undefined(reason=PENDING, n=len(decided), unit="fraction of dialogues") if n_pending else _likelihood(decided)
+        Undefined(reason=REVIEW_PENDING, n=len(decided), unit="fraction of dialogues")
+        if n_pending
+        else _likelihood(decided)
     )
     return RiskImpact(
         likelihood=likelihood,
@@ -101,7 +103,7 @@ def _expected(decided: Sequence[RiskGrade], n_ungraded: int, likelihood: Estimat
     if isinstance(likelihood, Undefined):
         return Undefined(reason=likelihood.reason, n=len(decided), unit=UNIT)
     if n_ungraded:
-        reason = f"{n_ungraded} materialised without a grade."
+        reason = UNGRADED.format(n=n_ungraded)
         return Undefined(reason=reason, n=len(decided), unit=UNIT)
     return _mean([(grade.magnitude or 0.0) if grade.is_real else 0.0 for grade in decided], decided, "No dialogue.")
 

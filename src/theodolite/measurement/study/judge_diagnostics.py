@@ -16,6 +16,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.agreement import JudgeDiagnostics, VoteAdvice, VoteRecord
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.undefined_reasons import FREE_TEXT
 from theodolite.measurement.alpha import AlphaScale
 from theodolite.measurement.probes import length_bias, position_bias
 from theodolite.measurement.proportion import defect_rate
@@ -163,7 +164,7 @@ class _JudgeVotes:
     def _alpha(self, values: Sequence[Values], clusters: Sequence[str]) -> Estimate | Undefined:
         scale = self.guideline.question.scale
         if not scale.categories:
-            return Undefined(reason="The question is answered in free text.")
+            return Undefined(reason=FREE_TEXT)
         kind: AlphaScale = "ordinal" if scale.ordered else "nominal"
         return retest_alpha(values, categories=scale.categories, scale=kind, clusters=clusters)
 

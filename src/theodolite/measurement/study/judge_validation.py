@@ -17,6 +17,7 @@ from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
+from theodolite.domain.undefined_reasons import NO_SUCH_DIALOGUE
 from theodolite.measurement.agreement import classification_report, exact_agreement, relaxed_agreement
 from theodolite.measurement.alpha import AlphaScale, krippendorff_alpha
 from theodolite.measurement.correction import judge_accuracy
@@ -320,7 +321,7 @@ def _under_annotation(paired: PairedLabels, part: DialogueSubset) -> Iterator[Me
 
 
 def _share(count: int, n: int) -> Estimate | Undefined:
-    return defect_rate(count, n) if n else Undefined(reason="There is no such dialogue.", unit=DIALOGUES)
+    return defect_rate(count, n) if n else Undefined(reason=NO_SUCH_DIALOGUE, unit=DIALOGUES)
 
 
 def failure_figures(pairs: PairedLabels | None) -> Iterator[Measurement]:

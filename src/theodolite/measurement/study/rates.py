@@ -38,6 +38,14 @@ from theodolite.domain.instrument import decimal_of
 from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.session import SessionState
 from theodolite.domain.study_parts import Calibration
+from theodolite.domain.undefined_reasons import (
+    NO_ATTACK_LABELLED,
+    NO_RELEASE_SIGNS,
+    NONE_LABELLED,
+    NOT_PLANNED,
+    NOT_SAMPLED,
+    STRATEGY_WITHOUT_DIALOGUE,
+)
 from theodolite.measurement.correction import corrected_mean, corrected_rate, rogan_gladen_rate
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.proportion import DIALOGUES, Clusters, defect_rate, pooled_defect_rate, zero_defect_bound
@@ -222,7 +230,7 @@ def pooled_rate_of(question_labels: QuestionLabels, rule: DefectRule) -> Estimat
 def _why_nothing(outcomes: Outcomes) -> str:
     """Return why there is no rate: nothing planned, or what became of everything planned."""
     if not outcomes.planned:
-        return "No dialogue is planned that this rule is about."
+        return NOT_PLANNED
     became = {
         Outcome.FAILED: outcomes.failed,
         Outcome.UNPARSEABLE: outcomes.unparseable,
@@ -231,7 +239,7 @@ def _why_nothing(outcomes: Outcomes) -> str:
         Outcome.MISSING: outcomes.missing,
     }
     named = ", ".join(f"{count} {outcome.value}" for outcome, count in became.items() if count)
-    return f"None of {outcomes.planned} planned dialogues has a label: {named}."
+    return NONE_LABELLED.format(planned=outcomes.planned, outcomes=named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +311,7 @@ def _sees(evidence: Evidence, row: _RateRow) -> bool:
 def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
     if tries and (sees or successes):
         return defect_rate(successes, tries)
-    reason = "The scenario has no signs of a release." if tries else "No dialogue with this strategy was held."
+    reason = NO_RELEASE_SIGNS if tries else STRATEGY_WITHOUT_DIALOGUE
     return Undefined(reason=reason, n=tries, unit=DIALOGUES, method="wilson")
 
 
@@ -366,7 +374,7 @@ def turned_shares(trials: Sequence[InjectionTrial], *, judge: str, guideline: st
 def _share(trials: Sequence[InjectionTrial]) -> Estimate | Undefined:
     measured = [trial for trial in trials if trial.effect is not InjectionEffect.UNMEASURED]
     if not measured:
-        return Undefined(reason=f"None of {len(trials)} attacked dialogues was given a label.", unit=_UNIT)
+        return Undefined(reason=NO_ATTACK_LABELLED.format(n=len(trials)), unit=_UNIT)
     clusters: defaultdict[str, list[bool]] = defaultdict(list)
     for trial in measured:
         clusters[trial.cluster or trial.dialogue].append(trial.effect is InjectionEffect.TURNED)
@@ -414,13 +422,6 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
             )
 
 
-NOT_DRAWN = (
-    "The labelled dialogues were not drawn, so nobody knows what they stand for."
-    " `theodolite label --sample` draws some."
-)
-"""Why labels that people gave to dialogues of their own choice correct nothing."""
-
-
 def share_in_all(paired: PairedLabels, hit: Callable[[LabelPair], bool | None]) -> Estimate | Undefined:
     """Estimate in which share of all judged dialogues something holds that only labelled dialogues tell.
 
@@ -438,7 +439,7 @@ def share_in_all(paired: PairedLabels, hit: Callable[[LabelPair], bool | None]) 
     ]
     some = any(_is_labelled(pair) for pair in paired.pairs)
     if some and not any(paired.design.counts(pair.position) for pair in paired.pairs):
-        return Undefined(reason=NOT_DRAWN, unit=DIALOGUES)
+        return Undefined(reason=NOT_SAMPLED, unit=DIALOGUES)
     return corrected_rate(cells, counted, clusters=paired.clusters)
 
 

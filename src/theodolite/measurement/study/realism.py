@@ -37,24 +37,14 @@ from theodolite.domain.findings.realism import (
 )
 from theodolite.domain.plan import Sessions, Setting
 from theodolite.domain.scenario import Scenario
+from theodolite.domain.undefined_reasons import DIFFERENT_APPLICATIONS, NO_DIALOGUE_OF_SIDE, NO_LABEL, TOO_FEW_VALUES
 from theodolite.measurement.comparison import unpaired_difference
 from theodolite.measurement.labels import shared_clusters
-from theodolite.measurement.proportion import DIALOGUES, NOTHING_LABELLED, defect_rate
+from theodolite.measurement.proportion import DIALOGUES, defect_rate
 from theodolite.measurement.scores import mean_estimate
 
 CONFIDENCE: Final = 0.95
 """Coverage of the intervals; fraction."""
-
-TOO_FEW: Final = "Fewer than two dialogues or clusters of dialogues have it."
-"""Why a mean is undefined."""
-
-NOT_THERE: Final = "No dialogue of this side was held with the application."
-"""Why a rate stands on one side alone."""
-
-OTHER_APPLICATIONS: Final = (
-    "The application was met by one side alone; a difference to another one would be the application's."
-)
-"""Why there is no difference of rates."""
 
 
 def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterator[Realism]:
@@ -108,7 +98,7 @@ def _spread(mark: StyleMark, side: SpokenSide) -> StyleSpread:
 def _honest(mean: Estimate | Undefined, mark: StyleMark) -> Estimate | Undefined:
     """Return a mean that promises no more than it can: no interval of no width, no share beyond 0 and 1."""
     if isinstance(mean, Undefined):
-        return replace(mean, reason=TOO_FEW)
+        return replace(mean, reason=TOO_FEW_VALUES)
     if mean.low is None or mean.high is None or mean.low == mean.high:
         return replace(mean, low=None, high=None, method=f"{mean.method}; no dialogue differs, so no interval")
     return replace(mean, low=max(mean.low, 0.0), high=min(mean.high, 1.0) if mark.is_share else mean.high)
@@ -134,14 +124,14 @@ def _rates(
 def _contrast(
     subject: EstimateSubject, people: Estimate | Undefined | None, simulated: Estimate | Undefined | None
 ) -> RateContrast:
-    absent = Undefined(reason=NOT_THERE, unit=DIALOGUES)
+    absent = Undefined(reason=NO_DIALOGUE_OF_SIDE, unit=DIALOGUES)
     first, second = people or absent, simulated or absent
     is_alone = people is None or simulated is None
     return RateContrast(
         subject=subject,
         people=first,
         simulated=second,
-        difference=Undefined(reason=OTHER_APPLICATIONS) if is_alone else unpaired_difference(first, second),
+        difference=Undefined(reason=DIFFERENT_APPLICATIONS) if is_alone else unpaired_difference(first, second),
     )
 
 
@@ -160,7 +150,7 @@ def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> 
     if n_on_side == len(measurement.dialogues) + len(measurement.non_defects) + len(measurement.unlabelled):
         return measurement.result if n_on_side else None
     if not defects and not non_defects:
-        return Undefined(reason=NOTHING_LABELLED, unit=DIALOGUES) if unlabelled else None
+        return Undefined(reason=NO_LABEL, unit=DIALOGUES) if unlabelled else None
     labelled, bad = Counter(defects + non_defects), Counter(defects)
     shared = len(labelled) < labelled.total()
     pairs = [(bad[cluster], n) for cluster, n in labelled.items()] if shared else None

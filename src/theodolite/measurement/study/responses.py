@@ -27,6 +27,7 @@ from theodolite.domain.findings.responses import (
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.undefined_reasons import ONE_SIDE, TOO_FEW_FOR_A_MODEL
 from theodolite.measurement.comparison import Adjustment, adjust_p_values
 from theodolite.measurement.labels import shared_clusters
 from theodolite.measurement.ordinal import OrdinalFit, odds_by_threshold, ordinal_model
@@ -260,9 +261,9 @@ def side_model(
     people = [response.participant for response in answered]
     sides = sorted({side_of(response) for response in answered})
     if len(sides) < 2:
-        return Undefined(reason="Answers about one side alone.", n=len(answered), unit=UNIT)
+        return Undefined(reason=ONE_SIDE, n=len(answered), unit=UNIT)
     if len(set(people)) < FEWEST_PEOPLE:
-        reason = f"Fewer than {FEWEST_PEOPLE} testers: a model would claim to know more than they tell."
+        reason = TOO_FEW_FOR_A_MODEL.format(fewest=FEWEST_PEOPLE)
         return Undefined(reason=reason, n=len(answered), unit=UNIT)
     factors = dict(_factors("", [side_of(response) for response in answered]))
     equal = {

@@ -14,6 +14,7 @@ from scipy.special import betainc
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.tree import AnswersNode, SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeLink, NodeSplit, NodeWithout
+from theodolite.domain.undefined_reasons import NO_VARIATION, TOO_FEW_WITH_BOTH
 from theodolite.measurement.comparison import adjust_p_values
 from theodolite.measurement.scores import average_ranks
 from theodolite.measurement.trees.leaves import Flags, Ints, LeafTable
@@ -90,7 +91,7 @@ def _ranked(table: LeafTable, values: Floats, draws: Draws) -> tuple[Estimate | 
     unit, method = "rank correlation", "spearman; bootstrap of clusters"
     n_clusters = len(np.unique(table.clusters[has_both])) if n else 0
     if math.isnan(value):
-        reason = "One of the two does not vary." if n >= FEWEST_PAIRS else f"Only {n} dialogues have both."
+        reason = NO_VARIATION if n >= FEWEST_PAIRS else TOO_FEW_WITH_BOTH.format(n=n)
         return Undefined(reason=reason, n=n, unit=unit, method=method, n_clusters=n_clusters), math.nan
     resampled_values = [d for d in _redrawn(table, values, has_both, draws) if not math.isnan(d)]
     tail = (1 - draws.confidence) / 2

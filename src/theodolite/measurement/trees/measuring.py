@@ -14,6 +14,7 @@ from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.estimate import Estimate, Outcomes, Undefined
 from theodolite.domain.tree import AnswersNode, Edge, Leaf, SummaryNode, TreeDesign, TreeNode
 from theodolite.domain.tree_finding import NodeFinding, TreeFinding
+from theodolite.domain.undefined_reasons import EMPTY_CHILDREN, NO_ANSWERS_BELOW, NOT_A_NUMBER, VALUE_PER_ANSWER
 from theodolite.measurement.interval import check_confidence
 from theodolite.measurement.trees.bounds import Bounds, TreeData
 from theodolite.measurement.trees.leaves import ANSWERED, Ints, LeafTable, table_of
@@ -22,18 +23,6 @@ from theodolite.measurement.trees.replicates import Compiled, compiled, point_va
 
 REPLICATES = 1_000
 """Replicates of a tree where nothing else is asked for; count."""
-
-NO_DATA = "No data: none of the answers that this node rests on is there."
-"""Why an empty node has no number; it is not 0."""
-
-NO_PARTS = "No data: all its children are empty, or matter nothing to it."
-"""Why a node has no number where the weights are all 0."""
-
-SEVERAL = "It holds one value for each answer; the node above sums them up."
-"""Why answers and what is done to each of them have no number of their own."""
-
-IN_WORDS = "It is told in words, not as a number."
-"""Why a set or a collection of texts has no number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,12 +154,12 @@ class _FindingBuilder:
         unit = f"points from {kind.range}" if kind.range else ""
         method = node.summary if isinstance(node, SummaryNode) else ""
         if kind.holds is not Holds.NUMBERS:
-            return Undefined(reason=IN_WORDS if n else NO_DATA, n=n, method=method)
+            return Undefined(reason=NOT_A_NUMBER if n else NO_ANSWERS_BELOW, n=n, method=method)
         if kind.many:
-            return Undefined(reason=SEVERAL if n else NO_DATA, n=n, unit=unit)
+            return Undefined(reason=VALUE_PER_ANSWER if n else NO_ANSWERS_BELOW, n=n, unit=unit)
         value = self.data.values[node.name]
         if np.isnan(value):
-            return Undefined(reason=NO_PARTS if n else NO_DATA, n=n, unit=unit, method=method)
+            return Undefined(reason=EMPTY_CHILDREN if n else NO_ANSWERS_BELOW, n=n, unit=unit, method=method)
         bounded = self.bounds.of(node.name, self.confidence)
         low, high = bounded.ends or (None, None)
         return Estimate(

@@ -15,6 +15,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
 from theodolite.domain.tree_finding import ContextValue, NodeRobustness
+from theodolite.domain.undefined_reasons import EMPTY_IN_CONTEXT, NO_INTERVAL_IN_CONTEXT, TOO_FEW_CONTEXTS
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.trees.association import FEWEST, REPLICATES, Parts, parts_of
 from theodolite.measurement.trees.bounds import Bounds, TreeData
@@ -140,7 +141,7 @@ class _Context:
     def _result(self, name: str, unit: str, confidence: float) -> Estimate | Undefined:
         value, n = self.data.values[name], self.data.n_sessions(name)
         if math.isnan(value):
-            return Undefined(reason="No data: its children are empty in this context.", n=n, unit=unit)
+            return Undefined(reason=EMPTY_IN_CONTEXT, n=n, unit=unit)
         bounded = self.bounds.of(name, confidence)
         low, high = bounded.ends or (None, None)
         return Estimate(
@@ -170,7 +171,7 @@ def _robustness(
     unit = f"points from {scale}" if scale else ""
     values = tuple(context.value(name, unit, confidence) for context in contexts)
     known = {value.part: value.result.value for value in values if isinstance(value.result, Estimate)}
-    reason = f"Fewer than two contexts have a value from {FEWEST} dialogues or more."
+    reason = TOO_FEW_CONTEXTS.format(fewest=FEWEST)
     nothing = Undefined(reason=reason, n=sum(value.n_dialogues for value in values), unit=unit)
     if len(known) < 2:
         return NodeRobustness(
@@ -232,7 +233,7 @@ class _Total:
         z = 2 * float(ndtri((1 + self.confidence) / 2))
         errors = [(high - low) / z for low, high in ends] if ends else []
         if not errors or min(errors) <= _PRECISION:
-            reason = "At least one context has a value without an interval."
+            reason = NO_INTERVAL_IN_CONTEXT
             return Undefined(reason=reason, n=self._n, unit=self.unit, method=SPREAD_METHOD)
         value, low, high = between_contexts(list(self.values.values()), errors, confidence=self.confidence)
         widest = width / 2  # no values of a scale have a larger standard deviation

@@ -20,6 +20,7 @@ from theodolite.domain.instrument import Orientation
 from theodolite.domain.tree import Leaf, TreeDesign
 from theodolite.domain.tree_finding import NodeDifference, TreeComparison, TreeFinding, TreeStanding
 from theodolite.domain.tree_form import LeafSet, TreeFile, tree_file_document, tree_file_of
+from theodolite.domain.undefined_reasons import METHOD_WITHOUT_DATA, SIDE_WITHOUT_DATA
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.trees.association import pareto_front
 from theodolite.measurement.trees.bounds import BOOTSTRAP, Bounds, TreeData
@@ -337,7 +338,7 @@ def _method_difference(
     scale = data.tree.kinds[name].range
     unit = f"points from {scale}" if scale else ""
     if first is None or second is None:
-        reason = "At least one method has no data here, so there is no difference."
+        reason = METHOD_WITHOUT_DATA
         return NodeDifference(node=name, first=first, second=second, difference=Undefined(reason=reason, unit=unit))
     known = sampled[~np.isnan(sampled)]
     tail = (1 - draws.confidence) / 2
@@ -406,7 +407,7 @@ def _estimate(name: str, left: MeasuredTree, right: MeasuredTree, confidence: fl
     unit = f"points from {scale}" if scale else ""
     if a is None or b is None:
         empty = "Neither has" if a is None and b is None else f"The {'first' if a is None else 'second'} has no"
-        return Undefined(reason=f"{empty} data here, so there is no difference.", unit=unit)
+        return Undefined(reason=SIDE_WITHOUT_DATA.format(sides=empty), unit=unit)
     ends, method = _ends(name, left, right, (a, b), confidence)
     low, high = ends or (None, None)
     return Estimate(

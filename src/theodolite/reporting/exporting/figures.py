@@ -11,12 +11,12 @@ from theodolite.domain.estimate import Estimate, Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import UNDEFINED, undefined_text
 from theodolite.reporting.interval_bars import axis_end, bar_of
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import MatrixRow, Rate, interval_words, lead_rates, matrix_of, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of, short_phrase
-from theodolite.reporting.words.estimates import undefined_text
 
 _FONT = "font-family=\"'Source Sans 3', 'Noto Sans', 'DejaVu Sans', sans-serif\""
 _INK, _SOFT, _LINE, _DOT = "#1b2330", "#4d5868", "#cfd6df", "#24478f"
@@ -172,7 +172,7 @@ def _cell(rate: Rate | None, x: float, y: float) -> list[str]:
     middle = x + _CELL_WIDTH / 2
     estimate = rate.estimate if rate else None
     if rate is None or estimate is None:
-        words = "not planned" if rate is None else "undefined"
+        words = "not planned" if rate is None else UNDEFINED
         return [f'{box} fill="none" stroke="{_LINE}"/>', _text(middle, y + 26, words, anchor="middle", fill=_SOFT)]
     words = f"{rate.defects_text} of {figures.count(estimate.n)}"
     if estimate.n < figures.FEW:

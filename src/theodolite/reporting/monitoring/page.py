@@ -11,6 +11,7 @@ from html import escape
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.findings.order import band_cuts
 from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, InstrumentChange, Stretch, Watch
+from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.monitoring.document import thinned
 from theodolite.reporting.monitoring.text import (
     CAUSES,
@@ -213,7 +214,7 @@ def _ranking(check: AnchorCheck) -> tuple[str, str, str]:
     if check.ranking is None:
         return "-", "-", "-"
     tau = check.ranking.tau
-    told = figures.coefficient(tau.value) if isinstance(tau, Estimate) else "undefined"
+    told = figures.coefficient(tau.value) if isinstance(tau, Estimate) else UNDEFINED
     return str(check.ranking.cin), str(check.ranking.lis), told
 
 

@@ -14,6 +14,7 @@ from theodolite.domain.findings.risks import RiskContrast, RiskFinding, RiskImpa
 from theodolite.domain.persona import OWN_WAY
 from theodolite.domain.plan import TesterKind
 from theodolite.domain.scenario import strategy_title
+from theodolite.domain.undefined_reasons import NO_SCRIPT, UNDEFINED, undefined_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import test_text
 from theodolite.reporting.queries.cases import Case, records_at, title_of
@@ -27,7 +28,6 @@ from theodolite.reporting.queries.dispositions import (
 from theodolite.reporting.tables import ColumnKind, Link, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words
-from theodolite.reporting.words.estimates import undefined_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ def _claim_row(subject: Subject, number: int, test: ClaimTest) -> tuple[Value | 
     return (
         name,
         f"{test.claim.kind.value}: {test.claim.text}",
-        TableCell(value=scripts or Undefined(reason="no script"), links=(n_tested,) if opens else ()),
+        TableCell(value=scripts or Undefined(reason=NO_SCRIPT), links=(n_tested,) if opens else ()),
         TableCell(
             value=claim_words(subject.study, test),
             links=(Link(before=" ", text="show", opens=opens_against),) if opens_against else (),
@@ -376,7 +376,7 @@ def _set(subject: Subject, name: str, title: str, labels: Sequence[str]) -> str:
 
 def _released(tally: StrategyTally) -> str:
     if isinstance(tally.success, Undefined) and tally.tries:
-        return f"undefined of {figures.count(tally.tries)}"
+        return f"{UNDEFINED} of {figures.count(tally.tries)}"
     return f"{figures.count(len(set(tally.dialogues)))} of {figures.count(tally.tries)}"
 
 

@@ -16,13 +16,13 @@ from theodolite.domain.persona import Persona, Strategy
 from theodolite.domain.run import Failure
 from theodolite.domain.scenario import Scenario, strategy_title
 from theodolite.domain.status import Call
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.page.review import Chip
 from theodolite.reporting.page.subject import CaseSet, Subject
 from theodolite.reporting.queries.cases import CaseRecord, records_at, title_of
 from theodolite.reporting.results.estimates import estimate_entry
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_text
-from theodolite.reporting.words.estimates import undefined_text
 
 _AT_ONCE = 1_000
 

@@ -17,6 +17,7 @@ from theodolite.domain.findings.agreement import (
 )
 from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.identity import SHORT
+from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
@@ -369,7 +370,7 @@ def _gap(rule: GroupDefects) -> str:
 
 def _group_row(group: GroupAgreement) -> tuple[Value, ...]:
     people = figures.number_of(group.n_raters, "person", "people")
-    ratio = "undefined"
+    ratio = UNDEFINED
     if group.ratio is not None and group.adjusted_p_value is not None:
         p_value = figures.coefficient(group.adjusted_p_value)
         ratio = f"{figures.coefficient(group.ratio)}, adjusted p {p_value}"

@@ -12,6 +12,7 @@ from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import axis_end, bar_of
 from theodolite.reporting.page.applications import BandPart, band
 from theodolite.reporting.page.subject import Subject
@@ -30,7 +31,6 @@ from theodolite.reporting.queries.rates import (
 from theodolite.reporting.tables import RateCell, Table, TableCell, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of, phrase_of, short_phrase
-from theodolite.reporting.words.estimates import undefined_text
 
 
 def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate] = ()) -> RateCell:

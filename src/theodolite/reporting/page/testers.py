@@ -28,12 +28,13 @@ from theodolite.domain.findings.responses import (
 )
 from theodolite.domain.instrument import Question
 from theodolite.domain.study_parts import TopicTally
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import unread_text
-from theodolite.reporting.words.estimates import rate_text, undefined_text
+from theodolite.reporting.words.estimates import rate_text
 
 LONGEST = 160
 """Characters of an example that are shown."""
@@ -233,7 +234,7 @@ def task_lines(subject: Subject) -> tuple[str, ...]:
 
 def _task(tally: TaskTally) -> str:
     unsaid = f"; {figures.number_of(tally.n_unsaid, 'session')} without a word about it" if tally.n_unsaid else ""
-    done = rate_text(tally.done) if isinstance(tally.done, Estimate) else "undefined: nobody said"
+    done = rate_text(tally.done) if isinstance(tally.done, Estimate) else undefined_text(tally.done)
     return f"{tally.application}, {tally.level.value}: {done}{unsaid}"
 
 

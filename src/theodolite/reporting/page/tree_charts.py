@@ -12,6 +12,7 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.identity import Json
 from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
 from theodolite.domain.tree_finding import NodeFinding, TreeFinding
+from theodolite.domain.undefined_reasons import NO_DATA
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.tree_standing import range_of
 from theodolite.reporting.words import figures
@@ -348,8 +349,8 @@ class _Layout:
             right=ends[1],
             step=-1,
             value="",
-            n="no data" if width > _NARROW else "",
-            label=f"no data: {titles}",
+            n=NO_DATA if width > _NARROW else "",
+            label=f"{NO_DATA}: {titles}",
         )
 
     def _title(self, name: str) -> str:
@@ -450,7 +451,7 @@ def _facts(node: object, found: NodeFinding) -> Iterator[tuple[str, str]]:
     if isinstance(found.result, Estimate):
         yield "Interval", found.result.method
     if found.empty:
-        yield "Left out, no data", ", ".join(found.empty)
+        yield f"Left out, {NO_DATA}", ", ".join(found.empty)
 
 
 def _escaped(value: Json) -> str:

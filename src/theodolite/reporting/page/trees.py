@@ -17,6 +17,7 @@ from theodolite.domain.tree_finding import (
     TreeComparison,
     TreeFinding,
 )
+from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.tree_charts import DotPlot, Icicle, NodeSets, Radar, dot_plot, icicle, radar
@@ -348,7 +349,7 @@ def _robustness_row(design: TreeDesign, application: str, each: NodeRobustness) 
 
 def _context_words(value: ContextValue | None) -> str:
     if value is None or value.result is None or value.outcomes is None:
-        return "undefined"
+        return UNDEFINED
     missing = f", {figures.count(value.outcomes.unmeasured)} missing" if value.outcomes.unmeasured else ""
     return f"{value.part}: {span_words(value.result)}, n {figures.count(value.n_dialogues)}{missing}"
 

@@ -14,10 +14,10 @@ from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.queries.cases import Case
 from theodolite.reporting.queries.rates import Rate
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import undefined_text
 
 MOST_SHARES = 4
 

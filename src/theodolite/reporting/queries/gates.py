@@ -9,6 +9,7 @@ from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject
 from theodolite.domain.findings.number import Outcomes, Undefined
 from theodolite.domain.gate import Gate, GateResult, gate_result
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import NO_RATE_OF_NAME
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.words import figures
 
@@ -31,7 +32,7 @@ def _of_gate(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> Iterator[Gate
     limited = _limited(gate, study, rates)
     if not limited:
         subject = EstimateSubject(application=ALL_APPLICATIONS, guideline=gate.name)
-        undefined = Undefined(reason="the run has no rate of this name", n=0)
+        undefined = Undefined(reason=NO_RATE_OF_NAME, n=0)
         yield gate_result(gate, subject, undefined, Outcomes(planned=0, used=0))
     for rate in limited:
         one = rate.measurement

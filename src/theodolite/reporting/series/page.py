@@ -10,6 +10,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event import Series
 from theodolite.domain.tree_finding import NodeFinding
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.page.report import policy_of, style_of
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
@@ -26,7 +27,6 @@ from theodolite.reporting.series.sides import (
 )
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import published_facts
-from theodolite.reporting.words.estimates import undefined_text
 from theodolite.reporting.words.trees import basis_words, value_words
 
 TEMPLATE = "series.html"

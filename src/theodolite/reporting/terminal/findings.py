@@ -14,6 +14,7 @@ from theodolite.domain.findings.number import TaskTally
 from theodolite.domain.findings.order import OrderMetrics, RankingAgreement, RankingFinding, ScoreSubject
 from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import UNDEFINED, reason_text
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import agreements_of, is_tried, judges_of, validation_of_judge
 from theodolite.reporting.queries.cases import scripted_names, title_of
@@ -22,7 +23,6 @@ from theodolite.reporting.queries.rates import Rate, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words import order_metrics as words
 from theodolite.reporting.words.descriptions import cluster_words
-from theodolite.reporting.words.estimates import reason_text
 
 SHOWN: Final = 4
 
@@ -55,7 +55,7 @@ def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
         texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]
     reasons = [one.ranking for one in rankings if isinstance(one.ranking, Undefined)]
     alike = Counter(reason_text(one.reason) for one in reasons)
-    return [*texts, *(f"undefined for {figures.number_of(n, 'ranking')}: {text}" for text, n in alike.items())]
+    return [*texts, *(f"{UNDEFINED} for {figures.number_of(n, 'ranking')}: {text}" for text, n in alike.items())]
 
 
 def _human(study: Study, name: str) -> str:
@@ -76,8 +76,8 @@ def _undefined(metrics: OrderMetrics) -> list[str]:
     reasons = [one.profile for one in metrics.sequences if isinstance(one.profile, Undefined)]
     texts = dict.fromkeys(reason_text(one.reason) for one in reasons)
     if len(reasons) > SHOWN:
-        return [f"undefined for {figures.count(len(reasons))} sequences: fewer scores than order metrics need"]
-    return [f"undefined: {text}" for text in texts]
+        return [f"{UNDEFINED} for {figures.count(len(reasons))} sequences: fewer scores than order metrics need"]
+    return [f"{UNDEFINED}: {text}" for text in texts]
 
 
 def testers_text(findings: Findings) -> str:

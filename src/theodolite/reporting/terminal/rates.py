@@ -10,6 +10,7 @@ from theodolite.domain.estimate import Undefined
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.plan import Setting
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import UNDEFINED, reason_text, undefined_text
 from theodolite.reporting.interval_bars import Pen, axis_end, bar_of, bar_text
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import (
@@ -23,7 +24,6 @@ from theodolite.reporting.queries.rates import (
 from theodolite.reporting.terminal.layout import MARGIN, labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import cluster_words, phrase_of, short_phrase
-from theodolite.reporting.words.estimates import reason_text, undefined_text
 from theodolite.reporting.words.reading_aids import Words
 
 _NAME = 16
@@ -184,9 +184,9 @@ def _undefined_rows(study: Study, column: Sequence[Rate], screen: Screen) -> lis
     for reason, rates in alike.items():
         names = [_who(study, rate, column) for rate in rates]
         if len(names) == 1:
-            label, text = f"  {names[0]} ", f"undefined: {reason_text(reason)}"
+            label, text = f"  {names[0]} ", f"{UNDEFINED}: {reason_text(reason)}"
         else:
-            label, text = "  undefined", f"{reason} So for {'; '.join(names)}."
+            label, text = f"  {UNDEFINED}", f"{reason} So for {'; '.join(names)}."
         rows += labelled(label, text, margin=_MARGIN_OF_NAMES, width=screen.width)
     return rows
 

@@ -16,6 +16,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
 from theodolite.domain.text import printable, spent_text
+from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.interval_bars import pen_for
 from theodolite.reporting.queries.agreements import (
@@ -306,7 +307,7 @@ def people_text(study: Study, guideline: Guideline, agreements: Sequence[Agreeme
     kappa = among_people(study, agreements, guideline, Measure.FLEISS_KAPPA)
     if not any(agreement.estimate for agreement in exact):
         reason = common_reason(exact or kappa)
-        unknown = f"{subject_text(study, guideline)}agreement is undefined: {reason}"
+        unknown = f"{subject_text(study, guideline)}agreement is {UNDEFINED}: {reason}"
         return unknown if _has_unreadable(exact or kappa) else ""
     percents, counts = percents_text(exact), counts_text(exact)
     coefficient = f"Fleiss' kappa {coefficients_text(kappa)}" if kappa else ""
@@ -376,7 +377,7 @@ def _undefined_corrections(study: Study, guideline: Guideline, found: Sequence[C
         subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, one) for one in own))
         people = dict.fromkeys(title_of(study, one.by).removesuffix(".") for one in own)
         by = next(iter(people)) if len(people) == 1 else f"{len(people)} people"
-        texts.append(f"{subjects} by {by}: undefined. {reason}.")
+        texts.append(f"{subjects} by {by}: {UNDEFINED}. {reason}.")
     return texts
 
 

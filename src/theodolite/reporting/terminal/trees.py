@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.tree import SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
+from theodolite.domain.undefined_reasons import NO_DATA
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.trees import (
-    NO_DATA,
     basis_words,
     kind_words,
     number,

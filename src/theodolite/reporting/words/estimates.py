@@ -6,19 +6,8 @@ from collections.abc import Callable
 
 from theodolite.domain.estimate import Estimate, Measurement, Undefined, ValidationReport
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
-
-
-def undefined_text(result: Undefined) -> str:
-    """Return why a number is undefined, e.g. `undefined: none of 60 planned dialogues has a label`."""
-    return f"undefined: {reason_text(result.reason)}"
-
-
-def reason_text(reason: str) -> str:
-    """Return a reason as part of a sentence: without full stop, and in lower case unless it starts with a name."""
-    first = reason.partition(" ")[0]
-    start = reason[:1].lower() if first.isalpha() and not first[1:].isupper() else reason[:1]
-    return f"{start}{reason[1:]}".rstrip(".")
 
 
 def rate_text(result: Estimate | Undefined) -> str:

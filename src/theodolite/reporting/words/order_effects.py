@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from theodolite.domain.findings.number import Estimate, Undefined
 from theodolite.domain.findings.order import OrderEffect, OrderSide
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import undefined_text
 
 RANKED = "ordinal shift"
 """What the name of a shift of numbers and ordered answers begins with; all others are shifts of shares."""

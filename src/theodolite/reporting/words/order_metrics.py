@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.findings.order import Chance, OrderProfile, OrderValue, RankingAgreement
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import coefficient_text, undefined_text
+from theodolite.reporting.words.estimates import coefficient_text
 
 
 def profile_text(profile: OrderProfile | Undefined) -> str:

@@ -6,10 +6,8 @@ from theodolite.domain.choices import Per
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
 from theodolite.domain.tree_finding import NodeFinding, NodeRobustness, TreeFinding
+from theodolite.domain.undefined_reasons import NO_DATA, UNDEFINED
 from theodolite.reporting.words import figures
-
-NO_DATA = "no data"
-"""What a node says that rests on nothing; never 0."""
 
 SIDE_BY_SIDE = "side by side"
 """What a node says that leaves its children as they are."""
@@ -87,7 +85,7 @@ def robustness_words(robustness: NodeRobustness) -> str:
 def span_words(result: Estimate | Undefined) -> str:
     """Return a number with its interval; `undefined` without a number."""
     if not isinstance(result, Estimate):
-        return "undefined"
+        return UNDEFINED
     interval = f" ({number(result.low)} to {number(result.high)})" if result.low is not None else " (no interval)"
     return f"{number(result.value)}{interval}"
 

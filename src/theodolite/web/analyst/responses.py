@@ -31,6 +31,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.events.coding import CodingProject, OpenText, coding_project, notes_in
 from theodolite.events.context import EventContext, EventStore
 from theodolite.events.results import event_evidence
@@ -419,7 +420,7 @@ def _model_words(choice: ResponseSelection, compared: AnswerComparison, about: R
         compared.question, [response for response in about if choice.side(response) in shown], choice.side, equal
     )
     if isinstance(model, Undefined):
-        return f"model undefined: {model.reason.rstrip('.')}"
+        return f"model {undefined_text(model)}"
     odds = [f"{_times(ratio)} with {side} as with {model.against}" for side, ratio in model.odds.items()]
     parts = [f"Odds of a higher answer: {'; '.join(odds)}"]
     parts += [f"{' and '.join(model.held_equal)} held constant"] if model.held_equal else []
@@ -466,7 +467,7 @@ def _test_words(answer_comparison: AnswerComparison) -> str:
 
 def _words(test: Significance | Undefined, adjusted_p_value: float | None, effect: Estimate | Undefined | None) -> str:
     if isinstance(test, Undefined):
-        return f"undefined: {test.reason.rstrip('.')}"
+        return undefined_text(test)
     parts = [f"{test.method}: p {test.p_value:.3f}"]
     parts += [] if adjusted_p_value is None else [f"adjusted {adjusted_p_value:.3f}"]
     parts += [f"{test.effect_name} {test.effect:+.2f}"] if test.effect is not None and test.effect_name else []

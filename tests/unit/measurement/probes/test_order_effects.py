@@ -14,8 +14,9 @@ from theodolite.domain.findings.order import OrderEffect, OrderFactor
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.domain.shown_order import ShownOrder
+from theodolite.domain.undefined_reasons import NO_SPREAD, ONE_WAY, TOO_FEW_EACH_WAY
 from theodolite.measurement.answer_arrays import answer_arrays
-from theodolite.measurement.probes import FEW, NO_SPREAD, ONE_WAY, order_effects, order_shift
+from theodolite.measurement.probes import order_effects, order_shift
 
 FLAG = Question(name="flag", text="?", scale=YES_NO, may_be_unable=True)
 
@@ -197,7 +198,7 @@ def test_the_value_is_the_plain_difference_of_means() -> None:
     ("values", "ways", "reason"),
     [
         ([1, 0, 1], [True, True, True], ONE_WAY),
-        ([1, 0, 1], [False, False, True], FEW),
+        ([1, 0, 1], [False, False, True], TOO_FEW_EACH_WAY),
         ([0, 0, 0, 0], [False, False, True, True], NO_SPREAD),
         ([0, 0, 1, 1], [False, False, True, True], NO_SPREAD),
     ],

@@ -9,17 +9,9 @@ import pytest
 from theodolite.domain.annotating.rewording import DialogueAnswers, SampleAim, SampleWish
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
+from theodolite.domain.undefined_reasons import NO_DEFECT_RULE, NO_DIALOGUE_OF_BOTH_VERSIONS
 from theodolite.measurement.comparison import newcombe_difference
-from theodolite.measurement.sample_size import (
-    ASSUMED,
-    NO_BOTH,
-    NO_RULE,
-    differing,
-    measured_shift,
-    n_for_flips,
-    n_for_rate,
-    sample_plan,
-)
+from theodolite.measurement.sample_size import ASSUMED, differing, measured_shift, n_for_flips, n_for_rate, sample_plan
 
 AGREEMENT = SampleWish(aim=SampleAim.AGREEMENT, size=0.05)
 
@@ -124,7 +116,7 @@ def test_all_alike_is_no_certainty():
 
 @pytest.mark.parametrize(
     ("after", "rules", "reason"),
-    [([], (is_yes, is_yes), NO_BOTH), ([answers(1, "yes")], (is_yes, None), NO_RULE)],
+    [([], (is_yes, is_yes), NO_DIALOGUE_OF_BOTH_VERSIONS), ([answers(1, "yes")], (is_yes, None), NO_DEFECT_RULE)],
     ids=["not yet", "no rule"],
 )
 def test_what_cannot_be_said_is_undefined_with_its_reason(after, rules, reason):

@@ -136,7 +136,7 @@ def test_nothing_readable_is_no_agreement_of_any_value():
     assert len(found) > 10
     assert all(isinstance(m.result, Undefined) and m.result.n == 0 and m.bounds is None for m in found)
     assert one(study, "fleiss_kappa", "person 0", "person 1", "person 2").result.reason == (
-        "No dialogue has readable labels of two annotators. Of 30 dialogues 30 unparseable."
+        "No dialogue has readable labels from two annotators. Of 30 dialogues 30 unparseable."
     )
 
 

@@ -18,9 +18,9 @@ from theodolite.domain.event_record import BlindingGuess, EventRecord, GuessedTh
 from theodolite.domain.findings.responses import LevelOrder, Reach
 from theodolite.domain.guideline import Violation
 from theodolite.domain.scenario import Proxy, Scenario
+from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
 from theodolite.events.results import event_record
 from theodolite.events.sessions import end_session, withdraw
-from theodolite.measurement.comparison import TOO_FEW
 from theodolite.measurement.study.findings import event_finding, measure_study
 
 
@@ -215,7 +215,7 @@ def test_dialogues_without_a_label_stay_counted_and_break_their_set():
 def test_one_application_alone_is_told_from_nothing():
     (check,) = checks("t0 bot no", "t1 bot yes")
 
-    assert check.apart.reason == TOO_FEW
+    assert check.apart.reason == TOO_FEW_TESTERS_OF_ALL
     assert check.orders == ()
 
 

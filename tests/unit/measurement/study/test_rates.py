@@ -141,7 +141,7 @@ def test_a_rule_about_a_group_that_nobody_is_in_is_undefined():
     study = of_four(guideline=polite(among={"kind": "safe"}))
     study.annotator("ann")
 
-    assert rates(study)[0].result.reason == "No dialogue is planned that this rule is about."
+    assert rates(study)[0].result.reason == "The plan has no dialogue to which this rule applies."
 
 
 def test_only_dialogues_of_the_rules_group_are_in_its_denominator():

@@ -138,8 +138,8 @@ def test_an_effect_at_some_points_alone_is_told():
     [
         (given()[:12], "one side"),
         (given(BLUE[:9], GREEN[:9], PEOPLE[:9]), "Fewer than 10 testers"),
-        (given([1] * 12, [1] * 12), "One point"),
-        (given([1] * 12, [7] * 12), "settles"),
+        (given([1] * 12, [1] * 12), "one point"),
+        (given([1] * 12, [7] * 12), "determines"),
     ],
     ids=["one side", "few testers", "one answer", "settled"],
 )

@@ -9,8 +9,8 @@ from tests.fakes.evidence_variants import labelled_evidence
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.study_parts import Calibration, CorrectionChoice
+from theodolite.domain.undefined_reasons import NOT_SAMPLED
 from theodolite.measurement.study.findings import measure_study
-from theodolite.measurement.study.rates import NOT_DRAWN
 
 
 def rates(evidence, measure="corrected_rate"):
@@ -63,7 +63,7 @@ def test_labels_of_dialogues_that_nobody_drew_correct_nothing():
     (corrected,) = rates(labelled_evidence(same, drawn=False))
 
     assert isinstance(corrected.result, Undefined)
-    assert corrected.result.reason == NOT_DRAWN
+    assert corrected.result.reason == NOT_SAMPLED
 
 
 def test_every_planned_dialogue_stays_in_the_account():

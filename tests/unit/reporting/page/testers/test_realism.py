@@ -27,7 +27,7 @@ WORDS = StyleContrast(
     mark=StyleMark.WORDS,
     people=StyleSpread(mean=MEAN, quartiles=(3, 4, 5)),
     simulated=NONE,
-    difference=Undefined(reason="One of both has no value."),
+    difference=Undefined(reason="One of the two sides has no value."),
 )
 CAPITAL = StyleContrast(mark=StyleMark.CAPITAL, people=SHARE, simulated=SHARE, difference=replace(SHARE.mean, value=0))
 RATE = RateContrast(
@@ -71,7 +71,7 @@ def test_a_count_has_mean_interval_n_and_quartiles():
 
     assert found[1] == "4 (2.5 to 5.5), n = 3; median 4, quartiles 3 and 5"
     assert found[2] == "undefined: too few; median 1, quartiles 1 and 1"
-    assert found[3] == "undefined: one of both has no value"
+    assert found[3] == "undefined: one of the two sides has no value"
 
 
 def test_a_share_is_in_percent_and_its_difference_in_points():
