@@ -64,6 +64,8 @@ async def run_study(
     started_s = context.clock.monotonic_s()
     cache = context.open_cache(tell) if options.cache or context.wants_cache() else None
     clients = context.connect(Caching(cache=cache, always=options.cache, refresh=options.new_run) if cache else None)
+    if options.budget is not None:
+        clients.stop_conditions.budget = options.budget
     await context.store.start()
     try:
         if options.new_run or options.retry_failed or not context.is_finished():

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from ipaddress import ip_network
 from pathlib import Path
+from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
 
 from theodolite.assessment.manual_annotation import person_of
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
 from theodolite.bootstrap.study_context import StudyContext, open_study
-from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings
+from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings, viewing_settings
 from theodolite.config.permissions import SERVING, made_secret, workspace_for
 from theodolite.config.serving import LOOPBACK, ServingSettings
 from theodolite.config.yaml_source import LocatedDiagnostic, render_diagnostics
@@ -128,13 +129,16 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
     listen(serving, lines, tell)
 
 
-def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]) -> None:
+def listen(
+    serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None], *, application: str = f"{WEB}.asgi"
+) -> None:
     """Answer requests until the server is stopped; Django must be set up.
 
     Args:
         serving: How.
         lines: What to say once the server listens; `{address}` stands for where that is.
         tell: Told these lines.
+        application: Module of the ASGI application.
 
     Raises:
         InputError: If the address cannot be listened on.
@@ -152,7 +156,7 @@ def listen(serving: Serving, lines: tuple[str, ...], tell: Callable[[str], None]
     for line in lines:
         tell(line.format(address=address))
     config = uvicorn.Config(
-        f"{WEB}.asgi:application",
+        f"{application}:application",
         http=BoundedProtocol,
         ws="none",
         log_config=None,
@@ -300,6 +304,41 @@ def _fault(message: str) -> LocatedDiagnostic:
 
 def _note(message: str) -> LocatedDiagnostic:
     return LocatedDiagnostic(file=SERVING, message=message, severity=Severity.NOTE)
+
+
+def view(path: str, tell: Callable[[str], None], *, port: int = 0) -> None:
+    """Serve the studies of a folder to one person on this machine until it is stopped.
+
+    Args:
+        path: A folder with studies, or a study.
+        tell: Told in lines where the server is, once it listens.
+        port: Port to listen on; 0 for any that is free.
+
+    Raises:
+        InputError: If there is no such folder, or the port cannot be listened on.
+    """
+    from theodolite.bootstrap.viewing import LocalStudies
+
+    viewed = LocalStudies(root=path, umask=_present_umask())
+    settings = ServingSettings(host=LOOPBACK_HOST, port=port)
+    serving = Serving(workspace=workspace_for(Path(path)), settings=settings)
+    own = viewing_settings(secret_key=token_urlsafe(48), cookie=token_hex(4))
+    configure_django(own["DATABASES"]["default"], own)
+    link = import_module(f"{WEB}.viewer.studies").one_time_link(viewed)
+    lines = (
+        f"Studies    {path}",
+        "Open once  {address}" + link,
+        "For one person on this machine. Runs continue when this server ends. Ctrl-C ends it.",
+    )
+    with suppress(KeyboardInterrupt):  # the server has shut down in order and passes the signal on
+        listen(serving, lines, tell, application=f"{WEB}.viewer.asgi")
+
+
+def _present_umask() -> int:
+    """Return the mask of the process: runs write reports under it, while the server writes for the operator alone."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 OWN_PACE = AnnotationProcess(passes=1, practice=False, pass_mark=0.0)

@@ -86,6 +86,28 @@ def serving_settings(
     }
 
 
+def viewing_settings(*, secret_key: str, cookie: str) -> dict[str, Any]:
+    """Return the settings of `theodolite view`: loopback, no accounts, no database of its own.
+
+    The session is a signed cookie. The pages of `theodolite serve` are not routed.
+
+    Args:
+        secret_key: Signs the cookies; a new one for each process, so that cookies end with it.
+        cookie: Suffix of the cookies' names: cookies do not tell the ports of one machine apart.
+    """
+    nowhere = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
+    return {
+        **serving_settings(nowhere, secret_key=secret_key),
+        "ROOT_URLCONF": f"{WEB}.viewer.urls",
+        "ASGI_APPLICATION": f"{WEB}.viewer.asgi.application",
+        "SESSION_ENGINE": "django.contrib.sessions.backends.signed_cookies",
+        "SESSION_COOKIE_NAME": f"theodolite_view_{cookie}",
+        "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
+        "CSRF_COOKIE_NAME": f"theodolite_view_csrf_{cookie}",
+        "CSRF_COOKIE_AGE": None,
+    }
+
+
 def _names(serving: ServingSettings) -> dict[str, Any]:
     """Return what hangs on the names under which the server is called."""
     own = urlsplit(serving.address).hostname

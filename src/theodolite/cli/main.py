@@ -83,6 +83,7 @@ COMMANDS = {
     },
     "Results": {
         "report": ("write report.html and results.json of the latest run", "theodolite.cli.report"),
+        "view": ("view studies and runs in a browser; start and stop runs", "theodolite.cli.serve"),
         "show": ("print one dialogue with its annotations", "theodolite.cli.report"),
         "compare": ("compare two applications or runs: fixed, regressed", "theodolite.cli.compare"),
         "monitor": ("monitor scores over time; exit code 1 on an alert", "theodolite.cli.compare"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from theodolite.bootstrap.running import RunResult, slots_for
@@ -54,6 +56,12 @@ STAGES = {
     "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
 )
 @click.option("--debug", is_flag=True, help="Print tracebacks of the study's own code.")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="Stop the run at this cost instead of the study's budget; US dollars.",
+)
 @cache_option
 @out_option
 @permission_options
@@ -67,6 +75,7 @@ def run(
     retry_failed: bool,
     concurrency: int | None,
     debug: bool,
+    budget: float | None,
     cache: bool,
     out: str | None,
     as_json: bool,
@@ -98,13 +107,14 @@ def run(
             retry_failed=retry_failed,
             concurrency=concurrency or slots_for(context),
             cache=cache,
+            budget=None if budget is None else replace(context.loaded.study.budget, usd=budget),
         )
         with tracebacks(shown=debug):
             result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
         if stage:
             return _present_stage(context, result, options, as_json=as_json)
         if result.status.stopped:
-            _print_stop(context, result)
+            _print_stop(context, result, options)
             if not as_json:
                 return NOT_FINISHED
         return _present(context, result, out=out, as_json=as_json, limit=limit)
@@ -119,7 +129,7 @@ def _present_stage(context: StudyContext, result: RunResult, options: RunOptions
     code = NOT_FINISHED if status.stopped or not done else 0
     click.echo(as_line({"exit_code": code, **counts_of(status)}) if as_json else _kept(status))
     if status.stopped:
-        _print_stop(context, result)
+        _print_stop(context, result, options)
     elif is_test and _others_hold_all(status):
         click.echo(waiting_text(status, f"theodolite run {context.path} --stage test"), err=True)
     elif not done:
@@ -173,12 +183,12 @@ def _others_hold_all(status: RunStatus) -> bool:
     return bool(status.sessions.get(UnitState.LEASED)) and not (status.stopped or status.dialogues)
 
 
-def _print_stop(context: StudyContext, result: RunResult) -> None:
+def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -> None:
     """Tell on standard error what is kept and how to go on."""
     text = stopped_text(
         result.status,
         spent=result.spent,
-        budget=context.loaded.study.budget,
+        budget=options.budget or context.loaded.study.budget,
         at=context.clock.now(),
         command=f"theodolite run {context.path}",
         path=context.path,

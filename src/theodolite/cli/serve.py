@@ -1,4 +1,4 @@
-"""`theodolite serve`, `label` and `dry-run`: pages for people."""
+"""`theodolite view`, `serve`, `label` and `dry-run`: pages for people."""
 
 from __future__ import annotations
 
@@ -81,6 +81,34 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         click.echo(told(result, color=wants_colour()))
         return 2 if result.faults else 0
     serve(serving, click.echo)
+    return 0
+
+
+@click.command()
+@click.argument("study", required=False, default=".")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; any free one if left out.")
+@click.option("--browser", is_flag=True, help="Open the page in a browser.")
+def view(study: str, *, port: int, browser: bool) -> int:
+    """View studies and their runs in a browser; start, stop and resume runs.
+
+    STUDY is a study or a folder with studies; the present folder if left out.
+    The pages have one user and no account: the address works once and only on
+    this machine. Runs that other commands started show their progress too, and
+    runs started on a page continue when this server ends.
+
+    \b
+    Examples
+      theodolite view
+      theodolite view support --browser
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.bootstrap.serving import view as serve_view
+
+    def tell(line: str) -> None:
+        click.echo(line)
+        if browser and line.startswith("Open once"):
+            webbrowser.open(line.rsplit(maxsplit=1)[-1])
+
+    serve_view(study, tell, port=port)
     return 0
 
 

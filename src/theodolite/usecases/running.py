@@ -21,7 +21,7 @@ from theodolite.domain.identity import digest, version_of
 from theodolite.domain.persona import Persona
 from theodolite.domain.plan import EventSessions, Plan, Sessions, TesterKind, expected_of, held_by_runs
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
-from theodolite.domain.study import Study
+from theodolite.domain.study import Budget, Study
 from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.run_worker import Flows, RunWorker, n_finished
 from theodolite.ports.application import Endpoint, EndpointCheck
@@ -234,6 +234,7 @@ class RunOptions:
         retry_failed: Try once more what failed before.
         concurrency: Concurrent calls per kind of unit; count.
         cache: Keep the replies of all models and give them again, whatever the study says.
+        budget: Limits in place of the study's; None for the study's.
     """
 
     kinds: frozenset[UnitKind] = ALL_KINDS
@@ -242,6 +243,7 @@ class RunOptions:
     retry_failed: bool = False
     concurrency: int = 32
     cache: bool = False
+    budget: Budget | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,20 +429,21 @@ def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return next((cause for cause in inside if isinstance(cause, StoreError)), inside[0])
 
 
-def status_of(store: Store, study: str, now: datetime) -> Status:
-    """Return where the latest run of a study stands; nothing is written.
+def status_of(store: Store, study: str, now: datetime, *, run: Run | None = None) -> Status:
+    """Return the status of a run; nothing is written.
 
     Args:
         store: The database; it need not be started.
         study: Name of the study.
         now: The present moment; UTC.
+        run: The run; None for the latest run of the study.
 
     Raises:
         NotFound: If the study was never run here.
     """
     from theodolite.domain.status import PACE_S, Status
 
-    run = store.latest_run(study)
+    run = run or store.latest_run(study)
     return Status(
         run=run,
         sessions=_units(store, run, UnitKind.SESSION),

@@ -9,9 +9,9 @@ request does not open a database connection of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
 from contextvars import Context
 from dataclasses import dataclass, field
 from functools import cache
@@ -129,6 +129,37 @@ class OneTrip(ASGIHandler):
             await by_crew(response.close)
         if isinstance(sent, Exception):
             raise sent
+
+
+Companion = Callable[[], AbstractAsyncContextManager[object]]
+"""Makes a context manager that is open from the first request to the last, in the server's event loop."""
+
+
+def asgi_application(companions: Sequence[Companion]) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
+    """Return the ASGI application of the configured addresses; Django itself handles requests only.
+
+    Args:
+        companions: Opened in this order when the server starts.
+    """
+    pages = OneTrip()
+
+    async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await _live(companions, receive, send)
+        else:
+            await pages(scope, receive, send)
+
+    return application
+
+
+async def _live(companions: Sequence[Companion], receive: Receive, send: Send) -> None:
+    await receive()  # startup
+    async with AsyncExitStack() as stack:
+        for companion in companions:
+            await stack.enter_async_context(companion())
+        await send({"type": "lifespan.startup.complete"})
+        await receive()  # shutdown
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 def _too_large() -> HttpResponse:

@@ -148,8 +148,12 @@ def _workspace() -> Path:
 
 
 def bind_request_thread() -> None:
-    """Bind the calling thread to this server's database, so that its store works on the same connection."""
-    bind_thread(server_database())
+    """Bind the calling thread to this server's database, so that its store works on the same connection.
+
+    `theodolite view` has no database of its own: each study brings one.
+    """
+    if settings.WORKSPACE is not None:
+        bind_thread(server_database())
 
 
 def last_edition(hosted: HostedStudy) -> Edition | None:

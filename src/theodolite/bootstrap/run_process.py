@@ -1,0 +1,180 @@
+"""A run in a process of its own: the command `theodolite run`, started and stopped from elsewhere.
+
+The process writes its output to a log in the workspace and holds a lock on this file for as long as it lives.
+The lock shows whether it lives, even to a program that did not start it: a process number alone may belong to
+another process by then. Where the system has no such locks (Windows), only the program that started it knows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from theodolite.bootstrap.database import make_workspace
+from theodolite.bootstrap.files import write_whole
+from theodolite.config.permissions import workspace_for
+from theodolite.domain.errors import Conflict, NotFound, StorageUnavailable
+from theodolite.domain.text import printable
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+LOG_NAME = "run.log"
+"""File of a workspace with the output of the latest run process."""
+
+RECORD_NAME = "run-process.json"
+"""File of a workspace with number and command of the latest run process."""
+
+MOST_OUTPUT = 20_000
+"""Size of the output that is read at most, the end of it; bytes."""
+
+_STARTED: dict[Path, subprocess.Popen[bytes]] = {}
+"""Processes that this program has started, by workspace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProcess:
+    """The latest run process of a study.
+
+    Attributes:
+        pid: Number of the process.
+        command: Its command line as a person types it.
+        is_alive: Whether it lives.
+        exit_code: How it ended; None if it lives or if another program started it.
+        output: The end of what it wrote.
+    """
+
+    pid: int
+    command: str
+    is_alive: bool
+    exit_code: int | None
+    output: str
+
+
+def start_process(folder: Path, arguments: Sequence[str], *, command: str, umask: int = -1) -> None:
+    """Start `theodolite` with some arguments; the process outlives this one.
+
+    Args:
+        folder: The study's folder.
+        arguments: Arguments of the command line.
+        command: The same as a person types it.
+        umask: Rights that files of the process do not get; -1 for those of this process.
+
+    Raises:
+        Conflict: If the latest run process of the study lives.
+        StorageUnavailable: If the workspace cannot be written to.
+    """
+    workspace = workspace_for(folder)
+    make_workspace(workspace)
+    if (process := latest_process(folder)) is not None and process.is_alive:
+        message = f"a run of this study is in progress (`{process.command}`, process {process.pid})"
+        raise Conflict(message)
+    try:
+        number = os.open(workspace / LOG_NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        message = f"the log of the run cannot be written: {error}. Make `{workspace}` writable"
+        raise StorageUnavailable(message) from error
+    try:
+        _lock(number)
+        os.truncate(number, 0)
+        _STARTED[workspace] = child = _child(number, arguments, umask)
+    finally:
+        os.close(number)  # the lock belongs to the child now
+    write_whole(workspace / RECORD_NAME, json.dumps({"pid": child.pid, "command": command}))
+
+
+def _child(log: int, arguments: Sequence[str], umask: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - this program itself
+        [sys.executable, "-m", "theodolite", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,  # Ctrl-C on this program does not reach it
+        umask=umask,
+        env=_plain_environment(os.environ),
+    )
+
+
+def _plain_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which the process writes each line at once and without colours."""
+    return {**environ, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+
+
+def _lock(number: int) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        message = "a run of this study was started a moment ago"
+        raise Conflict(message) from error
+
+
+def latest_process(folder: Path) -> RunProcess | None:
+    """Return the latest run process of a study; None if there was none.
+
+    Args:
+        folder: The study's folder.
+    """
+    workspace = workspace_for(folder)
+    try:
+        record = json.loads((workspace / RECORD_NAME).read_text(encoding="utf-8"))
+        pid, command = int(record["pid"]), str(record["command"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    child = _STARTED.get(workspace)
+    own = child if child is not None and child.pid == pid else None
+    code = own.poll() if own is not None else None
+    is_alive = code is None if own is not None else fcntl is not None and _is_locked(workspace / LOG_NAME)
+    output = _end_of(workspace / LOG_NAME)
+    return RunProcess(pid=pid, command=command, is_alive=is_alive, exit_code=code, output=output)
+
+
+def _is_locked(log: Path) -> bool:
+    try:
+        number = os.open(log, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(number, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(number)
+
+
+def _end_of(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - MOST_OUTPUT))
+            return printable(file.read().decode("utf-8", "replace"))
+    except OSError:
+        return ""
+
+
+def stop_process(folder: Path) -> None:
+    """Stop the run process of a study: after the calls in flight, or at once if asked a second time.
+
+    Args:
+        folder: The study's folder.
+
+    Raises:
+        NotFound: If no process lives that was started from a page.
+    """
+    process = latest_process(folder)
+    if process is None or not process.is_alive:
+        message = "no run that was started here is in progress; stop a run of a terminal there, with Ctrl-C"
+        raise NotFound(message)
+    with suppress(ProcessLookupError):  # it ended a moment ago
+        os.kill(process.pid, signal.SIGTERM)

@@ -1,0 +1,347 @@
+"""Studies of a folder on this machine, with their runs: all that `theodolite view` shows and starts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from theodolite.bootstrap.comparing import context_of_run
+from theodolite.bootstrap.connections import SystemClock
+from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read
+from theodolite.bootstrap.permission import (
+    CodeRequest,
+    KeyRequest,
+    code_request,
+    key_request,
+    require_code_permission,
+    require_key_permission,
+)
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.bootstrap.run_process import RunProcess, latest_process, start_process, stop_process
+from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.config.calls import CallEstimate, estimate_calls
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.permissions import study_file, workspace_for
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
+from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError
+from theodolite.domain.identity import digest
+from theodolite.ports.application import EndpointCheck
+from theodolite.ports.progress import Clock
+from theodolite.usecases.running import ALL_KINDS, check_endpoints
+from theodolite.usecases.viewing import RunProgress, runs_of
+
+STUDY_NAMES = ("study.yaml", "study.yml")
+"""Files by which a folder below the root is a study."""
+
+DEPTH = 4
+"""Levels of folders that are searched for studies; count."""
+
+MOST_FOLDERS = 5_000
+"""Folders that are searched for studies at most; count."""
+
+_SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalStudy:
+    """A study on this machine, valid or with faults.
+
+    Attributes:
+        key: Name in addresses.
+        path: Path as a person types it.
+        folder: Its folder.
+        name: Name of the study; of its folder if the study has faults.
+        loaded: The study; None if it has faults.
+        diagnostics: Faults, notes and open items, as `theodolite check` lists them.
+    """
+
+    key: str
+    path: str
+    folder: Path
+    name: str
+    loaded: LoadedStudy | None
+    diagnostics: tuple[LocatedDiagnostic, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """Path of the study, quoted for a shell."""
+        return shlex.quote(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRuns:
+    """The runs of a study at one moment.
+
+    Attributes:
+        runs: Runs, the latest first.
+        process: The latest run process that a page started; None if there was none.
+        problem: Why the runs cannot be read; empty if they can.
+    """
+
+    runs: tuple[RunProgress, ...] = ()
+    process: RunProcess | None = None
+    problem: str = ""
+
+    @property
+    def active(self) -> RunProgress | None:
+        """The run that a process works on; None if there is none."""
+        return next((run for run in self.runs if run.is_active), None)
+
+    @property
+    def latest(self) -> RunProgress | None:
+        """The latest run; None if the study was never run here."""
+        return self.runs[0] if self.runs else None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a process works on a run, or is about to."""
+        return self.active is not None or (self.process is not None and self.process.is_alive)
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether the process at work was started from a page, so that a page can stop it."""
+        return self.process is not None and self.process.is_alive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """A run as a person starts it from a page.
+
+    Attributes:
+        limit: The first dialogues only; count, None for all.
+        stage: `test` or `score` for one stage only; empty for all.
+        new_run: Whether to start a new run of the same plan.
+        retry_failed: Whether to retry failed units.
+        budget_usd: Limit of the run's cost in place of the study's; US dollars, None for the study's.
+        concurrency: Concurrent calls at most; count, None for the default.
+    """
+
+    limit: int | None = None
+    stage: str = ""
+    new_run: bool = False
+    retry_failed: bool = False
+    budget_usd: float | None = None
+    concurrency: int | None = None
+
+    def options(self) -> list[str]:
+        """Return the options of `theodolite run`."""
+        numbers = (("--limit", self.limit), ("--budget", self.budget_usd), ("--concurrency", self.concurrency))
+        valued = (*numbers, ("--stage", self.stage))
+        result = [part for name, value in valued if value for part in (name, str(value))]
+        return [*result, *["--new-run"] * self.new_run, *["--retry-failed"] * self.retry_failed]
+
+
+@dataclass(slots=True)
+class LocalStudies:
+    """The studies below a folder, or one study.
+
+    Attributes:
+        root: A folder, or a study's folder or file.
+        environ: Environment variables; the only source of API keys.
+        clock: Clock.
+        umask: Rights that files of runs do not get.
+    """
+
+    root: str
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    clock: Clock = field(default_factory=SystemClock)
+    umask: int = -1
+    _loaded: dict[str, tuple[object, LocalStudy]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def __post_init__(self) -> None:
+        """Refuse a root that does not exist.
+
+        Raises:
+            InputError: If there is no such folder or file.
+        """
+        if not Path(self.root).exists():
+            message = f"expected a folder with studies, or a study; there is no `{self.root}`"
+            raise InputError(message)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the root is a study itself."""
+        return _is_study(Path(self.root))
+
+    def all(self) -> tuple[LocalStudy, ...]:
+        """Return the studies in order of their paths; files that changed are read again."""
+        root = Path(self.root)
+        paths = [self.root] if _is_study(root) else [str(path) for path in _studies_below(root)]
+        if not paths and isinstance(study_file(root), Path):
+            paths = [self.root]  # a folder with a single YAML file
+        return tuple(self._study(path) for path in paths)
+
+    def study(self, key: str) -> LocalStudy:
+        """Return the study of a key.
+
+        Raises:
+            NotFound: If there is none.
+        """
+        for study in self.all():
+            if study.key == key:
+                return study
+        message = f"there is no study `{key}` here"
+        raise NotFound(message)
+
+    def valid(self, key: str) -> tuple[LocalStudy, LoadedStudy]:
+        """Return a study without faults.
+
+        Raises:
+            NotFound: If there is none.
+            InputError: If it has faults.
+        """
+        study = self.study(key)
+        if study.loaded is None:
+            message = f"study `{study.name}` has faults; fix them first"
+            raise InputError(message)
+        return study, study.loaded
+
+    def _study(self, path: str) -> LocalStudy:
+        """Return a study as its files are now; unchanged files are read once."""
+        state = _state_of(Path(path))
+        with self._lock:
+            known = self._loaded.get(path)
+            if known is None or known[0] != state:
+                known = self._loaded[path] = (state, _read(path, self.environ))
+            return known[1]
+
+    def runs(self, study: LocalStudy) -> StudyRuns:
+        """Return the runs of a study as its database shows them now, whichever process works on them."""
+        process = latest_process(study.folder)
+        try:
+            with self._lock:  # Django is pointed at one database after the other
+                store = open_store_to_read(workspace_for(study.folder), self.environ.get(DATABASE_VARIABLE))
+            if store is None:
+                return StudyRuns(process=process)
+            try:
+                return StudyRuns(runs=runs_of(store, study.name, self.clock.now()), process=process)
+            finally:
+                store.disconnect()
+        except StoreError as error:
+            return StudyRuns(process=process, problem=str(error))
+
+    @contextmanager
+    def context(self, study: LocalStudy, number: int = 0) -> Iterator[StudyContext]:
+        """Open a study, and an earlier run of it.
+
+        Args:
+            study: The study.
+            number: Number of the run; 0 for the latest.
+
+        Raises:
+            InputError: If there is no such run, or its records cannot be read any more.
+        """
+        with self._lock:
+            context = open_study(study.path, environ=self.environ)
+        try:
+            yield context_of_run(context, number) if number else context
+        finally:
+            context.close()
+
+    def estimate(self, study: LoadedStudy) -> CallEstimate:
+        """Return the calls and the cost of a whole run."""
+        return estimate_calls(study)
+
+    def permissions(self, study: LoadedStudy) -> tuple[CodeRequest | None, KeyRequest | None]:
+        """Return the code and the keys of a study that nobody has allowed yet."""
+        return code_request(study), key_request(study, self.environ)
+
+    async def endpoints(self, study: LocalStudy) -> tuple[EndpointCheck, ...]:
+        """Call each endpoint of a study once, and return their answers.
+
+        Raises:
+            InputError: If the study runs code, or sends keys, that nobody has allowed.
+        """
+        with self.context(study) as context:
+            clients = context.connect()
+            try:
+                return await check_endpoints(context.endpoints(clients, ALL_KINDS))
+            finally:
+                await clients.close()
+
+    def start(self, study: LocalStudy, request: RunRequest) -> None:
+        """Start or resume a run in a process of its own.
+
+        Raises:
+            Conflict: If a run of the study is in progress.
+            InputError: If the study runs code, or sends keys, that nobody has allowed.
+        """
+        loaded = self.valid(study.key)[1]
+        require_code_permission(loaded)
+        require_key_permission(loaded, self.environ)
+        if self.runs(study).is_active:
+            message = f"a run of study `{study.name}` is in progress; stop it first, or wait for its end"
+            raise Conflict(message)
+        options = request.options()
+        command = " ".join(["theodolite run", study.command, *options])
+        start_process(study.folder, ["run", study.path, *options], command=command, umask=self.umask)
+
+    def stop(self, study: LocalStudy) -> None:
+        """Stop the run that a page started; all work is kept.
+
+        Raises:
+            NotFound: If no such run is in progress.
+        """
+        stop_process(study.folder)
+
+
+def _is_study(path: Path) -> bool:
+    return path.is_file() or any((path / name).is_file() for name in STUDY_NAMES)
+
+
+def _studies_below(root: Path) -> list[Path]:
+    """Return the folders with a study file, in order; hidden folders and links are left out."""
+    result, level, n_seen = [], [root], 0
+    for _ in range(DEPTH):
+        below = []
+        for folder in level:
+            n_seen += 1
+            if n_seen > MOST_FOLDERS:
+                break
+            result += [folder] if folder != root and _is_study(folder) else []
+            below += _folders_in(folder)
+        level = below
+    return sorted(result)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        entries = [Path(entry) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    return [entry for entry in entries if not entry.name.startswith(".") and entry.name not in _SKIPPED]
+
+
+def _read(path: str, environ: Mapping[str, str]) -> LocalStudy:
+    start = Path(path)
+    folder = start if start.is_dir() else start.parent
+    name = folder.resolve().name
+    key = f"{''.join(c if c.isalnum() and c.isascii() else '-' for c in name)}-{digest('viewed', path)[:6]}"
+    try:
+        loaded = load_study(path, environ=environ, resolver=resource_resolver(), looks_at_code=True)
+    except InvalidStudyError as error:
+        return LocalStudy(key=key, path=path, folder=folder, name=name, loaded=None, diagnostics=error.placed)
+    name = loaded.study.name
+    return LocalStudy(key=key, path=path, folder=folder, name=name, loaded=loaded, diagnostics=loaded.notes)
+
+
+_WATCHED_FILES = 500
+
+
+def _state_of(path: Path) -> object:
+    """Return what changes whenever a file of a study does: names, sizes and times of its files."""
+    folder = path if path.is_dir() else path.parent
+    files = []
+    for level in [folder, *_folders_in(folder)]:
+        try:
+            files += [entry for entry in os.scandir(level) if entry.is_file() and not entry.name.startswith(".")]
+        except OSError:
+            continue
+    watched = sorted(files, key=lambda entry: entry.path)[:_WATCHED_FILES]
+    return [(entry.path, entry.stat().st_mtime_ns, entry.stat().st_size) for entry in watched]

@@ -1,0 +1,10 @@
+"""The ASGI application of `theodolite view`."""
+
+from __future__ import annotations
+
+import django
+
+from theodolite.web.asgi_handler import asgi_application, crew_at_work
+
+django.setup(set_prefix=False)
+application = asgi_application([crew_at_work])

@@ -1,0 +1,290 @@
+"""Studies of this machine: the way in, the list of studies, runs with their progress, start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.forms import BooleanField, ChoiceField, FloatField, Form, IntegerField
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from theodolite.bootstrap.viewing import LocalStudies, LocalStudy, RunRequest, StudyRuns
+from theodolite.config.calls import CallEstimate
+from theodolite.config.loading import LoadedStudy
+from theodolite.config.required_access import hosts_of
+from theodolite.domain.errors import InputError, Severity, TheodoliteError
+from theodolite.domain.text import cost_text, dollars
+from theodolite.reporting.words import figures
+from theodolite.usecases.viewing import RunActivity, RunProgress
+from theodolite.web.access import open_to_all
+
+LOCAL = "local"
+"""Who may open these pages: the browser that has used the one-time link."""
+
+_ENTERED = "viewer"
+
+_TOKENS: set[str] = set()
+"""Tokens of unused links. They end with the process."""
+
+_VIEWED: list[LocalStudies] = []
+"""The studies of this process."""
+
+
+def one_time_link(viewed: LocalStudies) -> str:
+    """Show these studies, and return the path of an address that lets one browser in."""
+    _VIEWED[:] = [viewed]
+    token = secrets.token_urlsafe(24)
+    _TOKENS.add(token)
+    return reverse("enter", kwargs={"token": token})
+
+
+def studies() -> LocalStudies:
+    """Return the studies of this process."""
+    return _VIEWED[0]
+
+
+@open_to_all
+@require_GET
+def enter(request: HttpRequest, token: str) -> HttpResponse:
+    """Exchange the token of the link for a session; the link is then used up."""
+    if token not in _TOKENS:
+        raise Http404
+    _TOKENS.discard(token)
+    request.session.cycle_key()
+    request.session[_ENTERED] = True
+    return redirect("home")
+
+
+def local_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Open a view to the browser that has used the link; others learn how to get one."""
+
+    @functools.wraps(view)
+    def guarded(request: HttpRequest, **rest: Any) -> HttpResponse:
+        if not request.session.get(_ENTERED):
+            return render(request, "web/viewer/closed.html", status=403)
+        return view(request, **rest)
+
+    guarded.access = LOCAL  # type: ignore[attr-defined] # read by the test of all addresses
+    return guarded
+
+
+def of_study(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Open a view of one study; the address holds its key as `study`, and errors of the study become messages."""
+
+    @functools.wraps(view)
+    def guarded(request: HttpRequest, study: str, **rest: Any) -> HttpResponse:
+        viewed = studies().study(study)
+        try:
+            return view(request, viewed, **rest)
+        except InputError as error:
+            context = page_context(viewed, "", heading="Not available", why=str(error))
+            return render(request, "web/viewer/problem.html", context, status=422)
+
+    return local_only(guarded)
+
+
+def page_context(study: LocalStudy, section: str, **more: object) -> dict[str, object]:
+    """Return what every page of a study shows: its name, and the section of the menu.
+
+    Args:
+        study: The study.
+        section: Key of the menu's entry.
+        more: What else the page shows.
+    """
+    return {"study": study, "section": section, "is_one": studies().is_one, **more}
+
+
+@local_only
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """List the studies of the folder; a single one opens at once."""
+    viewed = studies()
+    entries = viewed.all()
+    if viewed.is_one:
+        return redirect("study", study=entries[0].key)
+    rows = [(study, _run_lines(viewed.runs(study)), _faults(study)) for study in entries]
+    return render(request, "web/viewer/studies.html", {"rows": rows, "root": viewed.root})
+
+
+def _faults(study: LocalStudy) -> int:
+    return sum(item.severity is Severity.FAULT for item in study.diagnostics)
+
+
+@of_study
+@require_GET
+def study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Show the runs of a study, their progress, and its faults and notes."""
+    return render(request, "web/viewer/study.html", page_context(study, "runs", **_progress_context(study)))
+
+
+@of_study
+@require_GET
+def live(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Answer with the part of the page that changes while a run is in progress."""
+    context = _progress_context(study)
+    response = render(request, "web/viewer/_live.html", page_context(study, "runs", **context))
+    if request.GET.get("active") and not context["runs"].is_active:
+        response.headers["HX-Refresh"] = "true"  # it has ended: the whole page changes
+    return response
+
+
+def _progress_context(study: LocalStudy) -> dict[str, Any]:
+    runs = studies().runs(study)
+    return {"runs": runs, "lines": _run_lines(runs), "output": _output(runs), "faults": _faults(study)}
+
+
+def _output(runs: StudyRuns) -> str:
+    """Return what the latest process wrote, where it ended before the run was complete."""
+    process = runs.process
+    is_whole = runs.latest is not None and runs.latest.activity in {RunActivity.FINISHED, RunActivity.PARTIAL}
+    return "" if process is None or process.is_alive or is_whole else process.output
+
+
+def _run_lines(runs: StudyRuns) -> list[dict[str, object]]:
+    return [_run_line(run) for run in runs.runs]
+
+
+def _run_line(run: RunProgress) -> dict[str, object]:
+    """Return a run as the table and the card of a run in progress show it."""
+    spent = run.status.spent
+    unpriced = figures.number_of(spent.unpriced_calls, "call") if spent.unpriced_calls else ""
+    left = None if run.status.left_s is None else int(run.status.left_s)
+    return {
+        "run": run,
+        "is_stopped": run.activity in {RunActivity.STOPPED, RunActivity.PARTIAL},
+        "is_finished": run.activity is RunActivity.FINISHED,
+        "cost": cost_text(spent.cost_microusd),
+        "unpriced": unpriced,
+        "calls": f"{spent.calls:,}",
+        "left": "" if left is None or not run.is_active else f"{left // 60}:{left % 60:02d}",
+        "failed": [(source.value, n) for source, n in sorted(run.status.failed.items())],
+    }
+
+
+class RunForm(Form):
+    """Scope and budget of a run."""
+
+    limit = IntegerField(required=False, min_value=1)
+    stage = ChoiceField(required=False, choices=[("", "all"), ("test", "test"), ("score", "score")])
+    budget = FloatField(required=False, min_value=0.01)
+    concurrency = IntegerField(required=False, min_value=1, max_value=1024)
+    new_run = BooleanField(required=False)
+    retry_failed = BooleanField(required=False)
+    confirmed = BooleanField(required=False)
+
+    def __init__(self, data: Any = None, *, is_paid: bool = True) -> None:
+        """Require the confirmation of a run that costs something, or an unknown amount."""
+        super().__init__(data)
+        field = self.fields["confirmed"]
+        field.required, field.error_messages = is_paid, {"required": "Confirm the cost before the start."}
+
+    def run_request(self) -> RunRequest:
+        """Return the run that the form describes."""
+        cleaned = self.cleaned_data
+        return RunRequest(
+            limit=cleaned["limit"],
+            stage=cleaned["stage"],
+            budget_usd=cleaned["budget"],
+            concurrency=cleaned["concurrency"],
+            new_run=cleaned["new_run"],
+            retry_failed=cleaned["retry_failed"],
+        )
+
+
+@of_study
+def new_run(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Show what a run takes, and start it once its cost is confirmed."""
+    loaded = studies().valid(study.key)[1]
+    form = RunForm(request.POST or None, is_paid=is_paid(studies().estimate(loaded)))
+    if request.method == "POST" and form.is_valid():
+        try:
+            studies().start(study, form.run_request())
+        except TheodoliteError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "Run started. Closing this page does not stop it.")
+            return redirect("study", study=study.key)
+    context = _start_context(study, loaded) | {"form": form}
+    return render(request, "web/viewer/start.html", context, status=422 if form.errors else 200)
+
+
+def _start_context(study: LocalStudy, loaded: LoadedStudy, **more: object) -> dict[str, object]:
+    estimate = studies().estimate(loaded)
+    code, keys = studies().permissions(loaded)
+    runs = studies().runs(study)
+    return page_context(
+        study,
+        "runs",
+        estimate=estimate,
+        price=price_text(estimate),
+        is_paid=is_paid(estimate),
+        budget=loaded.study.budget,
+        hosts=hosts_of(loaded.study),
+        code=code,
+        keys=keys,
+        runs=runs,
+        is_resumed=runs.latest is not None and runs.latest.activity is RunActivity.STOPPED,
+        **more,
+    )
+
+
+def is_paid(estimate: CallEstimate) -> bool:
+    """Tell whether a run costs something, or an unknown amount."""
+    return bool(estimate.cost_usd.high or estimate.unpriced)
+
+
+def price_text(estimate: CallEstimate) -> str:
+    """Return the cost of a run as a range, e.g. `$0.40 to $1.20`; says so if no price is known."""
+    cost = estimate.cost_usd
+    if not cost.high:
+        return "unknown" if estimate.unpriced else dollars(0)
+    return (
+        dollars(cost.high)
+        if dollars(cost.low) == dollars(cost.high)
+        else f"{dollars(cost.low)} to {dollars(cost.high)}"
+    )
+
+
+@of_study
+@require_POST
+def check_endpoints(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Call each endpoint once, and show the answers beside the form."""
+    loaded = studies().valid(study.key)[1]
+    try:
+        checks, problem = asyncio.run(studies().endpoints(study)), ""
+    except TheodoliteError as error:
+        checks, problem = (), str(error)
+    context = _start_context(study, loaded, form=RunForm(), checks=checks, problem=problem)
+    return render(request, "web/viewer/start.html", context, status=422 if problem else 200)
+
+
+@of_study
+@require_POST
+def allow(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Remember that code of the study may run, or that its keys may be sent; as the terminal asks."""
+    loaded = studies().valid(study.key)[1]
+    code, keys = studies().permissions(loaded)
+    if code is not None and request.POST.get("code") == code.sha256:
+        code.remember()
+    if keys is not None and request.POST.getlist("key") == [use.shown for use in keys.uses]:
+        keys.remember()
+    return redirect("new_run", study=study.key)
+
+
+@of_study
+@require_POST
+def stop(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Stop the run in progress; calls in flight finish, and all work is kept."""
+    try:
+        studies().stop(study)
+        messages.success(request, "Stopping after the calls in flight. All work is kept.")
+    except TheodoliteError as error:
+        messages.warning(request, str(error))
+    return redirect("study", study=study.key)

@@ -1,0 +1,202 @@
+"""One person views, starts, stops and resumes runs on pages of this machine, without an account."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser_pages import Visitor, assert_accessible, load_by_click
+from tests.fakes.loopback import Loopback
+from tests.fakes.support_study import SupportStudy
+from tests.fakes.terminal import environment, in_a_process, started
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+PERSONAS = 12
+PATIENCE_MS = 30_000
+
+
+class Viewer:
+    """A running `theodolite view`."""
+
+    def __init__(self, root):
+        command = [sys.executable, "-u", "-m", "theodolite", "view", str(root)]
+        self.process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
+        lines = [""]
+        while "Open once" not in lines[-1]:
+            lines.append(self.process.stdout.readline())
+            assert lines[-1], lines
+        self.link = lines[-1].split()[-1]
+        self.address = self.link.partition("/enter/")[0]
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+    def answer(self, method="GET", path="/", **headers):
+        """Return status and body of a request without cookies."""
+        with closing(http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=60)) as connection:
+            connection.request(method, path, headers=headers)
+            with connection.getresponse() as response:
+                return response.status, response.read().decode()
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Loopback(latency_s=0.5) as loopback:
+        yield loopback
+
+
+@pytest.fixture
+def root(tmp_path, server):
+    """A folder with a study whose models take their time, and one with a fault."""
+    SupportStudy(folder=tmp_path / "support", url=server.url, n=PERSONAS).write()
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "study.yaml").write_text("study: broken\naplications: {}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def viewer(root):
+    opened = Viewer(root)
+    yield opened
+    if opened.process.poll() is None:
+        opened.process.kill()
+        opened.process.communicate()
+
+
+@pytest.fixture
+def visit(browser, viewer):
+    """Return a function that opens a page as the person who has used the link."""
+    visitors = []
+
+    def visitor(**options):
+        visitors.append(Visitor(browser, viewer.address, bypass_csp=True, **options))
+        visitors[-1].page.goto(viewer.link)
+        return visitors[-1].page
+
+    yield visitor
+    for opened in visitors:
+        assert (opened.complaints, opened.strangers) == ([], []), opened.standing
+        opened.context.close()
+
+
+def wait_for_row(page, words):
+    """Reload a page without scripts until a row says something."""
+    for _ in range(60):
+        if page.get_by_role("row", name=words).count():
+            return
+        page.wait_for_timeout(500)
+        page.reload()
+    pytest.fail(page.inner_text("main"))
+
+
+def open_study(page, name="support"):
+    load_by_click(page.get_by_role("link", name=name, exact=True))
+
+
+def test_the_link_lets_one_browser_in_and_no_other_host_or_site(viewer, visit):
+    page = visit()
+
+    assert "support" in page.inner_text("main")
+    assert viewer.answer(path=urlsplit(viewer.link).path)[0] == 404, "the link is used up"
+    status, body = viewer.answer()
+    assert (status, "theodolite view" in body, "support" in body) == (403, True, False)
+    assert viewer.answer(Host="rebound.example")[0] == 400
+    address = urlsplit(page.url).path
+    assert viewer.answer("POST", address, Origin="http://127.0.0.1:1")[0] == 403
+    assert viewer.answer(path="/account/login/")[0] == 404, "no page with accounts is there"
+
+
+def test_studies_are_listed_with_their_faults_as_check_shows_them(viewer, visit):
+    page = visit()
+    assert_accessible(page)
+    assert "errors" in page.inner_text("tr:has-text('broken')")
+    assert "valid" in page.inner_text("tr:has-text('support')")
+
+    open_study(page, "broken")
+
+    assert "study.yaml:2:1" in page.inner_text("main")
+    assert "Did you mean `applications`?" in page.inner_text("main")
+    assert page.get_by_role("link", name="New run").count() == 0
+    assert_accessible(page)
+
+
+def test_a_run_is_checked_started_stopped_and_resumed_in_the_terminal(root, viewer, visit):
+    page = visit()
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="New run"))
+    load_by_click(page.get_by_role("button", name="Check endpoints"))
+    expect(page.get_by_text("connected")).to_have_count(3)
+    assert_accessible(page)
+
+    page.get_by_label("Concurrent calls").fill("2")
+    page.get_by_label("The cost is unknown").check()
+    load_by_click(page.get_by_role("button", name="Start"))
+    expect(page.get_by_role("heading", name="Run 1 is running")).to_be_visible(timeout=PATIENCE_MS)
+    assert_accessible(page)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("link", name="Resume")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Run the same command to resume")).to_be_visible()
+
+    done = in_a_process("run", root / "support")
+    assert done.code == 0, done.err
+    page.reload()
+    expect(page.get_by_role("row", name="finished")).to_contain_text(f"{PERSONAS} of {PERSONAS}")
+    assert page.get_by_role("row").count() == 2, "the terminal has continued the same run"
+
+
+def test_a_run_of_a_terminal_is_followed_and_resumed_on_the_page(root, server, viewer, visit):
+    SupportStudy(folder=root / "support", url=server.url, n=4 * PERSONAS).write()
+    page = visit()
+    open_study(page)
+    with started("run", root / "support", "--concurrency", "2") as process:
+        expect(page.get_by_role("heading", name="Run 1 is running")).to_be_visible(timeout=PATIENCE_MS)
+        assert page.get_by_role("button", name="Stop").count() == 0
+        assert "stop it there, with Ctrl-C" in page.inner_text("main")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    load_by_click(page.get_by_role("link", name="Resume"))
+
+    page.get_by_label("The cost is unknown").check()
+    load_by_click(page.get_by_role("button", name="Resume"))
+
+    expect(page.get_by_role("row", name="finished")).to_contain_text("48 of 48", timeout=PATIENCE_MS)
+
+
+def test_pages_work_without_scripts_and_a_run_outlives_the_server(root, browser, viewer, visit):
+    page = visit(java_script_enabled=False)
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="New run"))
+    page.get_by_label("Number of dialogues").fill("3")
+    page.get_by_label("The cost is unknown").check()
+    load_by_click(page.get_by_role("button", name="Start"))
+    assert 'http-equiv="refresh"' in page.content()
+
+    assert viewer.stop() == 0
+    again = Viewer(root)
+    later = Visitor(browser, again.address, java_script_enabled=False)
+    later.page.goto(again.link)
+    open_study(later.page)
+    wait_for_row(later.page, "first dialogues done")
+    later.context.close()
+    again.stop()
+
+
+def test_an_unconfirmed_cost_starts_nothing(root, viewer, visit):
+    page = visit()
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="New run"))
+    page.evaluate("document.querySelector('[name=confirmed]').required = false")
+    load_by_click(page.get_by_role("button", name="Start"))
+
+    assert "Confirm the cost before the start." in page.inner_text("main")
+    assert not (root / "support" / ".theodolite" / "run.log").exists()
