@@ -184,11 +184,13 @@ def test_pages_work_without_scripts_and_a_run_outlives_the_server(root, browser,
     assert viewer.stop() == 0
     again = Viewer(root)
     later = Visitor(browser, again.address, java_script_enabled=False)
-    later.page.goto(again.link)
-    open_study(later.page)
-    wait_for_row(later.page, "first dialogues done")
-    later.context.close()
-    again.stop()
+    try:
+        later.page.goto(again.link)
+        open_study(later.page)
+        wait_for_row(later.page, "first dialogues done")
+    finally:
+        later.context.close()
+        again.stop()
 
 
 def test_an_unconfirmed_cost_starts_nothing(root, viewer, visit):

@@ -134,12 +134,14 @@ def latest_process(folder: Path) -> RunProcess | None:
     child = _STARTED.get(workspace)
     own = child if child is not None and child.pid == pid else None
     code = own.poll() if own is not None else None
-    is_alive = code is None if own is not None else fcntl is not None and _is_locked(workspace / LOG_NAME)
+    is_alive = code is None if own is not None else _is_locked(workspace / LOG_NAME)
     output = _end_of(workspace / LOG_NAME)
     return RunProcess(pid=pid, command=command, is_alive=is_alive, exit_code=code, output=output)
 
 
 def _is_locked(log: Path) -> bool:
+    if fcntl is None:
+        return False
     try:
         number = os.open(log, os.O_RDONLY)
     except OSError:

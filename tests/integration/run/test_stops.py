@@ -90,6 +90,18 @@ def test_a_spent_budget_stops_a_run_which_goes_on_once_it_is_raised(study, serve
     assert study.rate()["n"] == 10
 
 
+def test_a_budget_on_the_command_line_holds_for_that_call_only(study, server):
+    folder = study.write(rest="budget: {usd: 50, calls: 1000}", more=PRICE)
+
+    poor = theodolite("run", folder, "--concurrency", "2", "--budget", "0.9")
+    stored = study.rows("journalentry")
+    rich = theodolite("run", folder)
+
+    assert (poor.code, "the budget of $0.90" in poor.err) == (3, True), poor.said
+    assert (rich.code, asked(server)) == (0, 30), rich.said
+    assert 30 > stored > 0
+
+
 @pytest.mark.parametrize(("budget", "more"), [("tokens: 900", ""), ("usd: 0.9", PRICE)], ids=["tokens", "usd"])
 def test_a_budget_that_is_spent_by_supposition_stays_spent_in_the_next_sitting(study, server, budget, more):
     turn(server, tells_tokens=False)
