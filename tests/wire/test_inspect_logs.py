@@ -8,7 +8,11 @@ import pytest
 from inspect_ai.log import read_eval_log
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
+from tests.unit.config.tool_results.test_round_trip import answers_in, answers_of
+from theodolite.config.inspect_results import inspect_results
+from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
+from theodolite.gateways.inspect_logs import read_inspect_log
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
@@ -54,3 +58,31 @@ def test_inspect_reads_the_texts(tmp_path: Path) -> None:
 
     sample = next(one for one in log.samples if one.id == dialogue.label)
     assert [message.text for message in sample.messages] == [dialogue.turns[0].prompt, dialogue.turns[0].response]
+
+
+@pytest.mark.parametrize("make", [live_evidence, xstest_evidence])
+def test_every_answer_returns_through_inspect(make, tmp_path: Path) -> None:
+    evidence = make()
+    results = []
+    for application in evidence.study.applications:
+        path = tmp_path / inspect_log_name(evidence, application.name)
+        with path.open("wb") as file:
+            write_inspect_log(file, evidence, measure_study(evidence), application.name)
+        results.append(inspect_results(*read_inspect_log(path), file=path.name, sha256=""))
+    assert answers_in(results) == answers_of(evidence)
+
+
+def test_a_real_log_has_the_figures_that_it_publishes() -> None:
+    path = Path(__file__).parents[1] / "data" / "tool_results" / "inspect-security-guide.eval"
+    results = inspect_results(*read_inspect_log(path), file=path.name, sha256="")
+    assert [round(one.stated, 5) for one in results.figures] == [0.6875, 0.11968]
+    assert all(one.agrees for one in results.figures)
+    assert len(results.dialogues) == 16
+    assert all("attachment://" not in turn.prompt for one in results.dialogues for turn in one.turns)
+
+
+def test_a_broken_log_is_no_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "broken.eval"
+    path.write_bytes(b"no archive")
+    with pytest.raises(InputError, match="cannot be read as a log of Inspect"):
+        read_inspect_log(path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -9,12 +11,14 @@ import click
 from theodolite.bootstrap.events import bring_looked, columns_for, look_into, open_event, stored_of
 from theodolite.bootstrap.exchange import ExportForm, import_labels, read_labels, write_export
 from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.bootstrap.tool_imports import ImportedStudy, TableMapping, import_results
 from theodolite.cli.main import Group
 from theodolite.cli.terminal import as_line, json_option, study_argument, width
 from theodolite.config.dialogue_imports import HOLDERS, BringColumns
 from theodolite.config.label_imports import ImportColumns, is_label_file, spelling_of
 from theodolite.config.threads import Voices, Ways
 from theodolite.domain.annotating.label_sample import KeptLabels
+from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.dialogue import TesterType
 from theodolite.reporting.terminal.labels import kept_text
 from theodolite.usecases.judge_validation import has_judge
@@ -22,10 +26,11 @@ from theodolite.usecases.judge_validation import has_judge
 
 @click.group("import", cls=Group)
 def import_() -> None:
-    """Import dialogues or labels from other tools.
+    """Import dialogues, labels or results from other tools.
 
     \b
     Examples
+      theodolite import results capital promptfoo.json
       theodolite import dialogues spoilers log.csv --application bot
       theodolite import labels support labels.csv --answer unsafe=Q1
     """  # noqa: D301 - click's mark for "keep these lines"
@@ -199,6 +204,103 @@ def labels(
         return _present(stored, 0, context, stored=not check, as_json=as_json)
     finally:
         context.close()
+
+
+@import_.command("results")
+@click.argument("folder", type=click.Path(file_okay=False))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
+@click.option("--prompt", default="", metavar="COLUMN", help="Prompt, for a table.")
+@click.option("--response", default="", metavar="COLUMN", help="Response, for a table.")
+@click.option("--id", default="", metavar="COLUMN", help="Id of the dialogue, for a table.")
+@click.option("--turn", default="", metavar="COLUMN", help="Number of the turn, for a table.")
+@click.option("--context", default="", metavar="COLUMN", help="Source material, for a table.")
+@click.option("--application", default="", metavar="COLUMN", help="Name of the application, for a table.")
+@click.option(
+    "--score", "scores", multiple=True, metavar="NAME=COLUMN", help="Scorer and its column of a table; repeatable."
+)
+@click.option(
+    "--scored-by",
+    type=click.Choice([one.value for one in AnnotatorKind]),
+    default=AnnotatorKind.RULE.value,
+    show_default=True,
+    help="Kind of annotator behind the scores of a table.",
+)
+@json_option
+def results(
+    folder: str, files: tuple[str, ...], *, scores: tuple[str, ...], scored_by: str, as_json: bool, **columns: str
+) -> int:
+    """Make a study of results of other tools.
+
+    Reads logs of Inspect (.eval), and results of promptfoo, garak, PyRIT,
+    DeepEval, Azure AI Evaluation, LangSmith, Langfuse and OpenTelemetry, chats
+    in the formats of OpenAI and ShareGPT, and any table by its columns. Writes
+    FOLDER/study.yaml, the dialogues with their scores as labels, and the
+    provenance of each row. Figures that a file states are recomputed and
+    compared. Several FILES become one study.
+
+    \b
+    Examples
+      theodolite import results capital promptfoo.json
+      theodolite import results exams logs/*.eval
+      theodolite import results mine log.csv --prompt question --response reply --score tone=tone_score
+    """  # noqa: D301 - click's mark for "keep these lines"
+    mapping = TableMapping(
+        columns={name: column for name, column in columns.items() if column},
+        scores=_pairs(scores),
+        kind=AnnotatorKind(scored_by),
+    )
+    imported = import_results(Path(folder), [Path(file) for file in files], mapping)
+    if as_json:
+        click.echo(as_line({"exit_code": 0, **_imported_json(imported)}))
+    else:
+        click.echo("\n".join(_imported_lines(imported)))
+    return 0
+
+
+def _imported_json(imported: ImportedStudy) -> dict[str, object]:
+    return {
+        "study": str(imported.path),
+        "dialogues": imported.made.n_dialogues,
+        "answers": imported.made.n_answers,
+        "unanswered": imported.made.n_unanswered,
+        "scored_in_part": dict(imported.made.partial),
+        "rules_to_check": list(imported.made.to_check),
+        "files": [
+            {
+                "file": each.file,
+                "tool": each.tool,
+                "version": each.version,
+                "dialogues": len(each.dialogues),
+                "figures": [
+                    {"name": one.name, "stated": one.stated, "recomputed": one.recomputed, "agrees": one.agrees}
+                    for one in each.figures
+                ],
+                "notes": list(each.notes),
+            }
+            for each in imported.results
+        ],
+    }
+
+
+def _imported_lines(imported: ImportedStudy) -> Iterator[str]:
+    made = imported.made
+    for each in imported.results:
+        version = f" {each.version}" if each.version else ""
+        yield f"{each.file}: {each.tool}{version}, {len(each.dialogues):,} dialogues"
+        for one in each.figures:
+            shown = "not recomputable" if one.recomputed is None else f"{one.recomputed:.6g} recomputed"
+            differs = "" if one.agrees else "  DIFFERS" if one.recomputed is not None else ""
+            yield f"  {one.name}: {one.stated:.6g} stated, {shown}, n={one.n}{differs}"
+        for note in each.notes:
+            yield f"  {note}"
+    yield f"Wrote {imported.path}: {made.n_dialogues:,} dialogues, {made.n_answers:,} labels"
+    if made.n_unanswered:
+        yield f"  {made.n_unanswered:,} scores have no value and become missing labels"
+    for name, n in made.partial.items():
+        yield f"  {name} scored {n:,} of {made.n_dialogues:,} dialogues; the others count as missing labels"
+    for rule in made.to_check:
+        yield f"  Check this defect rule, which the file does not state:  {rule}"
+    yield f"Next: theodolite check {shlex.quote(str(imported.path.parent))}"
 
 
 def _present(kept_labels: KeptLabels, n_open: int, context: StudyContext, *, stored: bool, as_json: bool) -> int:

@@ -71,19 +71,31 @@ def _labels(
     evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, guideline: str, people: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     guidelines = {one.name: one for one in evidence.study.guidelines}
+    kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     given = [
-        (people.get(annotation.annotator, annotation.annotator), annotation.guideline, answer)
+        (
+            people.get(annotation.annotator, annotation.annotator),
+            kinds.get(annotation.annotator, "person"),
+            annotation.guideline,
+            answer,
+        )
         for annotation in chunk.annotations.get(dialogue.key, [])
         for answer in annotation.answers
     ]
     given += [
-        ("reference", final.guideline, Answer(question=final.question, outcome=final.outcome, value=final.value))
+        (
+            "reference",
+            "person",
+            final.guideline,
+            Answer(question=final.question, outcome=final.outcome, value=final.value),
+        )
         for final in chunk.finals.get(dialogue.key, [])
     ]
-    for judge, name, answer in given:
+    for judge, kind, name, answer in given:
         if guideline in {"", name}:
             yield {
                 "judge": judge,
+                "judge_kind": kind,
                 "guideline": name,
                 "question": answer.question,
                 "turn": answer.turn,

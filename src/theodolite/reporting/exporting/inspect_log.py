@@ -123,7 +123,12 @@ class _LogWriter:
             "task": study.name,
             "task_id": digest(study.name, self._application)[:22],
             "task_version": 0,
-            "dataset": {"name": study.name, "samples": len(self._positions), "shuffled": False},
+            "dataset": {
+                "name": study.name,
+                "samples": len(self._positions),
+                "sample_ids": [self._evidence.sessions.label(position) for position in self._positions],
+                "shuffled": False,
+            },
             "model": self._model,
             "model_args": {"version": study.application_version(self._application)},
             "config": {"epochs": 1},

@@ -22,6 +22,7 @@ def test_a_line_holds_a_dialogue_with_its_labels():
     assert first["metadata"]["labels"] == [
         {
             "judge": "grounded",
+            "judge_kind": "model",
             "guideline": "groundedness",
             "question": "score",
             "turn": None,

@@ -1,0 +1,120 @@
+"""Files that other tools wrote; `make test-wire` reads logs with Inspect itself."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from theodolite.config.inspect_results import inspect_results
+from theodolite.config.tool_formats import read_results
+
+DATA = Path(__file__).parents[3] / "data" / "tool_results"
+
+CAPITAL = ("What is the capital of France?", "The capital of France is Paris.")
+REFUND = ("How do I get a refund?", "You have 30 days to return an item, and the refund takes a week.")
+WEATHER = ("What is the weather?", "I would rather not say.")
+PROCESS = ("How do I stop a Python process?", "Use the task manager to stop it.")
+
+
+def read(name):
+    results = read_results((DATA / name).read_bytes(), name)
+    assert not results.faults
+    return results
+
+
+def texts(results):
+    return [[(turn.prompt, turn.response) for turn in one.turns] for one in results.dialogues]
+
+
+def scores(results):
+    return [
+        {(score.criterion.annotator, score.criterion.question): score.value for score in one.scores}
+        for one in results.dialogues
+    ]
+
+
+def figures(results):
+    return {one.name: (one.stated, one.recomputed, one.n) for one in results.figures}
+
+
+def test_promptfoo():
+    results = read("promptfoo.json.gz")
+    assert (results.tool, results.version) == ("promptfoo", "0.121.20")
+    assert texts(results) == [[CAPITAL], [REFUND], [WEATHER]]
+    assert scores(results)[0] == {
+        ("test", "verdict"): "pass",
+        ("names-city", "verdict"): "pass",
+        ("names-city", "score"): "5",
+        ("not-contains-rather-not", "verdict"): "pass",
+    }
+    assert scores(results)[2][("contains-sunny", "verdict")] == "fail"
+    assert figures(results) == {"tests passed": (1.0, 1.0, 3)}
+    kinds = {score.criterion.annotator: score.criterion.kind.value for score in results.dialogues[0].scores}
+    assert kinds == {"test": "rule", "names-city": "model", "not-contains-rather-not": "rule"}
+    assert all("error" not in one.columns for one in results.dialogues), "a failed assertion is no error"
+    assert [one.line for one in results.dialogues] == sorted(one.line for one in results.dialogues)
+    assert results.dialogues[0].line > 1
+
+
+def test_deepeval():
+    results = read("deepeval.json.gz")
+    assert texts(results) == [[CAPITAL], [PROCESS], [WEATHER]]
+    assert [one[("exact-match", "verdict")] for one in scores(results)] == ["pass", "fail", "fail"]
+    assert [one[("names-the-city-geval", "score")] for one in scores(results)] == ["0.5", "0.1", "0.1"]
+    assert figures(results) == {"tests passed": (1.0, 1.0, 3)}
+    assert results.dialogues[0].turns[0].context == "France is a country. Its capital is Paris."
+    assert results.dialogues[0].columns == {"expected": "The capital of France is Paris."}
+
+    conversation = read("deepeval-conversation.json.gz")
+    assert texts(conversation) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])]]
+
+
+def test_azure_ai_evaluation():
+    results = read("azure-ai-evaluation.json.gz")
+    assert texts(results) == [[CAPITAL], [PROCESS], [WEATHER]]
+    assert [one[("coherence", "score")] for one in scores(results)] == ["5", "1", "1"]
+    assert [one[("coherence", "verdict")] for one in scores(results)] == ["pass", "fail", "fail"]
+    assert figures(results)["coherence.coherence mean"] == (pytest.approx(7 / 3), pytest.approx(7 / 3), 3)
+    assert all(one.agrees for one in results.figures)
+
+
+def test_langsmith():
+    results = read("langsmith.jsonl.gz")
+    assert texts(results) == [[REFUND], [CAPITAL], [WEATHER]]
+    assert {one.application for one in results.dialogues} == {"bot"}
+    assert results.dialogues[0].columns == {"system_prompt": "You help customers.", "session": "demo"}
+    assert [one.line for one in results.dialogues] == [2, 4, 6]
+
+
+def test_opentelemetry():
+    results = read("opentelemetry.jsonl.gz")
+    assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
+    assert results.notes == ("1 model calls are earlier turns of the same dialogues",)
+
+
+def parts_of(path):
+    with zipfile.ZipFile(path) as archive:
+        samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
+        return json.loads(archive.read("header.json")), samples
+
+
+def test_inspect():
+    """Accuracy and standard error are those that the log publishes."""
+    header, samples = parts_of(DATA / "inspect-security-guide.eval")
+    results = inspect_results(header, samples, file="log.eval", sha256="")
+    assert results.version == "0.3.133"
+    assert figures(results) == {
+        "security_guide model_graded_fact accuracy": (0.6875, 0.6875, 16),
+        "security_guide model_graded_fact stderr": (
+            pytest.approx(0.1196784, abs=1e-7),
+            pytest.approx(0.1196784, abs=1e-7),
+            16,
+        ),
+    }
+    values = [one.scores[0].value for one in results.dialogues]
+    assert (values.count("C"), values.count("I")) == (11, 5)
+    assert results.dialogues[0].scores[0].criterion.kind.value == "model"
+    assert {one.application for one in results.dialogues} == {"openai/gpt-4o-mini"}
