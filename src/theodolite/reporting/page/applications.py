@@ -19,9 +19,7 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import test_text
 from theodolite.reporting.queries.cases import Case, records_at, title_of
 from theodolite.reporting.queries.dispositions import (
-    Account,
     ApplicationAccount,
-    account_text,
     application_accounts,
     claim_words,
 )
@@ -84,27 +82,8 @@ def band(
     return tuple(bars)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletenessView:
-    """Dispositions of the planned dialogues: text and stacked bar of each guideline, and the failures."""
-
-    guidelines: tuple[tuple[str, str, tuple[BandPart, ...]], ...]
-    failures: Table | None
-
-
-def completeness_view(subject: Subject) -> CompletenessView:
-    """Return the dispositions of all planned dialogues, and failures by their source."""
-    guidelines = tuple(_disposition(subject, number, account) for number, account in enumerate(subject.accounts))
-    return CompletenessView(guidelines=guidelines, failures=_failure_table(subject))
-
-
-def _disposition(subject: Subject, number: int, account: Account) -> tuple[str, str, tuple[BandPart, ...]]:
-    parts = [(part.words, part.cases) for part in (account.labelled, *account.unmeasured)]
-    bars = band(subject, parts, name=f"account{number}", title=f"{{}} ({account.guideline})")
-    return account.guideline, account_text(account), bars
-
-
-def _failure_table(subject: Subject) -> Table | None:
+def failure_table(subject: Subject) -> Table | None:
+    """Return the failures by source and kind; None without any."""
     grouped: dict[tuple[str, str], list[int]] = defaultdict(list)
     for case in subject.cases:
         for failure in case.failures:

@@ -11,7 +11,7 @@ from theodolite.domain.answer_rules import labels_of, pool_labels_of, positions_
 from theodolite.domain.answers import AnswerTable, Positions
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.instrument import Scale, ScaleKind
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import axis_end, bar_of
 from theodolite.reporting.page.applications import BandPart, band
@@ -31,6 +31,18 @@ from theodolite.reporting.queries.rates import (
 from theodolite.reporting.tables import RateCell, Table, TableCell, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of, phrase_of, short_phrase
+
+_FEWEST_LEVELS = 3
+"""Labels from which an ordered scale is drawn as a histogram; a shorter one is a stacked bar. Count."""
+
+_MOST_LEVELS = 12
+"""Labels up to which each has a column of its own; count."""
+
+
+def is_graded(scale: Scale) -> bool:
+    """Return whether labels of a scale have an order and are few enough for one column each."""
+    is_ordered = scale.kind is ScaleKind.NUMBERS or (scale.kind is ScaleKind.CATEGORIES and scale.ordered)
+    return is_ordered and _FEWEST_LEVELS <= len(scale.categories) <= _MOST_LEVELS
 
 
 def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate] = ()) -> RateCell:
@@ -254,11 +266,13 @@ def spreads(subject: Subject) -> tuple[Spread, ...]:
         _spread(subject, guideline, annotator, f"spread{place}.{number}")
         for place, guideline in enumerate(subject.study.guidelines)
         if guideline.question.scale.kind is not ScaleKind.DECIMALS  # no two numbers need be equal
-        for number, annotator in enumerate(_lead(subject, guideline))
+        and not is_graded(guideline.question.scale)  # a histogram shows these
+        for number, annotator in enumerate(lead_annotators(subject, guideline))
     )
 
 
-def _lead(subject: Subject, guideline: Guideline) -> tuple[str, ...]:
+def lead_annotators(subject: Subject, guideline: Guideline) -> tuple[str, ...]:
+    """Return those whose labels the rates of a guideline lead with, over all applications."""
     study = subject.study
     names = [name for application in study.applications for name in reference_names(study, guideline, application)]
     return tuple(dict.fromkeys(names))

@@ -23,13 +23,21 @@ from theodolite.reporting.page.answer import answer_view
 from theodolite.reporting.page.applications import (
     application_table,
     claim_table,
-    completeness_view,
+    failure_table,
     impact_table,
     proxy_table,
     risk_table,
     strategy_blocks,
 )
 from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
+from theodolite.reporting.page.distributions import (
+    answer_charts,
+    control_charts,
+    funnels,
+    group_charts,
+    severity_charts,
+    vote_charts,
+)
 from theodolite.reporting.page.guardrail_plot import guardrail_plots
 from theodolite.reporting.page.heatmap import heatmap_of
 from theodolite.reporting.page.judges import (
@@ -137,6 +145,7 @@ def report_pieces(
 def _views(subject: Subject) -> dict[str, Any]:
     chips = chips_of(subject)
     return {
+        **_chart_views(subject),
         "answer": answer_view(subject),
         "plots": guardrail_plots(subject),
         "heatmap": heatmap_of(subject),
@@ -154,7 +163,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "order_metrics": order_blocks(subject),
         "strategies": strategy_blocks(subject),
         "trees": tree_views(subject),
-        "completeness": completeness_view(subject),
+        "failures": failure_table(subject),
         "users": role_break_table(subject),
         "realisms": realism_blocks(subject),
         "applications": application_table(subject),
@@ -173,6 +182,18 @@ def _views(subject: Subject) -> dict[str, Any]:
         "chips": chips,
         "n_cases": len(subject.cases),
         "has_matrix": _has_matrix(subject),
+    }
+
+
+def _chart_views(subject: Subject) -> dict[str, Any]:
+    """Return the charts that stand beside tables of other sections."""
+    return {
+        "severities": severity_charts(subject),
+        "controls": control_charts(subject),
+        "votes": vote_charts(subject),
+        "group_charts": group_charts(subject),
+        "answer_charts": tuple(answer_charts(finding) for finding in subject.findings.responses),
+        "funnels": funnels(subject),
     }
 
 

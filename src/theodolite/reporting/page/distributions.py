@@ -1,0 +1,382 @@
+"""Distributions in the report: severities, votes, losses on the way to a rate, questionnaires, groups and controls."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotator import PEOPLE
+from theodolite.domain.answer_rules import labels_of, pool_labels_of, positions_of
+from theodolite.domain.application import Application
+from theodolite.domain.estimate import Estimate
+from theodolite.domain.findings.agreement import AnnotatorGroups, GroupDefects
+from theodolite.domain.findings.responses import AnswerSpread, ResponseFinding
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.instrument import Question
+from theodolite.reporting.interval_bars import ends_of
+from theodolite.reporting.page.charts import Chart, CountRow, Part, ShareRow, dots, funnel, histograms, stacked
+from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import rules_of, title_of
+from theodolite.reporting.queries.dispositions import Account, account_text
+from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates
+from theodolite.reporting.tables import Column, ColumnKind, Link, Table, TableCell, Value, columns
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
+
+
+def _in_words(title: str) -> str:
+    """Return the text alternative of a drawing."""
+    return f"{title}. The table below holds the same values."
+
+
+def severity_charts(subject: Subject) -> tuple[Chart, ...]:
+    """Return the histogram of each graded question that a rule reads, by those whose labels the rates lead with."""
+    return tuple(
+        _severity(subject, guideline, annotator, f"severity{place}.{number}")
+        for place, guideline in enumerate(subject.study.guidelines)
+        if is_graded(guideline.question.scale)
+        for number, annotator in enumerate(lead_annotators(subject, guideline))
+    )
+
+
+def _severity(subject: Subject, guideline: Guideline, annotator: str, name: str) -> Chart:
+    by = title_of(subject.study, annotator)
+    panels = []
+    for place, application in enumerate(subject.study.applications):
+        found = _positions_by_label(subject, guideline, annotator, application)
+        parts = tuple(
+            Part(
+                label=label,
+                n=len(found.get(label, [])),
+                opens=subject.sets.add(
+                    f"{name}.{place}.{number}", f"{application.name}: {guideline.name} {label}", found.get(label, [])
+                ),
+            )
+            for number, label in enumerate(guideline.question.scale.categories)
+        )
+        panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=parts))
+    title = f"Severity: {guideline.name}, by {by}"
+    unit = "labels" if annotator == PEOPLE else "dialogues"
+    return Chart(
+        title=title,
+        legend=f"{guideline.question.text or guideline.question.name} Columns are {unit}, one scale for all.",
+        drawing=histograms(panels, label=_in_words(title), unit=unit),
+        table=_panel_table(title, "Application", panels),
+    )
+
+
+def _positions_by_label(
+    subject: Subject, guideline: Guideline, annotator: str, application: Application
+) -> dict[str, list[int]]:
+    """Return positions of dialogues by label; a pool has one entry for each person."""
+    table, question = subject.evidence.answers, guideline.question
+    positions = positions_of(subject.study, table, application, guideline)
+    found: dict[str, list[int]] = defaultdict(list)
+    if annotator == PEOPLE:
+        for one in pool_labels_of(table, guideline, question, positions=positions):
+            found[one.value].append(one.position)
+        return found
+    labels = labels_of(table, annotator, guideline, question, positions=positions)
+    for position, label in zip(positions, labels, strict=True):
+        if label.value is not None:
+            found[label.value].append(position)
+    return found
+
+
+def _panel_table(title: str, first: str, panels: Sequence[CountRow]) -> Table:
+    """Return the counts of some panels: a row a panel, a column a part."""
+    return Table(
+        title=f"{title}: values",
+        columns=(*columns(first), *(Column(part.label, ColumnKind.COUNT) for part in panels[0].parts), *columns("n")),
+        rows=tuple(
+            (
+                panel.title,
+                *(TableCell(value=part.n, kind=ColumnKind.COUNT, opens=part.opens) for part in panel.parts),
+                panel.n,
+            )
+            for panel in panels
+        ),
+        style="groups",
+    )
+
+
+def vote_charts(subject: Subject) -> tuple[Chart, ...]:
+    """Return how many annotators of one kind see each defect, for rules that several annotators label by."""
+    charts = []
+    for number, (guideline, rule) in enumerate(rules_of(subject.study)):
+        for kind, title in ((AnnotatorKind.PERSON, "people"), (AnnotatorKind.MODEL, "model judges")):
+            names = [
+                annotator.name
+                for annotator in subject.study.annotators
+                if annotator.guideline == guideline.name and annotator.kind is kind
+            ]
+            panels = _votes(subject, guideline, rule, names, f"votes{number}.{kind.value}") if len(names) > 1 else ()
+            if any(panel.n for panel in panels):
+                charts.append(_vote_chart(guideline, rule, title, names, panels))
+    return tuple(charts)
+
+
+def _vote_chart(
+    guideline: Guideline, rule: DefectRule, kind: str, names: Sequence[str], panels: Sequence[CountRow]
+) -> Chart:
+    title = f"Votes: {guideline.name}, {heading_of(guideline, rule).lower()}, {len(names)} {kind}"
+    return Chart(
+        title=title,
+        legend=f"Dialogues that all {len(names)} {kind} labelled, by the number of them who see the defect."
+        " Columns between the ends are disagreements.",
+        drawing=histograms(panels, label=_in_words(title), unit="dialogues"),
+        table=_panel_table(title, "Application", panels),
+    )
+
+
+def _votes(
+    subject: Subject, guideline: Guideline, rule: DefectRule, names: Sequence[str], name: str
+) -> tuple[CountRow, ...]:
+    table, question = subject.evidence.answers, _question_of(guideline, rule)
+    panels = []
+    for place, application in enumerate(subject.study.applications):
+        own = positions_of(subject.study, table, application, guideline)
+        positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
+        by_name = [
+            labels_of(table, annotator, guideline, question, rule=rule, positions=positions) for annotator in names
+        ]
+        found: dict[int, list[int]] = defaultdict(list)
+        for position, *labels in zip(positions, *by_name, strict=True):
+            values = [label.value for label in labels if label.value is not None]
+            if len(values) == len(names):
+                found[sum(rule.is_defect(value, question.scale) for value in values)].append(position)
+        parts = tuple(
+            Part(
+                label=str(votes),
+                n=len(found[votes]),
+                opens=subject.sets.add(
+                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {len(names)} votes", found[votes]
+                ),
+            )
+            for votes in range(len(names) + 1)
+        )
+        panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=parts))
+    return tuple(panels)
+
+
+def _question_of(guideline: Guideline, rule: DefectRule) -> Question:
+    return next(one for one in guideline.instrument.questions if one.name == rule.question)
+
+
+def funnels(subject: Subject) -> tuple[tuple[str, str, Chart], ...]:
+    """Return name, dispositions in words and funnel of each guideline."""
+    return tuple(
+        (account.guideline, account_text(account), _funnel(subject, number, account))
+        for number, account in enumerate(subject.accounts)
+    )
+
+
+def _funnel(subject: Subject, number: int, account: Account) -> Chart:
+    """Return planned, run, scored and used dialogues of a guideline with the losses by source."""
+    losses: dict[str, list[Part]] = {"run": [], "scored": [], "used": []}
+    gone: dict[str, set[int]] = {stage: set() for stage in losses}
+    for place, part in enumerate(account.unmeasured):
+        ran = {case for case in part.cases if subject.cases[case].dialogue is not None}
+        last = "used" if part.outcome is Outcome.UNPARSEABLE else "scored"
+        for stage, cases in (("run", set(part.cases) - ran), (last, ran)):
+            if cases:
+                opens = subject.sets.add(f"lost{number}.{place}.{stage}", f"{part.words} ({account.guideline})", cases)
+                losses[stage].append(Part(label=part.words, n=len(cases), opens=opens))
+                gone[stage] |= cases
+    left = {*account.labelled.cases, *(case for part in account.unmeasured for case in part.cases)}
+    stages = [_stage(subject, number, account, "planned", left)]
+    for stage, cases in gone.items():
+        left = left - cases
+        stages.append(_stage(subject, number, account, stage, left))
+    title = f"From plan to rate: {account.guideline}"
+    return Chart(
+        title=title,
+        legend="",
+        drawing=funnel(stages, tuple(losses.values()), label=_in_words(title)),
+        table=_funnel_table(title, stages, tuple(losses.values())),
+    )
+
+
+def _stage(subject: Subject, number: int, account: Account, name: str, places: set[int]) -> Part:
+    opens = subject.sets.add(f"stage{number}.{name}", f"{account.guideline}: {name}", places)
+    return Part(label=name, n=len(places), opens=opens)
+
+
+def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[Part]]) -> Table:
+    rows: list[tuple[Value | TableCell, ...]] = []
+    for stage, lost in zip(stages, ((), *losses), strict=True):
+        links = tuple(
+            Link(before="; " if place else "", text=f"{part.label}: {figures.count(part.n)}", opens=part.opens)
+            for place, part in enumerate(lost)
+        )
+        count = TableCell(value=stage.n, kind=ColumnKind.COUNT, opens=stage.opens)
+        rows.append((stage.label, count, TableCell(value="" if links else "0", links=links)))
+    return Table(
+        title=f"{title}, values",
+        columns=columns("Stage", "Dialogues", "Lost before it"),
+        rows=tuple(rows),
+        style="failures",
+    )
+
+
+def answer_charts(finding: ResponseFinding) -> tuple[Chart, ...]:
+    """Return one stacked bar an application for each question of a questionnaire with ordered labels."""
+    return tuple(
+        _answer_chart(finding, question, spreads)
+        for question in finding.questions
+        if (spreads := _graded_spreads(finding, question))
+    )
+
+
+def _graded_spreads(finding: ResponseFinding, question: Question) -> list[AnswerSpread]:
+    if not is_graded(question.scale):
+        return []
+    return [one for one in finding.spreads if one.question == question.name and not one.group and one.n]
+
+
+def _answer_chart(finding: ResponseFinding, question: Question, spreads: Sequence[AnswerSpread]) -> Chart:
+    labels = question.scale.categories
+    panels = [
+        CountRow(
+            title=spread.application,
+            tint=-1,
+            parts=tuple(Part(label=label, n=spread.counts.get(label, 0)) for label in labels),
+        )
+        for spread in spreads
+    ]
+    title = f"{question.text} ({finding.title}, {finding.level.value})"
+    return Chart(
+        title=question.text or question.name,
+        legend="",
+        drawing=stacked(panels, label=_in_words(title)),
+        table=_panel_table(title, "Application", panels),
+    )
+
+
+def group_charts(subject: Subject) -> tuple[Chart, ...]:
+    """Return how often each self-described group of annotators sees a defect, as shares with intervals."""
+    return tuple(
+        _group_chart(groups, defects)
+        for groups in subject.findings.annotator_groups
+        for defects in groups.defects
+        if any(isinstance(rate, Estimate) for _, rate in defects.rates)
+    )
+
+
+def _group_chart(groups: AnnotatorGroups, defects: GroupDefects) -> Chart:
+    title = f"{defects.rule} by {groups.attribute}: {groups.guideline}, {groups.application}"
+    rows = [
+        ShareRow(
+            title=name,
+            tint=-1,
+            low=rate.low if rate.low is not None else rate.value,
+            value=rate.value,
+            high=rate.high if rate.high is not None else rate.value,
+            text=f"{figures.percent(rate.value)}, n {figures.count(rate.n)}",
+        )
+        for name, rate in defects.rates
+        if isinstance(rate, Estimate)
+    ]
+    return Chart(
+        title=title,
+        legend="Share of the labels of each group that are a defect, with its interval.",
+        drawing=dots(rows, axis=1.0, label=_in_words(title)),
+        table=Table(
+            title=f"{title}: values",
+            columns=(*columns("Group"), Column("Defects of labels", ColumnKind.RATE)),
+            rows=tuple((name, TableCell(value=rate, kind=ColumnKind.SHARE)) for name, rate in defects.rates),
+            style="groups",
+        ),
+    )
+
+
+def control_charts(subject: Subject) -> tuple[Chart, ...]:
+    """Return the rates of each application beside its variants, a level of testing a heading."""
+    families = _families(subject)
+    return tuple(
+        chart
+        for guideline, rule in rules_of(subject.study)
+        for base, members in families
+        if (chart := _control_chart(subject, guideline, rule, base, members)) is not None
+    )
+
+
+def _families(subject: Subject) -> list[tuple[Application, list[Application]]]:
+    """Return each application that others are variants of, with itself and these in order of the study file."""
+    applications = subject.study.applications
+    families = []
+    for base in applications:
+        variants = [one for one in applications if one.variant_of == base.name]
+        if variants:
+            families.append((base, [base, *variants]))
+    return families
+
+
+def _control_chart(
+    subject: Subject, guideline: Guideline, rule: DefectRule, base: Application, members: Sequence[Application]
+) -> Chart | None:
+    names = [one.name for one in members]
+    rates = [
+        rate
+        for rate in lead_rates(subject.rates, guideline.name, rule.name)
+        if rate.measurement.application in names and rate.estimate is not None
+    ]
+    if len({rate.measurement.application for rate in rates}) < 2:
+        return None
+    title = f"{heading_of(guideline, rule)}: {base.name} and its variants"
+    controls = {one.name: _controls(one, base) for one in members}
+    ordered = sorted(rates, key=lambda rate: (rate.station, rate.annotator, names.index(rate.measurement.application)))
+    rows = tuple(_control_dots(subject, ordered, controls))
+    return Chart(
+        title=title,
+        legend="Intervals are of single rates. The command compare tests the difference on the same dialogues.",
+        drawing=dots(rows, axis=axis_of(subject, guideline, rule), label=_in_words(title)),
+        table=Table(
+            title=f"{title}: values",
+            columns=(*columns("Application", "Controls", "Level of testing"), Column("Defects", ColumnKind.RATE)),
+            rows=tuple(
+                (
+                    rate.measurement.application,
+                    controls[rate.measurement.application],
+                    rate.station or "one level",
+                    TableCell(value=rate.estimate, kind=ColumnKind.RATE, estimate=rate.place),
+                )
+                for rate in ordered
+            ),
+            style="groups",
+        ),
+    )
+
+
+def _controls(application: Application, base: Application) -> str:
+    if application is base:
+        return "as it is"
+    added = [one.name for one in application.mitigations if one not in base.mitigations]
+    return ", ".join(added) or "none declared"
+
+
+def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, str]) -> Iterator[ShareRow]:
+    heading = None
+    several = len({rate.annotator for rate in rates}) > 1
+    for rate in rates:
+        by = f"by {title_of(subject.study, rate.annotator)}" if several else ""
+        where = ", ".join(filter(None, (rate.station, by)))
+        low, value, high = ends_of(rate)
+        name, estimate = rate.measurement.application, rate.estimate
+        if estimate is None:
+            continue
+        share = figures.percent(value)
+        yield ShareRow(
+            title=f"{name} ({controls[name]})",
+            tint=subject.tint(name),
+            low=low,
+            value=value,
+            high=high,
+            text=f"{rate.defects_text} of {figures.count(estimate.n)}, {share} ({interval_words(rate)})",
+            heading=where if where != heading else "",
+            opens=rate.place,
+        )
+        heading = where

@@ -1,0 +1,70 @@
+import functools
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, report_named, words
+from theodolite.reporting.page.distributions import control_charts, funnels, severity_charts, vote_charts
+from theodolite.reporting.page.subject import subject_of
+
+
+@functools.cache
+def subject(name):
+    return subject_of(evidence_named(name), findings_named(name), facts(), words())
+
+
+def numbers(table):
+    return [tuple(text.replace(",", "") for text in row) for row in table.texts]
+
+
+def test_a_graded_question_has_a_histogram_whose_counts_are_those_of_the_labels():
+    (chart,) = severity_charts(subject("live"))
+
+    (row,) = numbers(chart.table)
+    assert row[0] == "bot-1.4"
+    assert sum(map(int, row[1:-1])) == int(row[-1]) == 57
+    defects = sum(
+        int(n)
+        for label, n in zip((c.title for c in chart.table.columns[1:-1]), row[1:-1], strict=True)
+        if float(label) <= 3
+    )
+    assert defects == 9  # the rate of the same report is 9 of 57
+
+
+def test_labels_without_an_order_have_no_histogram():
+    assert severity_charts(subject("xstest")) == ()
+
+
+def test_votes_count_the_prompts_that_the_rule_is_about():
+    withheld, released, _ = vote_charts(subject("xstest"))
+
+    assert {row[-1] for row in numbers(withheld.table)} == {"250"}
+    assert {row[-1] for row in numbers(released.table)} == {"200"}
+    assert all(sum(map(int, row[1:-1])) == int(row[-1]) for row in numbers(withheld.table))
+
+
+def test_a_vote_opens_its_dialogues():
+    chart = vote_charts(subject("xstest"))[0]
+
+    cell = chart.table.cells[0][2]
+    assert len(subject("xstest").sets.sets[cell.opens].cases) == int(cell.text)
+
+
+def test_a_funnel_falls_from_plan_to_use_and_names_every_loss():
+    ((guideline, text, chart),) = funnels(subject("live"))
+
+    stages = [(row[0], int(row[1])) for row in numbers(chart.table)]
+    assert guideline == "groundedness"
+    assert text.startswith("60 planned")
+    assert stages == [("planned", 60), ("run", 58), ("scored", 58), ("used", 57)]
+    lost = [sum(int(link.text.rpartition(": ")[2]) for link in row[2].links) for row in chart.table.cells]
+    assert lost == [0, 2, 0, 1]
+
+
+def test_without_variants_there_is_no_chart_of_controls():
+    assert control_charts(subject("xstest")) == ()
+
+
+def test_the_page_holds_each_chart_with_its_table():
+    page = report_named("live")
+
+    n_charts = len(severity_charts(subject("live"))) + len(funnels(subject("live")))
+    assert page.count('<details class="values"') == n_charts == 2
