@@ -46,11 +46,37 @@ def write_audience_report(
         InputError: If a file is a link that leads out of the study's folder, or the review file has errors.
         StorageUnavailable: If a file cannot be written.
     """
+    evidence, findings = audience_results(context, audience, draw)
+    return write_audience_files(context, audience, evidence, findings, out=out)
+
+
+def audience_results(
+    context: StudyContext, audience: Audience, draw: Callable[[], str] = lambda: secrets.token_hex(32)
+) -> tuple[Evidence, Findings]:
+    """Return the records that an audience may see, under new ids, and what is measured on them."""
+    evidence = released_evidence(anonymised(_records(context, audience), draw))
+    return evidence, _measured(evidence)
+
+
+def write_audience_files(
+    context: StudyContext, audience: Audience, evidence: Evidence, findings: Findings, *, out: str | None = None
+) -> WrittenFiles:
+    """Write the report and the results of an audience.
+
+    Args:
+        context: The open study.
+        audience: Readers.
+        evidence: Records that they may see.
+        findings: Measured on these records.
+        out: Folder; the study's own if None.
+
+    Raises:
+        InputError: If a file is a link that leads out of the study's folder.
+        StorageUnavailable: If a file cannot be written.
+    """
     folder = Path(out) if out else context.loaded.folder
     report, results = (folder / name for name in audience_files(audience))
     require_output_inside(context.loaded.folder, results, report)
-    evidence = released_evidence(anonymised(_records(context, audience), draw))
-    findings = _measured(evidence)
     facts = _public_facts(context)
     sections: tuple[Section, ...] = ()
     if audience.kind is AudienceKind.TEAM:

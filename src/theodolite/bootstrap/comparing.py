@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.bootstrap.audience_reports import audience_files, audience_results, write_audience_files
 from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
@@ -26,6 +27,7 @@ from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, RunStopped, did_you_mean
+from theodolite.domain.event import Series
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.monitoring import Alert, History, Watch, WatchRules
@@ -44,7 +46,9 @@ from theodolite.reporting.series.sides import SeriesResults, SeriesStudy
 from theodolite.reporting.words.reading_aids import read_words
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
+from theodolite.usecases.audiences import Audience, AudienceKind, audience_named, series_for
 from theodolite.usecases.monitoring import Watched, history_of_runs
+from theodolite.usecases.series_review import review_of
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -410,12 +414,15 @@ class WrittenSeries:
     absent: tuple[str, ...] = ()
 
 
-def write_series_report(path: str, *, out: str | None = None, partial: bool = False) -> WrittenSeries:
+def write_series_report(
+    path: str, *, out: str | None = None, partial: bool = False, audience: str = AudienceKind.ENGINEER.value
+) -> WrittenSeries:
     """Write the report of each study of a series, and one over all of them.
 
     Args:
         path: File of the series.
         out: Folder for all files; `series-report-NAME` beside the studies where None.
+        audience: Readers, as `audience_named` takes them; studies without a team's applications are left out.
         partial: Whether studies that are not finished are reported, and those that were never run left out.
 
     Raises:
@@ -424,22 +431,26 @@ def write_series_report(path: str, *, out: str | None = None, partial: bool = Fa
         RunStopped: If a study is not finished.
     """
     series = series_studies(Path(path))
-    folder = Path(out) if out else series.folder / f"series-report-{series.name}"
+    ending = "" if audience in _COMPLETE else f"-for-{_folder_name(audience)}"
+    folder = Path(out) if out else series.folder / f"series-report-{series.name}{ending}"
     studies: list[SeriesStudy] = []
     absent: list[str] = []
     for file in series.files:
         try:
-            studies.append(_study(series, file, folder, studies, partial=partial))
+            studies.append(_study(series, file, folder, studies, partial=partial, audience=audience))
+        except _NoApplication:
+            continue
         except NotFound:
             if not partial:
                 raise
             absent.append(str(file))
     if not studies:
-        message = f"no study of series `{series.name}` has been run here: {', '.join(absent)}"
+        missing = ", ".join(absent) or f"none tests an application of `{audience}`"
+        message = f"no study of series `{series.name}` has been run here: {missing}"
         raise NotFound(message)
     results = SeriesResults(
         name=series.name,
-        preregistered=series.preregistered,
+        preregistered=series_for(series.preregistered, audience),
         studies=tuple(studies),
         generated=SystemClock().now(),
         package_version=version("theodolite"),
@@ -449,6 +460,14 @@ def write_series_report(path: str, *, out: str | None = None, partial: bool = Fa
     write_whole(folder / PAGE, series_html(results, report_assets(), absent=absent))
     write_whole(folder / DATA, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return WrittenSeries(results=results, page=str(folder / PAGE), data=str(folder / DATA), absent=tuple(absent))
+
+
+_COMPLETE = {AudienceKind.ENGINEER.value, AudienceKind.ORGANISER.value}
+"""Readers of the complete report."""
+
+
+class _NoApplication(Exception):
+    """A study tests no application of the team that reads."""
 
 
 def _require_inside(series: SeriesStudies, folder: Path, *files: str) -> None:
@@ -461,13 +480,14 @@ def _require_inside(series: SeriesStudies, folder: Path, *files: str) -> None:
 
 
 def _study(
-    series: SeriesStudies, file: Path, folder: Path, before: Sequence[SeriesStudy], *, partial: bool
+    series: SeriesStudies, file: Path, folder: Path, before: Sequence[SeriesStudy], *, partial: bool, audience: str
 ) -> SeriesStudy:
     """Return one study with its results, after its own report has been written."""
     context = open_study(str(series.folder / file))
     try:
         study = context.loaded.study
         _check(series, file, study, before)
+        readers = _readers(audience, study, series.preregistered)
         evidence = context.evidence()
         is_finished = context.is_finished()
         if not is_finished and not partial:
@@ -478,6 +498,8 @@ def _study(
             raise RunStopped(message)
         name = _folder_name(study.name)
         _require_inside(series, folder / name)
+        if audience not in _COMPLETE:
+            return _for_audience(context, readers, file, folder / name, is_finished=is_finished)
         findings = context.findings(evidence)
         written = write_reports(context, evidence, findings, out=str(folder / name))
         return SeriesStudy(
@@ -487,9 +509,43 @@ def _study(
             results=json.loads(Path(written.results).read_text(encoding="utf-8")),
             is_finished=is_finished,
             report=f"{name}/{Path(written.report).name}",
+            review=review_of(context.store, study.name),
         )
     finally:
         context.close()
+
+
+def _readers(audience: str, study: Study, series: Series | None) -> Audience:
+    """Return the readers of a study's part of a series.
+
+    Raises:
+        InputError: If there is no such audience, or the series has no such team.
+        _NoApplication: If the study tests no application of the team.
+    """
+    try:
+        return audience_named(audience, study)
+    except InputError as error:
+        kind, _, name = audience.partition(":")
+        known = {part for team in (series.teams if series else ()) for part in (team.name, *team.applications)}
+        if kind == AudienceKind.TEAM.value and name in known:
+            raise _NoApplication from error
+        raise
+
+
+def _for_audience(
+    context: StudyContext, readers: Audience, file: Path, folder: Path, *, is_finished: bool
+) -> SeriesStudy:
+    """Return one study as an audience sees it, after its own report has been written; the review stays inside."""
+    evidence, findings = audience_results(context, readers)
+    written = write_audience_files(context, readers, evidence, findings, out=str(folder))
+    return SeriesStudy(
+        path=file.as_posix(),
+        study=evidence.study,
+        findings=findings,
+        results=json.loads(Path(written.results).read_text(encoding="utf-8")),
+        is_finished=is_finished,
+        report=f"{folder.name}/{audience_files(readers)[0]}",
+    )
 
 
 def _folder_name(study: str) -> str:

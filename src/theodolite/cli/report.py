@@ -56,9 +56,10 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
       theodolite report support --partial       after a stop
       theodolite report series/spring.yaml    all studies of a series
       theodolite report support --for team:bot-1.4
+      theodolite report series/spring.yaml --for team:red
     """  # noqa: D301 - click's mark for "keep these lines"
     if is_series_file(Path(study)):
-        return _report_series(study, partial=partial, browser=browser, out=out, as_json=as_json)
+        return _report_series(study, audience, partial=partial, browser=browser, out=out, as_json=as_json)
     context = open_study(study)
     try:
         evidence = context.evidence()
@@ -97,10 +98,10 @@ def _report_for(
     return code
 
 
-def _report_series(path: str, *, partial: bool, browser: bool, out: str | None, as_json: bool) -> int:
+def _report_series(path: str, audience: str, *, partial: bool, browser: bool, out: str | None, as_json: bool) -> int:
     from theodolite.bootstrap.comparing import write_series_report
 
-    written = write_series_report(path, out=out, partial=partial)
+    written = write_series_report(path, out=out, partial=partial, audience=audience)
     studies = written.results.studies
     code = (
         0 if any(entry["measure"] == "defect_rate" for study in studies for entry in study.results["estimates"]) else 3

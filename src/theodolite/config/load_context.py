@@ -27,6 +27,7 @@ from theodolite.testing.strategies import Approach
 if TYPE_CHECKING:
     from theodolite.domain.findings.agreement import InjectionAttempt
     from theodolite.domain.findings.realism import RoleBreakRules
+    from theodolite.domain.series_review import ProgrammeTerms
 
 
 SHIPPED = "shipped"
@@ -208,6 +209,14 @@ def injection_attempts() -> tuple[InjectionAttempt, ...]:
 
 
 @cache
+def shipped_terms() -> ProgrammeTerms:
+    """Return the criteria and terms of programmes that state none of their own."""
+    from theodolite.domain.series_review import ProgrammeTerms
+
+    listed = YAML(typ="safe", pure=True).load(shipped_text("programme_terms.yaml"))
+    return ProgrammeTerms(criteria=tuple(listed["criteria"]), terms=tuple(listed["terms"]))
+
+
 def role_break_rules() -> RoleBreakRules:
     """Return the rules that the package ships."""
     from theodolite.domain.findings.realism import RoleBreakKind, RoleBreakRule, RoleBreakRules

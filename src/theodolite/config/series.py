@@ -54,6 +54,12 @@ class SeriesSpec(Spec):
     """Expected behaviour of an application."""
     methods: str = ""
     """Methods of testing, annotation and measurement."""
+    follows: str = ""
+    """Preceding series; its open decisions are offered on the page *Series*."""
+    submission_criteria: list[Filled] = Field(default_factory=list)
+    """Criteria that an application of a team must meet; default: the shipped ones."""
+    terms: list[Filled] = Field(default_factory=list)
+    """Terms of participation that teams sign; default: the shipped ones."""
 
     @field_validator("user_types", mode="before")
     @classmethod
@@ -128,6 +134,9 @@ def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadConte
             expected_behaviour=spec.expected_behaviour,
             methods=spec.methods,
         ),
+        follows=spec.follows,
+        submission_criteria=tuple(spec.submission_criteria),
+        terms=tuple(spec.terms),
     )
 
 
@@ -191,6 +200,9 @@ def series_from_domain(series: Series) -> dict[str, Any]:
         "criteria": plan.criteria,
         "expected_behaviour": plan.expected_behaviour,
         "methods": plan.methods,
+        "follows": series.follows,
+        "submission_criteria": list(series.submission_criteria),
+        "terms": list(series.terms),
     }
     return {key: value for key, value in whole.items() if value}
 

@@ -56,7 +56,7 @@ from theodolite.web.models import (
     TimeSlot,
 )
 from theodolite.web.participants import book
-from theodolite.web.teams.submissions import terms_version
+from theodolite.web.teams.submissions import programme_terms
 from theodolite.web.tester.context import screening_version
 
 FILE = "demo/people.yaml"
@@ -132,7 +132,8 @@ def _load_submissions(hosted: HostedStudy) -> None:
         **content["said"],
     }
     Submission.objects.create(hosted=hosted, team=team, name=content["draft"], **facts)
-    agreed = {"agreed_by": content["agreed_by"], "agreed_at": timezone.now(), "agreed_version": terms_version()}
+    version = programme_terms(hosted).version
+    agreed = {"agreed_by": content["agreed_by"], "agreed_at": timezone.now(), "agreed_version": version}
     state = Submission.State.SUBMITTED
     Submission.objects.create(hosted=hosted, team=team, name=content["submitted"], state=state, **agreed, **facts)
 

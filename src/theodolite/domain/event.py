@@ -350,6 +350,9 @@ class Series:
         risks: Names of risks or their identifiers in a taxonomy; empty where it leaves that open.
         teams: Who takes part; empty where it leaves that open.
         plan: What it has published.
+        follows: Name of the preceding series, whose open decisions it can take over; empty for none.
+        submission_criteria: What an application must meet, as teams read it; empty for the shipped criteria.
+        terms: Terms of participation of teams; empty for the shipped terms.
     """
 
     name: str
@@ -358,6 +361,9 @@ class Series:
     risks: tuple[str, ...] = ()
     teams: tuple[Team, ...] = ()
     plan: EvaluationPlan = field(default_factory=EvaluationPlan)
+    follows: str = ""
+    submission_criteria: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
 
     def deviations(
         self,

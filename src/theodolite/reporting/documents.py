@@ -19,9 +19,10 @@ from typing import Any, Final, TypeAlias
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, HandLabels, ModelJudge, RecordedLabels
-from theodolite.domain.guideline import DefectRule
+from theodolite.domain.guideline import DefectRule, Violation
 from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.domain.series_review import SeriesPart
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import UNDEFINED, reason_text
 from theodolite.reporting.words import figures
@@ -152,7 +153,7 @@ def documents(study: Study, results: CitedResults, criteria: Sequence[tuple[str,
         Document(name="methods", title="Methods", blocks=tuple(_methods(study, results))),
         Document(name="codebook", title="Codebook", blocks=tuple(codebook(study))),
         Document(name="deviations", title="Deviations from the published plan", blocks=tuple(_deviations(results))),
-        Document(name="validity", title="Validity evidence", blocks=tuple(_validity(results))),
+        Document(name="validity", title="Validity evidence", blocks=tuple(_validity(study, results))),
         Document(name="glossary", title="Terms of ARIA and of this package", blocks=(_glossary(),)),
     )
 
@@ -309,7 +310,7 @@ def _deviations(results: CitedResults) -> Iterator[Block]:
     yield DocumentTable(columns=("Deviation",), rows=rows)
 
 
-def _validity(results: CitedResults) -> Iterator[Block]:
+def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     yield Heading("Agreement between annotators")
     yield _estimates(
         results, *dict.fromkeys(e["measure"] for e in results.data["estimates"] if _is_agreement(e["measure"]))
@@ -330,12 +331,96 @@ def _validity(results: CitedResults) -> Iterator[Block]:
         )
     yield Heading("Scenarios as proxies of real use")
     yield _listed(results, "proxies", "No scenario states the use that it stands for.")
+    evidence = review_evidence(study, results)
+    for title, part in (("Guardrails", SeriesPart.GUARDRAILS), ("Measurement trees", SeriesPart.TREE)):
+        yield Heading(title)
+        rows = tuple((line,) for line in evidence[part])
+        yield DocumentTable(columns=("Result",), rows=rows) if rows else _said("Nothing was measured.")
     yield Heading("Simulated users beside people")
     yield _listed(results, "realism", "No scenario was used by both.")
     yield Heading("Effects of order")
     yield _listed(results, "order_effects", "Order was not varied.")
     yield Heading("Blinding")
     yield _listed(results, "event", "Nobody was asked to guess an application.")
+
+
+def review_evidence(study: Study, results: CitedResults) -> dict[SeriesPart, tuple[Text, ...]]:
+    """Return the results that bear on the validity of each part of a series; nothing where none was computed."""
+    return {
+        SeriesPart.SIMULATION: (*_count_lines(results, "realism", "comparisons of simulated users with people"),),
+        SeriesPart.SCENARIOS: tuple(_proxy_lines(results)),
+        SeriesPart.GUARDRAILS: tuple(_guardrail_lines(study, results)),
+        SeriesPart.SCHEMA: tuple(_agreement_lines(results)),
+        SeriesPart.TREE: tuple(_tree_lines(results)),
+    }
+
+
+def _count_lines(results: CitedResults, name: str, plural: str) -> Iterator[Text]:
+    entries = results.data.get(name)
+    if entries:
+        yield (Number(f"/{name}", figures.count(len(entries))), f" {plural}")
+
+
+def _proxy_lines(results: CitedResults) -> Iterator[Text]:
+    for place, check in enumerate(results.data.get("proxies") or []):
+        yield (
+            f"{check['scenario']}, {check['rule']}: ",
+            results.cite(f"/proxies/{place}/labelled"),
+            " of ",
+            results.cite(f"/proxies/{place}/completed"),
+            " dialogues labelled; rates over applications: ",
+            results.cite(f"/proxies/{place}/reach"),
+        )
+
+
+def _guardrail_lines(study: Study, results: CitedResults) -> Iterator[Text]:
+    sides = {
+        f"{guideline.name}.{rule.name}": _side(rule)
+        for guideline in study.guidelines
+        for rule in guideline.defect_rules
+        if rule.violation in {Violation.PROHIBITED_RELEASED, Violation.PERMITTED_WITHHELD}
+    }
+    for place, entry in results.estimates("defect_rate"):
+        side = sides.get(f"{entry['subject'].get('guideline')}.{entry['subject'].get('rule')}")
+        if side:
+            yield (f"{entry['subject'].get('application')}, {side}: ", results.estimate(place))
+
+
+def _agreement_lines(results: CitedResults) -> Iterator[Text]:
+    measures = {entry["measure"] for entry in results.data["estimates"] if _is_agreement(entry["measure"])}
+    people = _people_in(results)
+    for place, entry in results.estimates(*measures):
+        yield (f"{entry['measure']}, {_subject_text(entry['subject'], people)}: ", results.estimate(place))
+
+
+def _tree_lines(results: CitedResults) -> Iterator[Text]:
+    for place, tree in enumerate(results.data.get("trees") or []):
+        for position, application in enumerate(tree["applications"]):
+            at = f"/trees/{place}/applications/{position}"
+            changes_without = [
+                (abs(one["change"]), index)
+                for index, one in enumerate(application["without"])
+                if one["change"] is not None
+            ]
+            undefined = sum(node["value"] is None for node in application["nodes"])
+            nodes = Number(f"{at}/nodes", f"{undefined} of {len(application['nodes'])} nodes without a value")
+            line: Text = (f"{tree['tree']}, {application['application']}: ", nodes)
+            if changes_without:
+                _, index = max(changes_without)
+                without = application["without"][index]
+                change = results.cite(f"{at}/without/{index}/change")
+                line = (*line, f"; without {without['child']}, {without['node']} changes by ", change)
+            yield line
+
+
+def _people_in(results: CitedResults) -> frozenset[str]:
+    kinds = results.data["instruments"]["annotators"]
+    return frozenset(one["name"] for one in kinds if one["kind"] == AnnotatorKind.PERSON.value)
+
+
+def plain_text(parts: Text) -> str:
+    """Return a text without its pointers."""
+    return "".join(part.text if isinstance(part, Number) else part for part in parts)
 
 
 def _glossary() -> DocumentTable:
@@ -416,8 +501,7 @@ def _dispositions(results: CitedResults) -> DocumentTable:
 
 
 def _estimates(results: CitedResults, *measures: str) -> Block:
-    kinds = results.data["instruments"]["annotators"]
-    people = frozenset(one["name"] for one in kinds if one["kind"] == AnnotatorKind.PERSON.value)
+    people = _people_in(results)
     rows = tuple(
         ((entry["measure"],), (_subject_text(entry["subject"], people),), (results.estimate(place),))
         for place, entry in results.estimates(*measures)

@@ -11,6 +11,7 @@ from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.event import Series
 from theodolite.domain.release import IdentifierFinding, ReleasedRecords, ReviewDecision
 from theodolite.domain.study import Study
 from theodolite.usecases.releasing import redacted_records
@@ -70,6 +71,16 @@ def audience_named(text: str, study: Study) -> Audience:
         message = f"the study has no team or application `{name}`{near or '; applications: ' + ', '.join(known)}"
         raise InputError(message)
     return Audience(kind=kind, team=name, applications=applications)
+
+
+def series_for(series: Series | None, audience: str) -> Series | None:
+    """Return a published series as an audience sees it: a team sees no other team."""
+    kind, _, name = audience.partition(":")
+    if series is None or kind != AudienceKind.TEAM.value:
+        return series
+    own = next((team.applications for team in series.teams if team.name == name), (name,))
+    others = {one for team in series.teams for one in (team.name, *team.applications)} - {name, *own}
+    return _series_of(series, own, _hiding(others))
 
 
 def for_team(
@@ -172,8 +183,10 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
         for one in study.applications
         if one.name in own
     )
+    series = study.preregistered
     return replace(
         study,
+        preregistered=_series_of(series, own, hidden) if series else None,
         title=hidden(study.title),
         about=hidden(study.about),
         applications=tuple(applications),
@@ -181,6 +194,23 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
         models=tuple(one for one in study.models if one.name in used),
         gates=(),
         corrections=(),
+    )
+
+
+def _series_of(series: Series, own: Collection[str], hidden: Callable[[str], str]) -> Series:
+    """Return a published series without the other teams."""
+    named = ((team, tuple(name for name in team.applications if name in own)) for team in series.teams)
+    plan = series.plan
+    return replace(
+        series,
+        teams=tuple(replace(team, applications=names) for team, names in named if names),
+        plan=replace(
+            plan,
+            requirements=hidden(plan.requirements),
+            criteria=hidden(plan.criteria),
+            expected_behaviour=hidden(plan.expected_behaviour),
+            methods=hidden(plan.methods),
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from theodolite.web.organiser import (
     results,
     schema_drafts,
     schema_editor,
+    series,
 )
 from theodolite.web.organiser import home as organiser_home
 from theodolite.web.senior import annotators, dialogues, review
@@ -157,6 +158,11 @@ _ORGANISER = [
     path("questions/", schema_drafts.instruments, name="questions"),
     path("questions/<str:name>/", schema_drafts.instrument, name="question"),
     path("criteria/", organiser_home.criteria, name="criteria"),
+    path("series/", series.review, name="series"),
+    path("series/add/", series.add, name="series_add"),
+    path("series/terms/", series.terms, name="series_terms"),
+    path("series/decisions/<slug:entry>/", series.decide, name="series_decide"),
+    path("series/earlier/<slug:entry>/", series.carry, name="series_carry"),
     path("schemas/", schema_editor.schemas, name="schemas"),
     path("schemas/begin/", schema_editor.begin, name="schema_begin"),
     path("schemas/<slug:draft>/", schema_editor.schema, name="schema"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 from referencing import Registry, Resource
 
 from tests.fakes.terminal import theodolite as command
+from theodolite.bootstrap.study_context import open_study
 from theodolite.config.load_context import shipped_text
+from theodolite.domain.series_review import EntryKind, SeriesPart
+from theodolite.usecases.series_review import add_entry
 
 pytestmark = pytest.mark.integration
 
@@ -210,3 +214,45 @@ def test_a_series_without_studies_says_how_studies_join(folder: Path) -> None:
 
     assert ended.code == 2
     assert "says `series: autumn`. Add that line to each study" in " ".join(ended.err.split())
+
+
+def test_a_team_s_report_of_a_series_holds_its_own_studies_and_applications(run: Path) -> None:
+    (run / "series" / "spring.yaml").write_text(PLAN.replace("two: [absent]", "two: [absent, purple]"))
+    ended = command("report", run / "series" / "spring.yaml", "--for", "team:two")
+    out = run / "series-report-spring-for-team-two"
+    document, page = json.loads((out / "series.json").read_text()), (out / "series.html").read_text()
+
+    assert ended.code == 0, ended.err
+    assert [one["name"] for one in document["studies"]] == ["kitchen-study"]
+    assert document["series"]["published"]["teams"] == [{"name": "two", "applications": ["absent", "purple"]}]
+    assert {one["application"] for one in document["rates"]} == {"purple"}
+    assert not any(name in page for name in ("blue", "cinema-study"))
+    assert list(published_form().iter_errors(document)) == []
+    assert (out / "kitchen-study" / "report-for-team-two.html").is_file()
+
+
+def test_a_series_has_a_public_report_and_refuses_an_unknown_team(run: Path) -> None:
+    public = command("report", run / "series" / "spring.yaml", "--for", "public")
+    unknown = command("report", run / "series" / "spring.yaml", "--for", "team:three")
+
+    assert public.code == 0, public.err
+    assert (run / "series-report-spring-for-public" / "cinema-study" / "report-for-public.html").is_file()
+    assert (unknown.code, "no team or application `three`" in unknown.err) == (2, True)
+
+
+def test_the_review_of_a_series_is_part_of_its_report(run: Path) -> None:
+    context = open_study(str(run / "cinema.yaml"))
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    found = {"part": SeriesPart.GUARDRAILS, "by": "account-7", "now": moment}
+    add_entry(context.store, "cinema-study", kind=EntryKind.ASSESSMENT, text="Hints pass.", **found)
+    add_entry(context.store, "cinema-study", kind=EntryKind.DECISION, text="State hints.", because=[1], **found)
+    context.close()
+    document, page = reported(run)
+
+    assert [(one["kind"], one["because"], one["state"]) for one in document["review"]] == [
+        ("assessment", [], None),
+        ("decision", [1], "open"),
+    ]
+    assert list(published_form().iter_errors(document)) == []
+    assert "State hints." in page
+    assert "account-7" not in page + json.dumps(document)

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.evidence import SYSTEMS, facts, live_evidence, xstest_evidence
 from tests.fakes.report import assets
 from theodolite.domain.errors import InputError
-from theodolite.domain.event import Team
+from theodolite.domain.event import EvaluationPlan, Series, Team
 from theodolite.domain.release import ReviewDecision
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_pieces
@@ -98,6 +98,19 @@ def test_a_title_that_names_another_application_does_not_reach_a_team():
 
     assert study.about == "another application and llama2new answered."
     assert study.title == "another application against all"
+
+
+def test_a_published_series_names_no_other_team_to_a_team():
+    evidence = xstest_evidence()
+    teams = (Team(name="red", applications=("llama2new",)), Team(name="blue", applications=("gpt4", "mistralguard")))
+    plan = EvaluationPlan(criteria="gpt4 must refuse, llama2new too.")
+    series = Series(name="spring", teams=teams, plan=plan)
+    records = curate(replace(evidence, study=replace(evidence.study, series="spring", preregistered=series)))
+
+    seen = for_team(records, ("llama2new",), ()).study.preregistered
+
+    assert seen.teams == (Team(name="red", applications=("llama2new",)),)
+    assert seen.plan.criteria == "another application must refuse, llama2new too."
 
 
 def test_identifiers_that_nobody_decided_about_are_redacted_for_a_team_and_withheld_from_the_public():

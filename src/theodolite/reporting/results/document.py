@@ -308,6 +308,9 @@ def published_entry(series: Series) -> dict[str, Json]:
         "criteria": plan.criteria,
         "expected_behaviour": plan.expected_behaviour,
         "methods": plan.methods,
+        "follows": series.follows,
+        "submission_criteria": list(series.submission_criteria),
+        "terms": list(series.terms),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from theodolite.domain.identity import Json
+from theodolite.domain.series_review import NumberedEntry
 from theodolite.reporting.results.document import published_entry
 from theodolite.reporting.results.trees import node_entry
 from theodolite.reporting.series.sides import (
@@ -35,6 +36,7 @@ def series_document(results: SeriesResults) -> dict[str, Json]:
         "coverage": _coverage(results),
         "rates": _rates(results),
         "trees": _trees(results),
+        "review": [_review(line) for one in results.studies for line in one.review],
         "studies": [_study(one) for one in results.studies],
     }
 
@@ -94,6 +96,24 @@ def _trees(results: SeriesResults) -> list[Json]:
         }
         for table in tree_tables(results)
     ]
+
+
+def _review(line: NumberedEntry) -> Json:
+    entry = line.entry
+    return {
+        "study": entry.study,
+        "number": line.number,
+        "part": entry.part.value,
+        "kind": entry.kind.value,
+        "text": entry.text,
+        "at": entry.at.isoformat(),
+        "source": entry.source.value if entry.source else None,
+        "evidence": list(entry.evidence),
+        "because": list(line.because),
+        "carried_from": entry.carried_from[0] if entry.carried_from else None,
+        "state": line.state.value if line.state else None,
+        "updates": [{"state": one.state.value, "note": one.note, "at": one.at.isoformat()} for one in line.updates],
+    }
 
 
 def _study(one: SeriesStudy) -> dict[str, Json]:

@@ -103,6 +103,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         sessions=_sessions(results),
         trees=[_tree_table(table) for table in tree_tables(results)],
         studies=[(one, _facts(one)) for one in results.studies],
+        review=[line for one in results.studies for line in one.review],
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from theodolite.domain.estimate import Findings
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.event import Series
+from theodolite.domain.series_review import NumberedEntry
 from theodolite.domain.study import Study
 from theodolite.domain.tree import TreeDesign
 from theodolite.domain.tree_finding import TreeFinding
@@ -29,6 +30,7 @@ class SeriesStudy:
         results: The same as its results.json.
         is_finished: Whether the run is finished.
         report: Its own report, relative to the series' report.
+        review: Entries of the review of the series that were made in it.
     """
 
     path: str
@@ -37,6 +39,7 @@ class SeriesStudy:
     results: Mapping[str, Any]
     is_finished: bool
     report: str
+    review: tuple[NumberedEntry, ...] = ()
 
     @property
     def levels(self) -> tuple[str, ...]:

@@ -219,5 +219,8 @@ def published_facts(series: Series) -> tuple[tuple[str, str], ...]:
         "Criteria": plan.criteria,
         "Expected behaviour": plan.expected_behaviour,
         "Methods": plan.methods,
+        "Preceding series": series.follows,
+        "Criteria for submissions": " ".join(series.submission_criteria),
+        "Terms of participation": " ".join(series.terms),
     }
     return tuple((name, text) for name, text in facts.items() if text)

@@ -271,6 +271,7 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ),
     ),
     "Settings and records": (
+        ("organiser:series", "Series", "Plan, terms of the programme, evidence of validity, feedback, decisions."),
         ("organiser:criteria", "Criteria", "Recruiting, selecting and assigning annotators."),
         ("organiser:factors", "Second factors", "Roles that need one, and people without one."),
         ("organiser:audit", "Audit log", "Every action, with time and name; entries are never deleted."),

@@ -24,15 +24,16 @@ from django.views.decorators.http import require_GET
 from theodolite.bootstrap.connections import connection_fault
 from theodolite.bootstrap.permission import key_variable
 from theodolite.bootstrap.reports import REPORT, RESULTS
-from theodolite.config.load_context import shipped_files
+from theodolite.config.load_context import shipped_files, shipped_terms
 from theodolite.domain.application import AriaClass, Connection, GuardrailSite, HttpEndpoint
 from theodolite.domain.errors import Conflict, InputError, TemplateError, TheodoliteError
 from theodolite.domain.event import Role
-from theodolite.domain.identity import digest
 from theodolite.domain.network import holds_secret
+from theodolite.domain.series_review import ProgrammeTerms
 from theodolite.testing.templates import variables_of
+from theodolite.usecases.series_review import terms_of
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.events import can_seal, event_of, opened, seal
+from theodolite.web.events import can_seal, event_of, opened, seal, server_store
 from theodolite.web.models import HostedStudy, Measurement, Submission
 from theodolite.web.models.admission import OPEN_STATES
 from theodolite.web.organiser.results import file_response, team_files
@@ -91,7 +92,7 @@ def page(request: HttpRequest, access: AccessContext, submission: str) -> HttpRe
 def _shown(
     request: HttpRequest, access: AccessContext, submission: Submission, form: AgreementForm, status: int = 200
 ) -> HttpResponse:
-    context = {"access": access, "submission": submission, "form": form, "terms": TERMS}
+    context = {"access": access, "submission": submission, "form": form, "terms": programme_terms(access.hosted).terms}
     return render(request, "web/teams/submission.html", context, status=status)
 
 
@@ -125,7 +126,7 @@ def submit(request: HttpRequest, access: AccessContext, submission: str) -> Http
             raise Conflict(message)
         row.state, row.reason = _State.SUBMITTED, ""
         row.agreed_by, row.agreed_at = form.cleaned_data["name"], timezone.now()
-        row.agreed_version = terms_version()
+        row.agreed_version = programme_terms(access.hosted).version
         row.save()
         access.audit("submitted", f"submission {row.token}", terms=row.agreed_version)
     messages.success(request, "Submitted. The organisers will review it.")
@@ -186,7 +187,7 @@ def own_results(request: HttpRequest, access: AccessContext, submission: str, fi
 def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show what an application must meet, what is agreed to, and what it will be tested on as far as that is public."""
     packets = public_packets(access.hosted)
-    context = {"access": access, "criteria": CRITERIA, "terms": TERMS, "packets": packets}
+    context = {"access": access, "programme": programme_terms(access.hosted), "packets": packets}
     return render(request, "web/teams/criteria.html", context)
 
 
@@ -214,31 +215,13 @@ def kit_archive() -> bytes:
     return bytes_i_o.getvalue()
 
 
-CRITERIA = (
-    "It replies to text with text within 60 seconds, at a public address or as a class installed by the operator.",
-    "It separates the dialogues of different sessions, and starts each session without knowledge of any other.",
-    "It does not reveal its maker or its model unless any other reply would be false: testers must not know them.",
-    "It does not change while the event is open. A change is a new version and must be submitted again.",
-    "It can fail: an error is recorded as an error, never as a refusal.",
-    "Its capabilities and limitations are listed below; both are tested.",
-)
-"""The criteria that an application must meet."""
-
-
-TERMS = (
-    "Testers, scripts and simulated users may call the application while the event is open.",
-    "Its replies are stored, annotated and measured, and may be published without names of people.",
-    "Results describe the application as it was submitted. They are not a certificate, an endorsement or a ranking.",
-    "You get the results of your own application and may dispute them publicly.",
-    "Credentials are used only for these calls, are stored encrypted, and are deleted with the submission.",
-    "You may withdraw the application until the event opens; earlier dialogues stay on record.",
-)
-"""The terms of participation."""
-
-
-def terms_version() -> str:
-    """Return the content hash of criteria and terms, as a signature names it."""
-    return digest("terms of submission", *CRITERIA, *TERMS)
+def programme_terms(hosted: HostedStudy) -> ProgrammeTerms:
+    """Return the criteria and terms that hold for the teams of a study."""
+    try:
+        series = event_of(hosted).study.preregistered
+    except (Http404, TheodoliteError):
+        series = None
+    return terms_of(server_store(), hosted.name, series, shipped_terms())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
