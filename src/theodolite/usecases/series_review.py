@@ -13,9 +13,9 @@ from theodolite.domain.series_review import (
     DecisionUpdate,
     EntryKind,
     FeedbackSource,
+    NumberedEntry,
     ProgrammeTerms,
     ReviewEntry,
-    NumberedEntry,
     SeriesPart,
 )
 from theodolite.ports.store import Store
