@@ -13,9 +13,9 @@ from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.measurement.study.risks import risk_findings
-from theodolite.store.ledger import database_now
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
+from theodolite.store.statements import database_now
 from theodolite.web.access import AccessContext
 from theodolite.web.analyst.coding import book_token
 from theodolite.web.analyst.responses import AnalystContext

@@ -37,7 +37,6 @@ from theodolite.store.annotation_queue import (
     reserve,
 )
 from theodolite.store.event_sessions import avoided_topics_of
-from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.annotating import (
     DraftRow,
     QueueRow,
@@ -46,6 +45,7 @@ from theodolite.store.models.annotating import (
     RoomVoteRow,
     WorkItemRow,
 )
+from theodolite.store.statements import database_now, one_at_a_time
 
 
 def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:

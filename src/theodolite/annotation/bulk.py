@@ -28,7 +28,7 @@ from theodolite.store.annotation_queue import (
     queue_of,
     rows_under,
 )
-from theodolite.store.ledger import CHUNK, database_now
+from theodolite.store.ledger import CHUNK
 from theodolite.store.models.annotating import (
     QueueRow,
     ReservationRow,
@@ -38,6 +38,7 @@ from theodolite.store.models.annotating import (
     RoomVoteRow,
     WorkItemRow,
 )
+from theodolite.store.statements import database_now
 
 OFFERED, _RELEASED = ReservationState.OFFERED.value, ReservationState.RELEASED.value
 

@@ -38,7 +38,7 @@ from theodolite.store.annotation_queue import (
     threads_of,
 )
 from theodolite.store.dialogues import dialogues_of
-from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
+from theodolite.store.ledger import CHUNK
 from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import (
     CaseRow,
@@ -49,6 +49,7 @@ from theodolite.store.models.annotating import (
     ThreadRow,
     WorkItemRow,
 )
+from theodolite.store.statements import database_now, one_at_a_time
 
 CASES_PAGE = 50
 """Cases on one page of the list; count."""

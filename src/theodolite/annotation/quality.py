@@ -45,7 +45,6 @@ from theodolite.store.annotation_queue import (
     resolutions_of,
     state_of,
 )
-from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow
 from theodolite.store.models.annotating import (
     GoldRow,
@@ -60,6 +59,7 @@ from theodolite.store.models.annotating import (
     TestAnswerRow,
     WorkItemRow,
 )
+from theodolite.store.statements import database_now, one_at_a_time
 
 PAGE = 20
 """Gold items on one page of the list; count."""

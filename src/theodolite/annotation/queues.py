@@ -42,7 +42,7 @@ from theodolite.store.annotation_queue import (
     queue_of,
 )
 from theodolite.store.contents import content_of, file_record, filed_records
-from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
+from theodolite.store.ledger import CHUNK
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, TurnRow
 from theodolite.store.models.annotating import (
     GoldRow,
@@ -52,7 +52,7 @@ from theodolite.store.models.annotating import (
     RoutedRow,
     WorkItemRow,
 )
-from theodolite.store.statements import grouped
+from theodolite.store.statements import database_now, grouped, one_at_a_time
 
 
 def judges_of(study: Study) -> list[Annotator]:

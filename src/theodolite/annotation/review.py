@@ -42,7 +42,6 @@ from theodolite.store.annotation_queue import (
     resolutions_of,
     room_row,
 )
-from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models import AnswerRow, DialogueRow
 from theodolite.store.models.annotating import (
     ReservationRow,
@@ -53,6 +52,7 @@ from theodolite.store.models.annotating import (
     WorkItemRow,
 )
 from theodolite.store.results import replace_adjudication
+from theodolite.store.statements import database_now, one_at_a_time
 
 PAGE = 50
 """Items on one page of the list; count."""

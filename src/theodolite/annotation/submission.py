@@ -40,7 +40,7 @@ from theodolite.store.annotation_queue import (
     reservation_of,
     saved_at,
 )
-from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
+from theodolite.store.ledger import CHUNK
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow
 from theodolite.store.models.annotating import (
     DraftRow,
@@ -51,6 +51,7 @@ from theodolite.store.models.annotating import (
     WorkItemRow,
 )
 from theodolite.store.results import keep_labels
+from theodolite.store.statements import database_now, one_at_a_time
 
 
 def save_answer(token: str, participant: str, answer: Answer) -> datetime:

@@ -32,11 +32,9 @@ from theodolite.gateways.factory import Caching, open_application, open_labeller
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.rate_limiter import SlotPools
 from theodolite.ports.application import ApplicationClient, Labeller, Model, Stoppable
+from theodolite.ports.limits import SharedLimits
 from theodolite.ports.progress import Clock
 from theodolite.usecases.conformance import Examination, examine
-
-STARTS_NAME = "starts"
-"""Folder within a workspace that remembers starts for limits per minute."""
 
 LIMITS_NAME = "limits"
 """Folder within a workspace that remembers how many calls in flight each account bore."""
@@ -85,6 +83,7 @@ def open_clients(
     clock: Clock,
     caching: Caching | None = None,
     passed: Passed = NOTHING_PASSED,
+    limits: SharedLimits | None = None,
 ) -> Clients:
     """Return connections to all models and applications of a study.
 
@@ -95,20 +94,20 @@ def open_clients(
         clock: Tells the time.
         caching: How replies are kept; None for not at all.
         passed: Functions that run in this process in place of files of the study.
+        limits: Shares limits with other processes on the same database; None for limits of this process alone.
 
     Raises:
         InputError: If the study runs code, or sends keys, that the operator has not allowed.
     """
     require_code_permission(loaded)
     require_key_permission(loaded, environ)
-    study, accounts = loaded.study, SlotPools(clock, folder=workspace / LIMITS_NAME)
+    study, accounts = loaded.study, SlotPools(clock, folder=workspace / LIMITS_NAME, limits=limits)
     models: dict[str, Model] = {
         endpoint.name: open_model(
             endpoint,
             environ=environ,
             clock=clock,
             accounts=accounts,
-            starts=workspace / STARTS_NAME,
             caching=caching,
             folder=loaded.folder,
         )
@@ -127,8 +126,10 @@ def open_clients(
         for a in study.annotators
     }
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
-    stop_conditions = StopConditions(budget=study.budget, cost_estimator=CostEstimator(study))
-    return Clients(models=models, applications=applications, labellers=labellers, stop_conditions=stop_conditions)
+    stop_conditions = StopConditions(budget=study.budget, cost_estimator=CostEstimator(study), limits=limits)
+    return Clients(
+        models=models, applications=applications, labellers=labellers, stop_conditions=stop_conditions, shares=accounts
+    )
 
 
 def open_one(

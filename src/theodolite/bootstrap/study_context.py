@@ -81,6 +81,7 @@ class StudyContext:
             clock=self.clock,
             caching=caching,
             passed=self.passed,
+            limits=self.store.limits_of(self.owner),
         )
 
     def wants_cache(self) -> bool:

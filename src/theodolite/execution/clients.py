@@ -7,7 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import ParamSpec, TypeVar, cast
@@ -48,6 +48,7 @@ from theodolite.domain.run import Failure, FailureKind, FailureSource, Spending,
 from theodolite.domain.study import Budget, Study
 from theodolite.domain.text import MICROS, cost_text, dollars
 from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Labeller, Lenient, Model, Networked
+from theodolite.ports.limits import Allowance, LimitShares, SharedLimits
 from theodolite.ports.store import Journal
 
 
@@ -61,6 +62,7 @@ class Clients:
         stop_conditions: Checked before each call and updated after it.
         labellers: Labelling functions by the name of their annotator.
         slots: Limits the calls in flight; no limit by default.
+        shares: Shares of limits that several processes have; None for limits of this process alone.
     """
 
     models: Mapping[str, Model]
@@ -68,6 +70,19 @@ class Clients:
     stop_conditions: StopConditions
     labellers: Mapping[str, Labeller] = field(default_factory=dict)
     slots: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
+    shares: LimitShares | None = None
+
+    async def renew_shares(self) -> None:
+        """Adapt the shares of limits and of the budget to the number of processes."""
+        if self.shares is not None:
+            await self.shares.renew()
+        await self.stop_conditions.renew_allowance()
+
+    async def give_back_shares(self) -> None:
+        """Return the shares of limits and of the budget; no call may be in flight."""
+        if self.shares is not None:
+            await self.shares.give_back()
+        self.stop_conditions.forget_allowance()
 
     def within(self, parallel: int) -> Clients:
         """Return the same clients with at most `parallel` calls in flight; count."""
@@ -139,7 +154,8 @@ class Clients:
         return tuple(use for use in uses if use.connections or use.refused or use.programs)
 
     async def close(self) -> None:
-        """Close all clients."""
+        """Return shares of limits and close all clients."""
+        await self.give_back_shares()
         for application in self.applications.values():
             await application.close()
         for labeller in self.labellers.values():
@@ -204,6 +220,7 @@ async def drive(
             reply = await clients.answer(request, unit.key)
             if not reply.recorded:  # its file is its journal
                 await journal.append(unit.key, _entry(state, reply, clients))
+                clients.stop_conditions.stored(request, reply)
             state = advance(flow, state, reply)
     except (GatewayError, ReplayError, TemplateError) as error:
         return failure_of(unit, error, request)
@@ -423,6 +440,11 @@ class CostEstimator:
         return math.ceil(lengths.tokens_out / lengths.n) if lengths else model.longest_reply
 
 
+BUDGET_POLL_S = 0.2
+"""Pause before a part of the budget is requested again that other processes have; seconds."""
+
+_SHARED = "the budget does not cover another call beside those of other processes"
+
 FAILURES_IN_A_ROW = 20
 """Consecutive failed calls to one endpoint that stop a run; count."""
 
@@ -444,6 +466,7 @@ class StopConditions:
         reason: Why the run stops; empty while it continues.
         remedy: What the user does before the run can resume; empty if nothing.
         cost_estimator: Estimates the cost of calls in flight; None to count finished calls only.
+        limits: Leases parts of the budget that several processes share; None for a budget of this process alone.
     """
 
     budget: Budget
@@ -451,6 +474,12 @@ class StopConditions:
     reason: str = ""
     remedy: str = ""
     cost_estimator: CostEstimator | None = None
+    limits: SharedLimits | None = None
+    _allowance: Allowance | None = None
+    _used_of_allowance: Spending = field(default_factory=Spending)
+    _unstored: Spending = field(default_factory=Spending)
+    _next_lease_s: float = -math.inf
+    _leasing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reserved: Spending = field(default_factory=Spending)
     _n_in_flight: int = 0
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
@@ -479,11 +508,14 @@ class StopConditions:
         if self.cost_estimator is None or not self.budget.is_limited:
             return None
         expected = self.cost_estimator.expected(request)
-        while short := self._shortage(expected):
-            if not self._n_in_flight:
+        while self._shortage(expected):
+            is_final = await self._lease(expected)
+            if not (short := self._shortage(expected)):
+                break
+            if is_final and not self._n_in_flight:
                 self.stop(short, _RAISE)
             else:
-                await self._settled.wait()
+                await self._pause()
             self.check()
             expected = self.cost_estimator.expected(request)
         self._reserved += expected
@@ -505,8 +537,57 @@ class StopConditions:
         if reply is not None:
             self.cost_estimator.learn(request, reply)
             self.spent += self.cost_estimator.unreported_cost(request, reply)
+            self._unstored += self._cost(request, reply)
+            self._used_of_allowance += self._cost(request, reply)
         back, self._settled = self._settled, asyncio.Event()
         back.set()
+
+    def stored(self, request: Request, reply: Reply) -> None:
+        """Record that a reply is in the journal, where other processes see its cost."""
+        if self.limits is not None and self.cost_estimator is not None and self.budget.is_limited:
+            self._unstored -= self._cost(request, reply)
+
+    async def renew_allowance(self) -> None:
+        """Return the part of the budget that is not needed now, if other processes work on the run."""
+        if self.limits is not None and self._allowance is not None and await self.limits.n_other_workers():
+            async with self._leasing:
+                await self._lease_part(self.limits, Spending())
+
+    def forget_allowance(self) -> None:
+        """Lease a part of the budget anew before the next call."""
+        self._allowance = None
+
+    def _cost(self, request: Request, reply: Reply) -> Spending:
+        return spent_with(Spending(), reply) + self.unreported_cost(request, reply)
+
+    async def _lease(self, expected: Spending) -> bool:
+        """Lease a part of a shared budget; return whether no more can come from other processes."""
+        if self.limits is None:
+            return True
+        async with self._leasing:
+            if not self._shortage(expected):
+                return False
+            now_s = asyncio.get_running_loop().time()
+            if now_s < self._next_lease_s:
+                return False
+            self._next_lease_s = now_s + BUDGET_POLL_S
+            allowance = await self._lease_part(self.limits, expected)
+            return not allowance.is_contested
+
+    async def _lease_part(self, limits: SharedLimits, expected: Spending) -> Allowance:
+        used_before = self._used_of_allowance - self._unstored
+        self._allowance = None  # nothing may be reserved from a part that is being exchanged
+        self._allowance = await limits.allow(self.budget, self._reserved + self._unstored, expected)
+        # Replies that were on their way to the journal count in the new part until they are stored.
+        self._used_of_allowance -= used_before
+        self.learn(self._allowance.spent)
+        return self._allowance
+
+    async def _pause(self) -> None:
+        """Wait until a call has ended; other processes may return a part of the budget meanwhile."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if self.limits is None else BUDGET_POLL_S):
+                await self._settled.wait()
 
     def unreported_cost(self, request: Request, reply: Reply) -> Spending:
         """Return the estimated cost of a call whose reply reports none.
@@ -539,6 +620,7 @@ class StopConditions:
         streak.append(unit)
         error.spent = replace(error.spent, calls=1, attempts=error.tries)
         self.spent += error.spent
+        self._used_of_allowance += error.spent
         if len(streak) >= FAILURES_IN_A_ROW:
             self._endpoint_failures.update(streak)
             outcome = "were rejected:" if isinstance(error, Rejected) else "failed; the last error:"
@@ -564,7 +646,14 @@ class StopConditions:
 
     def _shortage(self, expected: Spending) -> str:
         """Return why the budget does not cover a call beside those in flight; empty if it does."""
-        return _short_of(self.budget, self.spent, self._reserved, expected)
+        if self.limits is None:
+            return _short_of(self.budget, self.spent, self._reserved, expected)
+        if self._allowance is None:
+            return "no part of the budget is leased yet"
+        if self._allowance.covers(self._used_of_allowance + self._reserved + expected):
+            return ""
+        missing = _short_of(self.budget, self.spent, self._reserved, expected)
+        return missing or _short_of(self.budget, self.spent + self._unstored, self._reserved, expected) or _SHARED
 
 
 def _spent_up(budget: Budget, spent: Spending) -> str:

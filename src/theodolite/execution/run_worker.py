@@ -37,6 +37,9 @@ PROGRESS_INTERVAL_S = 1.0
 LEASE_S = 60.0
 """Duration of a lease; seconds."""
 
+SHARES_INTERVAL_S = 2.0
+"""Interval at which shares of limits are adapted to the number of workers; seconds."""
+
 POLL_INTERVAL_S = 0.05
 """Pause between two polls for annotation units, so that one poll returns many; seconds."""
 
@@ -278,6 +281,7 @@ class RunWorker:
             while True:
                 self._dialogue_queue.over = UnitKind.SESSION not in kinds
                 await self._work(kinds)
+                await self.clients.give_back_shares()  # a worker that waits needs none
                 if not await self._may_continue(kinds):
                     return
                 await asyncio.sleep(EMPTY_POLL_INTERVAL_S)
@@ -305,7 +309,11 @@ class RunWorker:
 
     async def _work(self, kinds: frozenset[UnitKind]) -> None:
         async with asyncio.TaskGroup() as tasks:
-            background = [tasks.create_task(self._renew_leases()), tasks.create_task(self._report_progress())]
+            background = [
+                tasks.create_task(self._renew_leases()),
+                tasks.create_task(self._renew_shares()),
+                tasks.create_task(self._report_progress()),
+            ]
             pools = []
             if UnitKind.SESSION in kinds:
                 pools.append(tasks.create_task(self._run_sessions()))
@@ -325,6 +333,12 @@ class RunWorker:
             await asyncio.sleep(LEASE_S / 3)
             await self._unit_queue.renew()
             await self._read_other_processes()
+
+    async def _renew_shares(self) -> None:
+        """Adapt the shares of limits and of the budget to the workers that came and left."""
+        while True:
+            await asyncio.sleep(SHARES_INTERVAL_S)
+            await self.clients.renew_shares()
 
     async def _report_progress(self) -> None:
         """Report progress while no session ends."""

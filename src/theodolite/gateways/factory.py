@@ -21,6 +21,7 @@ from theodolite.domain.application import (
     RecordedFile,
 )
 from theodolite.domain.errors import InputError
+from theodolite.domain.identity import digest
 from theodolite.gateways.http_client import checked_address, host_of
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
@@ -66,7 +67,6 @@ def open_model(
     environ: Mapping[str, str],
     clock: Clock,
     accounts: SlotPools | None = None,
-    starts: Path | None = None,
     caching: Caching | None = None,
     folder: Path = Path(),
 ) -> ChatModel | InspectModel | CachedModel | ScriptedModel:
@@ -80,7 +80,6 @@ def open_model(
         environ: Environment variables, for the key.
         clock: Tells the time and waits between tries.
         accounts: Shared with other models; one of its own unless given.
-        starts: Folder that remembers starts for limits per minute; None to forget them.
         caching: How replies are kept; None for not at all.
         folder: The study's folder, for files of certificates.
 
@@ -91,7 +90,7 @@ def open_model(
         from theodolite.gateways.templates import ScriptedModel
 
         return ScriptedModel(endpoint)
-    model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or SlotPools(clock), starts)
+    model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or SlotPools(clock))
     if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
         return model
     from theodolite.gateways.models.cached_model import CachedModel
@@ -102,7 +101,7 @@ def open_model(
 
 
 def _live(
-    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: SlotPools, starts: Path | None
+    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: SlotPools
 ) -> ChatModel | InspectModel:
     key = context.environ.get(endpoint.key)
     if endpoint.url:
@@ -110,15 +109,13 @@ def _live(
     if endpoint.kind is ModelKind.INSPECT:
         from theodolite.gateways.models.inspect_model import InspectModel
 
-        return InspectModel(
-            endpoint, key=key, clock=clock, rate_limiter=_rate_limiter(endpoint, accounts, clock, starts)
-        )
+        return InspectModel(endpoint, key=key, clock=clock, rate_limiter=_rate_limiter(endpoint, accounts, clock))
     return ChatModel(
         endpoint,
         key=key,
         clock=clock,
         dialect=_dialect_of(endpoint.kind),
-        rate_limiter=_rate_limiter(endpoint, accounts, clock, starts),
+        rate_limiter=_rate_limiter(endpoint, accounts, clock),
         route=route_of(endpoint.network, context, what=f"model `{endpoint.name}`"),
     )
 
@@ -131,20 +128,20 @@ def _dialect_of(kind: ModelKind) -> Dialect:
     return CHAT_COMPLETIONS
 
 
-def _rate_limiter(endpoint: ModelEndpoint, accounts: SlotPools, clock: Clock, starts: Path | None) -> RateLimiter:
+def _rate_limiter(endpoint: ModelEndpoint, accounts: SlotPools, clock: Clock) -> RateLimiter:
     """Return a model's rate limiter: its account's slots, and the limits a minute of all its names in the study."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     is_priced = endpoint.price is not None
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)
     if endpoint.rpm is None and endpoint.tpm is None:
         return RateLimiter(account, clock)
-    from theodolite.gateways.rate_window import Window, start_log
+    from theodolite.gateways.rate_window import SharedWindow, Window
 
     model = host, endpoint.key, endpoint.model
-    log = start_log(starts, clock, *model) if starts is not None else None
-    window = accounts.windows.setdefault(model, Window())
+    shared = accounts.limits and SharedWindow(accounts.limits, clock, digest("limit", *model))
+    window = accounts.windows.setdefault(model, shared or Window())
     window.keep_to(requests=endpoint.rpm, tokens=endpoint.tpm)
-    return RateLimiter(account, clock, window=window, log=log)
+    return RateLimiter(account, clock, window=window)
 
 
 def open_application(

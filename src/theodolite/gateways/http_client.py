@@ -178,9 +178,9 @@ class HttpClient:
         answer, tries = outcome
         return replace(answer, attempts=tries) if tries > 1 else answer
 
-    def wait_s(self, http_request: HttpRequest) -> float:
+    async def wait_s(self, http_request: HttpRequest) -> float:
         """Return how long a request would wait for its minute, were it made now; seconds."""
-        return self._rate_limiter.wait_s(http_request.tokens)
+        return await self._rate_limiter.wait_s(http_request.tokens)
 
     async def close(self) -> None:
         """Let go of the connections; a later call opens new ones."""

@@ -16,7 +16,8 @@ from theodolite.gateways.errors import AttemptError
 from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:
-    from theodolite.gateways.rate_window import Start, StartLog, Window
+    from theodolite.gateways.rate_window import SharedWindow, Start, Window
+    from theodolite.ports.limits import SharedLimits
 
 
 START = 8
@@ -78,6 +79,18 @@ class AdaptiveLimit:
         self._refused_at = 0
         self._cut_to = 0
         self._next_cut_s = float("-inf")
+
+    def set_ceiling(self, ceiling: int, *, start: int) -> None:
+        """Bound the limit by the leased slots; nothing is known yet where no call has ended.
+
+        Args:
+            ceiling: Leased slots; count.
+            start: Calls that may be in flight at first; count.
+        """
+        self.ceiling = ceiling
+        if not self._round and not self._clean:
+            self.limit = self._size = min(start, ceiling)
+        self.limit = min(self.limit, ceiling)
 
     def raise_ceiling(self, ceiling: int) -> None:
         """Allow at least so many calls; one account may serve several models."""
@@ -211,6 +224,23 @@ MOST_AT_FIRST_PRICED = 32
 """Calls in flight at first where an earlier run knows that such an account bears more; count."""
 
 
+NO_SLOT_POLL_S = 0.5
+"""Pause before slots are requested again while other workers have leased all of them; seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotShare:
+    """Slots of an account that several workers share.
+
+    Attributes:
+        limits: Leases them.
+        account: Hash of host and name of the key.
+    """
+
+    limits: SharedLimits
+    account: str
+
+
 class SlotPool:
     """Hands out slots, first come first served, as many as the adaptive limit allows."""
 
@@ -222,6 +252,7 @@ class SlotPool:
         start: int = START,
         most_at_first: int | None = None,
         log: LimitLog | None = None,
+        share: SlotShare | None = None,
     ) -> None:
         """Have all slots free.
 
@@ -231,12 +262,18 @@ class SlotPool:
             start: Calls in flight at most at first, where no log knows better; count.
             most_at_first: Calls in flight at most at first, whatever the log knows; count, None for no bound.
             log: Remembers for the next process what the account bears; None to forget it.
+            share: Leases slots that several processes share; None for an account of this process alone.
         """
         self._clock = clock
         self._log = log
         start = (log.recall() if log is not None else None) or start
         start = start if most_at_first is None else min(start, most_at_first)
         self._limit = AdaptiveLimit(parallel, start=start)
+        self._start = start
+        self._parallel = parallel
+        self._share = share
+        self._leasing = asyncio.Lock()
+        self._is_used = self._is_leased = False
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -247,10 +284,40 @@ class SlotPool:
 
     def share(self, parallel: int) -> None:
         """Let one more model use the account; the largest wish is the bound for all."""
+        self._parallel = max(self._parallel, parallel)
         self._limit.raise_ceiling(parallel)
+
+    async def renew(self, *, is_needed: bool = True) -> None:
+        """Adapt the leased slots to the number of workers; nothing happens before the first call.
+
+        Args:
+            is_needed: False where a lease suffices that was made a moment ago.
+        """
+        if self._share is None:
+            return
+        async with self._leasing:
+            if self._is_leased and not is_needed:
+                return
+            lease = await self._share.limits.lease_slots(self._share.account, self._parallel, self._in_flight)
+            self._limit.set_ceiling(lease.slots, start=max(1, self._start // lease.n_workers))
+            self._is_used, self._is_leased = True, lease.slots > 0
+        self._wake()
+
+    def forget_lease(self) -> None:
+        """Lease anew before the next call."""
+        self._is_used = self._is_leased = False
+
+    @property
+    def is_used(self) -> bool:
+        """Whether calls were made since the last return of slots."""
+        return self._is_used
 
     async def enter(self) -> int:
         """Wait for a slot and return what `leave` has to be told."""
+        while self._share is not None and not self._is_leased:
+            await self.renew(is_needed=False)
+            if not self._is_leased:
+                await self._clock.sleep(NO_SLOT_POLL_S)
         if self._waiting or self._in_flight >= self._limit.limit:
             await self._wait()
         else:
@@ -304,17 +371,40 @@ class SlotPools:
         windows: Limits per minute by host, name of the key and model; a new limit is added on first use.
     """
 
-    def __init__(self, clock: Clock, *, folder: Path | None = None) -> None:
+    def __init__(self, clock: Clock, *, folder: Path | None = None, limits: SharedLimits | None = None) -> None:
         """Know of none yet.
 
         Args:
             clock: Tells the time.
             folder: Where what each account bears is remembered; None to forget it.
+            limits: Shares limits with other workers; None for limits of this process alone.
         """
         self._clock = clock
         self._folder = folder
+        self.limits = limits
+        self._n_others = 0
         self._accounts: dict[tuple[str, str], SlotPool] = {}
-        self.windows: dict[tuple[str, str, str], Window] = {}
+        self.windows: dict[tuple[str, str, str], Window | SharedWindow] = {}
+
+    async def renew(self) -> None:
+        """Adapt the leased slots if other workers came or left; a process that is alone asks and writes nothing."""
+        if self.limits is None:
+            return
+        before, self._n_others = self._n_others, await self.limits.n_other_workers()
+        if before or self._n_others:
+            for account in self._accounts.values():
+                if account.is_used:
+                    await account.renew()
+
+    async def give_back(self) -> None:
+        """Return leased slots and requests; no call may be in flight."""
+        if self.limits is None:
+            return
+        for window in self.windows.values():
+            await window.give_back()
+        for account in self._accounts.values():
+            account.forget_lease()
+        await self.limits.give_back()
 
     def of(self, host: str, variable: str, *, parallel: int = PARALLEL, is_priced: bool = False) -> SlotPool:
         """Return the account of a host and the name of a key.
@@ -329,15 +419,14 @@ class SlotPools:
         if account is None:
             log = limit_log(self._folder, self._clock, host, variable) if self._folder is not None else None
             start, most = (START_PRICED, MOST_AT_FIRST_PRICED) if is_priced else (START, None)
-            account = SlotPool(self._clock, parallel=parallel, start=start, most_at_first=most, log=log)
+            share = None if self.limits is None else SlotShare(self.limits, digest("account", host, variable))
+            account = SlotPool(self._clock, parallel=parallel, start=start, most_at_first=most, log=log, share=share)
             self._accounts[host, variable] = account
         account.share(parallel)
         return account
 
 
 _PATIENT = 0.3
-
-_RECALLED = 1.1  # a little more than a window: what began before it may have arrived within it
 
 _BUSY = frozenset({503})
 """Statuses beside "too many requests" by which servers say that they have too much to do."""
@@ -366,25 +455,24 @@ class RateLimiter:
     """
 
     def __init__(
-        self, account: SlotPool, clock: Clock, *, window: Window | None = None, log: StartLog | None = None
+        self,
+        account: SlotPool,
+        clock: Clock,
+        *,
+        window: Window | SharedWindow | None = None,
     ) -> None:
-        """Recall what an earlier process has started within the window, unless another rate limiter has done so.
+        """Wait for nothing yet.
 
         Args:
             account: Hands out slots.
             clock: Tells the time and waits.
             window: Limits per minute; None for none.
-            log: Remembers starts for the next process; None to forget them.
         """
         self._account = account
         self._clock = clock
         self._window = window
-        self._log = log
         self._share_taken = 1.0
         self._queue: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
-        if window is not None and log is not None and window.is_empty:
-            now_s = clock.monotonic_s()
-            window.recall((now_s - age_s, tokens) for age_s, tokens in log.recall(_RECALLED * window.span_s))
 
     async def begin(self, tokens: int = 0) -> Permit:
         """Wait until an attempt may begin.
@@ -397,7 +485,7 @@ class RateLimiter:
         async with self._first_come():
             return await self._through(self._window, tokens)
 
-    def wait_s(self, tokens: int = 0) -> float:
+    async def wait_s(self, tokens: int = 0) -> float:
         """Return how long an attempt would wait for its minute, were it made now; seconds.
 
         Args:
@@ -405,7 +493,7 @@ class RateLimiter:
         """
         if self._window is None:
             return 0.0
-        return self._window.wait_s(self._clock.monotonic_s(), math.ceil(tokens * self._share_taken))
+        return await self._window.prepare(self._clock.monotonic_s(), math.ceil(tokens * self._share_taken))
 
     def end(
         self, permit: Permit, attempt_error: AttemptError | None, *, answered: bool, tokens: int | None = None
@@ -433,21 +521,19 @@ class RateLimiter:
         retry_policy = 1.0 if share > self._share_taken else _PATIENT
         self._share_taken += retry_policy * (share - self._share_taken)
 
-    async def _through(self, window: Window, foreseen: int) -> Permit:
+    async def _through(self, window: Window | SharedWindow, foreseen: int) -> Permit:
         """Take a slot and a place in the window at one moment; nobody sleeps on a slot."""
         while True:
             tokens = math.ceil(foreseen * self._share_taken)
-            wait_s = window.wait_s(self._clock.monotonic_s(), tokens)
+            wait_s = await window.prepare(self._clock.monotonic_s(), tokens)
             if wait_s > 0:
                 await self._clock.sleep(wait_s)
                 continue
             ticket = await self._account.enter()
             now_s = self._clock.monotonic_s()
-            if window.wait_s(now_s, tokens) > 0:
+            if not window.has_room(now_s, tokens):
                 self._account.leave()
                 continue
-            if self._log is not None:
-                self._log.note(tokens, span_s=_RECALLED * window.span_s)
             return Permit(ticket, window.start(now_s, tokens), foreseen)
 
     def _first_come(self) -> asyncio.Lock:

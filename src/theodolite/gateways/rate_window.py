@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
+from dataclasses import dataclass, replace
 
-from theodolite.domain.identity import digest
+from theodolite.ports.limits import BlockRequest, SharedLimits, StartReport
 from theodolite.ports.progress import Clock
 
 SPAN_S = 60.0
@@ -65,16 +61,6 @@ class Window:
         self._starts: deque[Start] = deque()
         self._tokens_in_window = 0
 
-    @property
-    def span_s(self) -> float:
-        """How long a start is remembered; seconds."""
-        return self._span_s
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no start is remembered."""
-        return not self._starts
-
     def keep_to(self, *, requests: int | None = None, tokens: int | None = None) -> None:
         """Keep to these limits as well; the smallest of each holds.
 
@@ -84,11 +70,6 @@ class Window:
         """
         self._requests = _smallest(self._requests, requests)
         self._tokens = _smallest(self._tokens, tokens)
-
-    def recall(self, starts: Iterable[tuple[float, int]]) -> None:
-        """Take in earlier starts as moment and tokens, the oldest first; seconds and counts."""
-        for moment_s, tokens in starts:
-            self.start(moment_s, tokens)
 
     def wait_s(self, now_s: float, tokens: int = 0) -> float:
         """Return how long a start has to wait; seconds, 0 if it may be now.
@@ -111,6 +92,17 @@ class Window:
             n_over, tokens_over = n_over - 1, tokens_over - start.tokens
             free_at_s = max(free_at_s, start.moment_s + self._span_s)  # each is forgotten after those before it
         return max(_SHORTEST_WAIT_S, free_at_s - now_s) if self._starts else 0.0
+
+    def has_room(self, now_s: float, tokens: int = 0) -> bool:
+        """Return whether a start may be now."""
+        return self.wait_s(now_s, tokens) <= 0
+
+    async def prepare(self, now_s: float, tokens: int = 0) -> float:
+        """Return how long a start has to wait; seconds, 0 if it may be now."""
+        return self.wait_s(now_s, tokens)
+
+    async def give_back(self) -> None:
+        """Return nothing: this window belongs to one process."""
 
     def start(self, now_s: float, tokens: int = 0) -> Start:
         """Enter a start and return it, to be settled later."""
@@ -143,65 +135,166 @@ def _smallest(*limits: int | None) -> int | None:
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-LARGEST_BYTES = 1_000_000
-"""Size at which the log drops what is too old to matter."""
+BLOCK_S = 2.0
+"""Time in which the requests of a block must be sent; seconds."""
+
+DENIED_POLL_S = 1.0
+"""Longest pause before a denied block is requested again; seconds. Other workers may return theirs early."""
 
 
-class StartLog:
-    """One file of lines, one start each: seconds since 1970 and tokens."""
+@dataclass(slots=True)
+class _Block:
+    """A leased block of requests.
 
-    def __init__(self, path: Path, clock: Clock) -> None:
-        """Keep the path; the file is made with the first start."""
-        self._path = path
-        self._clock = clock
-        self._size = 0
+    Attributes:
+        number: Its number in the database.
+        requests: Requests that may still be sent; count.
+        tokens: Tokens that may still be taken; count, None for no limit.
+        ends_s: Moment after which no request of it is sent; seconds on this process's clock.
+        n_sent: Requests that were sent; count.
+        n_under_way: Requests that have not ended; count.
+        tokens_sent: Tokens that they took or are expected to take; count.
+        arrived_s: Moment by which the last one had arrived; seconds.
+    """
 
-    def recall(self, span_s: float) -> list[tuple[float, int]]:
-        """Return the starts of the last seconds as age and tokens, the oldest first; seconds and counts.
+    number: int
+    requests: int
+    tokens: int | None
+    ends_s: float
+    n_sent: int = 0
+    n_under_way: int = 0
+    tokens_sent: int = 0
+    arrived_s: float = 0.0
 
-        A start that seems to lie in the future (the clock was put back) counts as
-        one of this moment: better to wait too long once than to break a limit.
+
+@dataclass(slots=True)
+class SharedStart(Start):
+    """One start of a block."""
+
+    block: _Block | None = None
+
+
+class SharedWindow:
+    """A window that all workers of a database share: each leases blocks of requests from it.
+
+    A block counts in full until its last request has left the window. A block that is used up or
+    has ended is reported with the next request for a block: requests that were not sent return
+    to the window at once, the others leave it a window after the last arrival.
+    """
+
+    __slots__ = (
+        "_block",
+        "_clock",
+        "_key",
+        "_limits",
+        "_requests",
+        "_to_report",
+        "_tokens",
+        "_wait_until_s",
+        "_wanted",
+    )
+
+    def __init__(self, limits: SharedLimits, clock: Clock, key: str) -> None:
+        """Lease nothing yet.
+
+        Args:
+            limits: Leases blocks.
+            clock: Tells the time of this process.
+            key: Hash of host, name of the key and model.
         """
-        now_s = self._now_s()
-        recent = [(max(0.0, now_s - moment_s), tokens) for moment_s, tokens in self._read()]
-        stored = sorted((age for age in recent if age[0] <= span_s), reverse=True)
-        self._rewrite(stored, now_s)
-        return stored
+        self._limits = limits
+        self._clock = clock
+        self._key = key
+        self._requests: int | None = None
+        self._tokens: int | None = None
+        self._wanted = 1
+        self._block: _Block | None = None
+        self._to_report: list[_Block] = []
+        self._wait_until_s = float("-inf")
 
-    def note(self, tokens: int, *, span_s: float) -> None:
-        """Write down a start before it happens; a log that cannot be written limits this process alone."""
-        line = f"{self._now_s():.6f} {tokens}\n"
-        with contextlib.suppress(OSError):
-            with self._path.open("a", encoding="ascii") as file:
-                file.write(line)
-            self._size += len(line)
-            if self._size > LARGEST_BYTES:
-                self.recall(span_s)
+    def keep_to(self, *, requests: int | None = None, tokens: int | None = None) -> None:
+        """Keep to these limits as well; the smallest of each holds."""
+        self._requests = _smallest(self._requests, requests)
+        self._tokens = _smallest(self._tokens, tokens)
 
-    def _now_s(self) -> float:
-        moment: datetime = self._clock.now()
-        return moment.timestamp()
+    def has_room(self, now_s: float, tokens: int = 0) -> bool:
+        """Return whether the present block has a request with so many tokens left."""
+        block = self._block
+        if block is None or not block.requests or now_s >= block.ends_s:
+            return False
+        return block.tokens is None or tokens <= block.tokens
 
-    def _read(self) -> Iterator[tuple[float, int]]:
-        try:
-            lines = self._path.read_text(encoding="ascii", errors="replace").splitlines()
-        except OSError:
+    async def prepare(self, now_s: float, tokens: int = 0) -> float:
+        """Lease a block unless the present one has room, and return how long a start has to wait; seconds."""
+        if self.has_room(now_s, tokens):
+            return 0.0
+        if now_s < self._wait_until_s:
+            return self._wait_until_s - now_s
+        self._close_block(now_s)
+        done = [block for block in self._to_report if not block.n_under_way]
+        answer = await self._limits.take_block(self._request(now_s, tokens))
+        self._to_report = [block for block in self._to_report if block not in done]
+        if answer.requests:
+            # The age of the block counts from before the request: the database's moment is later.
+            self._block = _Block(answer.number, answer.requests, answer.tokens, now_s + BLOCK_S)
+            return 0.0
+        self._wait_until_s = self._clock.monotonic_s() + min(answer.wait_s, DENIED_POLL_S)
+        return min(answer.wait_s, DENIED_POLL_S)
+
+    def start(self, now_s: float, tokens: int = 0) -> SharedStart:
+        """Take a request of the present block, to be settled later."""
+        block = self._block
+        if block is None:
+            message = "no block is leased; call `prepare` first"
+            raise RuntimeError(message)
+        block.requests -= 1
+        block.tokens = None if block.tokens is None else block.tokens - tokens
+        block.n_sent, block.n_under_way = block.n_sent + 1, block.n_under_way + 1
+        block.tokens_sent += tokens
+        return SharedStart(now_s + SPAN_S * _UNDER_WAY, tokens, block=block)
+
+    def settle(self, start: Start, now_s: float, tokens: int | None = None) -> None:
+        """Correct a start once its call has ended."""
+        block = start.block if isinstance(start, SharedStart) else None
+        if block is None:
             return
-        for line in lines:
-            with contextlib.suppress(ValueError):  # a kill may leave half a line
-                moment_s, tokens = line.split()
-                yield float(moment_s), int(tokens)
+        start.moment_s = min(start.moment_s, now_s)
+        block.arrived_s = max(block.arrived_s, start.moment_s)
+        block.n_under_way -= 1
+        if tokens is not None:
+            block.tokens_sent += tokens - start.tokens
+            start.tokens = tokens
 
-    def _rewrite(self, kept: list[tuple[float, int]], now_s: float) -> None:
-        text = "".join(f"{now_s - age_s:.6f} {tokens}\n" for age_s, tokens in kept)
-        with contextlib.suppress(OSError):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = self._path.with_suffix(".new")
-            fresh.write_text(text, encoding="ascii")
-            fresh.replace(self._path)
-            self._size = len(text)
+    async def give_back(self) -> None:
+        """Report the use of all blocks without leasing another one."""
+        now_s = self._clock.monotonic_s()
+        self._close_block(now_s)
+        if self._to_report:
+            await self._limits.take_block(replace(self._request(now_s, 0), wanted=0))
+            self._to_report = [block for block in self._to_report if block.n_under_way]
+
+    def _close_block(self, now_s: float) -> None:
+        """End the present block; the next one has twice its size if it was used up in time, else half of it."""
+        block, self._block = self._block, None
+        if block is None:
+            return
+        is_used_up = not block.requests and now_s < block.ends_s
+        self._wanted = 2 * (block.n_sent or 1) if is_used_up else max(1, block.n_sent)
+        self._to_report.append(block)
+
+    def _request(self, now_s: float, tokens: int) -> BlockRequest:
+        return BlockRequest(
+            key=self._key,
+            requests=self._requests,
+            tokens=self._tokens,
+            span_s=SPAN_S * (1 + _MARGIN),
+            valid_s=BLOCK_S + SPAN_S * _UNDER_WAY,
+            wanted=self._wanted,
+            tokens_each=tokens,
+            reports=tuple(_report(block, now_s) for block in self._to_report),
+        )
 
 
-def start_log(folder: Path, clock: Clock, *parts: str) -> StartLog:
-    """Return the log of an endpoint; its name is a hash, since hosts and models hold any letters."""
-    return StartLog(folder / f"{digest(*parts)[:16]}.starts", clock)
+def _report(block: _Block, now_s: float) -> StartReport:
+    age_s = None if block.n_under_way else now_s - block.arrived_s
+    return StartReport(number=block.number, requests=block.n_sent, tokens=block.tokens_sent, age_s=age_s)

@@ -48,7 +48,7 @@ from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.identity import keyed_draw
 from theodolite.domain.run import UnitState
-from theodolite.store.ledger import CHUNK, database_now, one_at_a_time
+from theodolite.store.ledger import CHUNK
 from theodolite.store.models import AnnotationRow, DialogueRow, ParticipantRow
 from theodolite.store.models.annotating import (
     CaseRow,
@@ -71,7 +71,7 @@ from theodolite.store.models.annotating import (
     WorkItemRow,
 )
 from theodolite.store.results import annotations_in
-from theodolite.store.statements import grouped
+from theodolite.store.statements import database_now, grouped, one_at_a_time
 
 V = TypeVar("V")
 

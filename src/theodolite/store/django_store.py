@@ -33,6 +33,7 @@ from theodolite.store.executor import (
     KeepReply,
 )
 from theodolite.store.ledger import CHUNK, Ledger, Owners, RowNumbers, id_of_run
+from theodolite.store.limits import WorkerLimits
 from theodolite.store.models import AdjudicationRow, AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
 from theodolite.store.results import (
     Results,
@@ -247,6 +248,10 @@ class DjangoStore:
         """Return the units by state."""
         return self._executor.read(lambda: self._ledger.count_units(run, kind))
 
+    def limits_of(self, owner: str) -> WorkerLimits:
+        """Return the shared limits of a worker."""
+        return WorkerLimits(self._executor, owner, self._readings.spending_of)
+
     def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
         """Return the units that an owner can lease now or later; count."""
         return self._executor.read(lambda: self._ledger.count_open(run, kind, owner=owner, before=before))
@@ -363,8 +368,11 @@ class Readings:
         A call without a cost is an unpriced one if a model was called, which its
         tokens or its reason to stop show; applications tell neither.
         """
+        return self.spending_of(id_of_run(run))
+
+    def spending_of(self, run_id: int) -> Spending:
+        """Return the same by the number of the run's row."""
         from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
-        run_id = id_of_run(run)
         sums = JournalEntryRow.objects.filter(unit__run_id=run_id).aggregate(
             # First, because the sums after it take the names of the columns that it asks about.
             unpriced_calls=Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),

@@ -32,11 +32,11 @@ from theodolite.store.dialogues import keep_dialogues
 from theodolite.store.event_sessions import profiles_of, session_from, session_row
 from theodolite.store.executor import Executor, KeepDialogue, Repository, reads, writes
 from theodolite.store.fields import repaired_text
-from theodolite.store.ledger import CHUNK, id_of_run, one_at_a_time
+from theodolite.store.ledger import CHUNK, id_of_run
 from theodolite.store.models import DialogueRow, UnitRow
 from theodolite.store.models.events import LiveAttemptRow, LiveDialogueRow, LiveTurnRow, SessionRow
 from theodolite.store.results import ids_of_participants
-from theodolite.store.statements import chunks, end_units, execute, grouped, make_ready, rows_of
+from theodolite.store.statements import chunks, end_units, execute, grouped, make_ready, one_at_a_time, rows_of
 
 _TURNS = LiveTurnRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
 

@@ -18,7 +18,6 @@ from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.session import SessionState
 from theodolite.store.event_sessions import profiles_of, session_id
 from theodolite.store.executor import Repository, reads, writes
-from theodolite.store.ledger import database_now, one_at_a_time
 from theodolite.store.models.events import (
     CodingCodeRow,
     CodingResolutionRow,
@@ -34,7 +33,7 @@ from theodolite.store.models.events import (
     SessionRow,
 )
 from theodolite.store.results import answer_of, ids_of_participants, number_in
-from theodolite.store.statements import grouped
+from theodolite.store.statements import database_now, grouped, one_at_a_time
 
 CodedRow = TypeVar("CodedRow", CodingRow, CodingResolutionRow, QuoteReleaseRow)
 

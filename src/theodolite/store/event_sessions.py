@@ -15,7 +15,6 @@ from theodolite.domain.event import INCLUDED, AcknowledgedText, Acknowledgement,
 from theodolite.domain.plan import Slot
 from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.executor import Repository, reads, writes
-from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import RunRow
 from theodolite.store.models.events import (
     AcknowledgementRow,
@@ -26,7 +25,7 @@ from theodolite.store.models.events import (
     SlotRow,
 )
 from theodolite.store.results import ids_of_participants
-from theodolite.store.statements import grouped
+from theodolite.store.statements import grouped, one_at_a_time
 
 
 class SessionRepository(Repository):

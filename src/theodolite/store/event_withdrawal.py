@@ -24,7 +24,6 @@ from theodolite.store.event_dialogues import LiveDialogueRepository, ReplyReposi
 from theodolite.store.event_responses import CodingRepository, ResponseRepository, forget_codings, mask_notes
 from theodolite.store.event_sessions import ParticipantRepository, SessionRepository
 from theodolite.store.executor import Executor, Repository, reads
-from theodolite.store.ledger import one_at_a_time
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
@@ -76,6 +75,7 @@ from theodolite.store.models.events import (
     SlotRow,
     TombstoneRow,
 )
+from theodolite.store.statements import one_at_a_time
 
 _LOG = logging.getLogger(__name__)
 

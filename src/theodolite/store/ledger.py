@@ -12,7 +12,6 @@ import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -31,8 +30,18 @@ from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitStat
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
+from theodolite.store.limits import extend, n_workers_of, register, remove
 from theodolite.store.models import FailureRow, RunRow, UnitRow
-from theodolite.store.statements import Row, chunks, execute, insert, marks, rows_of
+from theodolite.store.statements import (
+    Row,
+    chunks,
+    database_now,
+    execute,
+    insert,
+    marks,
+    one_at_a_time,
+    rows_of,
+)
 
 CHUNK = 500
 """Rows that are handled in one statement; count."""
@@ -56,6 +65,7 @@ class Ledger:
         self._owners = owners
         self._numbers = numbers
         self._runs: dict[str, int] = {}
+        self._registered: set[str] = set()
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool) -> Run:
         """Return the latest run of a plan, or begin one."""
@@ -134,10 +144,22 @@ class Ledger:
             # Leases under this name belong to a process that is gone: its lock was free.
             self.release(owner)
             self._free_leases_of_the_dead()
+        if owner not in self._registered:
+            register(self._runs[run.key], owner, lease_s)
+            self._registered.add(owner)
+        limit = self._share(requested, run, limit)
         units = self._lease(requested, owner, limit=limit, lease_s=lease_s)
         if not units and self._free_leases_of_the_dead():
             units = self._lease(requested, owner, limit=limit, lease_s=lease_s)
         return units
+
+    def _share(self, wanted: QuerySet[UnitRow], run: Run, limit: int) -> int:
+        """Return how many units a worker leases: fewer near the end of a run, so that no worker hoards the rest."""
+        n_workers = n_workers_of(self._runs[run.key])
+        if n_workers <= 1:
+            return limit
+        ready = wanted.filter(state=_WAITING, ready=1).values("id")[: 2 * limit * n_workers]
+        return min(limit, max(1, ready.count() // (2 * n_workers)))
 
     def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
         limit = min(limit, _LIMIT)
@@ -159,16 +181,20 @@ class Ledger:
         with self._owners.dead_among(names) as dead:
             if not dead:
                 return 0
+            remove(*dead)
             return _free(UnitRow.objects.filter(lease_until__isnull=False, owner__in=dead))
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
         """Extend all leases of an owner, and return the keys of the units that it still holds."""
         rows = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
         rows.update(lease_until=DatabaseClock() + lease_s)
+        extend(owner, lease_s)
         return frozenset(rows.values_list("key", flat=True))
 
     def release(self, owner: str) -> None:
-        """Give back all units that an owner has leased and not finished."""
+        """Give back all units that an owner has leased and not finished, and its part of shared limits."""
+        remove(owner)
+        self._registered.discard(owner)
         _free(UnitRow.objects.filter(lease_until__isnull=False, owner=owner))
 
     def reopen(self, units: Sequence[str]) -> None:
@@ -226,24 +252,6 @@ def ids_of_units(keys: Iterable[str]) -> dict[str, int]:
         message = f"the unit {min(missing)} is not in the ledger; add it before it is worked on"
         raise NotFound(message)
     return rows
-
-
-def one_at_a_time(what: str) -> None:
-    """Let one transaction after the other do something, until the present one ends.
-
-    SQLite needs nothing: all our transactions there take the write lock as they begin.
-    """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"theodolite {what}"])
-
-
-def database_now() -> datetime:
-    """Return the present moment by the database's clock; UTC."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {clock_words(connection.vendor)}")
-        seconds: float = cursor.fetchone()[0]
-    return datetime.fromtimestamp(seconds, tz=UTC)
 
 
 def _origins_of(run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int]:

@@ -34,7 +34,7 @@ from theodolite.store.contents import Contents
 from theodolite.store.dialogues import keep_dialogues, keep_replies
 from theodolite.store.executor import KeepAdjudications, KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
 from theodolite.store.fields import n_repaired, repaired_text
-from theodolite.store.ledger import CHUNK, ReplyTexts, RowNumbers, id_of_run, ids_of_units, lease_about, one_at_a_time
+from theodolite.store.ledger import CHUNK, ReplyTexts, RowNumbers, id_of_run, ids_of_units, lease_about
 from theodolite.store.models import (
     AdjudicationRow,
     AdjudicatorRow,
@@ -47,7 +47,17 @@ from theodolite.store.models import (
     UnitRow,
     VoteRow,
 )
-from theodolite.store.statements import Row, end_units, fetched, grouped, insert, make_ready, numbers, rows_of
+from theodolite.store.statements import (
+    Row,
+    end_units,
+    fetched,
+    grouped,
+    insert,
+    make_ready,
+    numbers,
+    one_at_a_time,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from theodolite.store.models.events import ResponseAnswerRow

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict, namedtuple
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache, lru_cache
 from itertools import chain, islice
 from operator import itemgetter
@@ -25,7 +26,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import Field, Model, Q, QuerySet
 
 from theodolite.domain.run import UnitKind, UnitState
-from theodolite.store.fields import HashField, MomentField, StorableTextField, repaired_text
+from theodolite.store.fields import HashField, MomentField, StorableTextField, clock_words, repaired_text
 from theodolite.store.models import UnitRow
 
 _AT_ONCE = 512
@@ -364,3 +365,21 @@ def parts_of(at: Collection[int] | None) -> Iterator[list[int] | None]:
     rest = iter(sorted(at))
     while part := list(islice(rest, UNITS_AT_ONCE)):
         yield part
+
+
+def one_at_a_time(what: str) -> None:
+    """Let one transaction after the other do something, until the present one ends.
+
+    SQLite needs nothing: all our transactions there take the write lock as they begin.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"theodolite {what}"])
+
+
+def database_now() -> datetime:
+    """Return the present moment by the database's clock; UTC."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {clock_words(connection.vendor)}")
+        seconds: float = cursor.fetchone()[0]
+    return datetime.fromtimestamp(seconds, tz=UTC)

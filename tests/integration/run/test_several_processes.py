@@ -112,3 +112,4 @@ def test_each_process_that_meets_the_budget_says_so(tmp_path: Path, database: Da
         for _, err in ends:
             assert f"the budget of {N_CALLS // 2} calls is spent" in err
             assert "another process" not in err
+        assert _made(server) == N_CALLS // 2

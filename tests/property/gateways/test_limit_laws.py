@@ -1,15 +1,13 @@
 """Laws of the limits, with a clock that passes at the tests' word."""
 
 import asyncio
-import tempfile
-from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fakes.clock import FakeClock
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPool
-from theodolite.gateways.rate_window import StartLog, Window
+from theodolite.gateways.rate_window import Window
 
 GAPS = st.lists(st.floats(0.0, 40.0), min_size=1, max_size=60)
 
@@ -20,11 +18,11 @@ def most_in_a_span(moments: list[float], span_s: float = 60.0) -> int:
 
 
 class Process:
-    """One process: it starts calls through a rate limiter of its own, and its monotonic clock begins at zero."""
+    """One process: it starts calls through a rate limiter of its own."""
 
-    def __init__(self, clock: FakeClock, log: StartLog, limit: int) -> None:
+    def __init__(self, clock: FakeClock, limit: int) -> None:
         self.clock = clock
-        self.rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=limit), log=log)
+        self.rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=limit))
 
     async def start(self) -> float:
         turn = await self.rate_limiter.begin()
@@ -33,38 +31,32 @@ class Process:
 
 
 class TestNoMinuteSeesMoreThanTheLimit:
-    """In any 60 seconds there are at most `rpm` starts, whenever calls come and however often the program is killed."""
+    """In any 60 seconds there are at most `rpm` starts, whenever calls come."""
 
-    @given(gaps=GAPS, limit=st.integers(1, 8), kills=st.sets(st.integers(0, 59)))
+    @given(gaps=GAPS, limit=st.integers(1, 8))
     @settings(deadline=None)
-    def test_whenever_calls_come_and_processes_end(self, gaps: list[float], limit: int, kills: set[int]) -> None:
+    def test_whenever_calls_come(self, gaps: list[float], limit: int) -> None:
         async def starts() -> list[float]:
             moments = []
-            process = Process(clock, log, limit)
-            for number, gap_s in enumerate(gaps):
+            process = Process(clock, limit)
+            for gap_s in gaps:
                 clock.passed_s += gap_s
-                if number in kills:
-                    process = Process(clock, StartLog(log._path, clock), limit)
                 moments.append(await process.start())
             return moments
 
-        with tempfile.TemporaryDirectory() as folder:
-            clock = FakeClock()
-            log = StartLog(Path(folder) / "x.starts", clock)
-            moments = asyncio.run(starts())
+        clock = FakeClock()
 
-        assert most_in_a_span(moments) <= limit
+        assert most_in_a_span(asyncio.run(starts())) <= limit
 
     @given(n_calls=st.integers(1, 60), limit=st.integers(1, 10))
     @settings(deadline=None)
     def test_when_all_come_at_once_and_nobody_waits_longer_than_needed(self, n_calls: int, limit: int) -> None:
         async def starts() -> list[float]:
-            process = Process(clock, StartLog(Path(folder) / "x.starts", clock), limit)
+            process = Process(clock, limit)
             return await asyncio.gather(*(process.start() for _ in range(n_calls)))
 
-        with tempfile.TemporaryDirectory() as folder:
-            clock = FakeClock()
-            moments = sorted(asyncio.run(starts()))
+        clock = FakeClock()
+        moments = sorted(asyncio.run(starts()))
 
         assert most_in_a_span(moments) <= limit
         assert moments[-1] <= (n_calls - 1) // limit * 60.7

@@ -110,11 +110,12 @@ async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> N
 async def test_how_long_an_attempt_would_wait_is_told_beforehand() -> None:
     clock = FakeClock()
     rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(tokens=1_000))
-    before = rate_limiter.wait_s(1_000)
+    before = await rate_limiter.wait_s(1_000)
     rate_limiter.end(await rate_limiter.begin(600), None, answered=True, tokens=600)
 
-    assert (before, rate_limiter.wait_s(400), rate_limiter.wait_s(401)) == (0.0, 0.0, pytest.approx(60.6))
-    assert RateLimiter(SlotPool(clock), clock).wait_s(9_999) == 0.0
+    waits = (before, await rate_limiter.wait_s(400), await rate_limiter.wait_s(401))
+    assert waits == (0.0, 0.0, pytest.approx(60.6))
+    assert await RateLimiter(SlotPool(clock), clock).wait_s(9_999) == 0.0
 
 
 async def settle() -> None:

@@ -147,7 +147,7 @@ class ChatEndpointCheck:
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._client.endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (
-            wait_s := self._client.client.wait_s(self._client.http_request(ask))
+            wait_s := await self._client.client.wait_s(self._client.http_request(ask))
         ) > 0 and not self._client.client.secret.is_missing:
             return self._endpoint_check(used_up(wait_s), attempts=0)
         try:

@@ -339,7 +339,7 @@ class InspectModel:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
-        if (wait_s := self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._client.secret.is_missing:
+        if (wait_s := await self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._client.secret.is_missing:
             return self._endpoint_check(used_up(wait_s), asked=False)
         outcome = await self._retry(
             ask, None, RetryPolicy(timeout_s=ENDPOINT_CHECK_S, deadline_s=ENDPOINT_CHECK_S, attempts=1)

@@ -25,9 +25,10 @@ from theodolite.store.models.runs import (
     UnitRow,
     VoteRow,
 )
+from theodolite.store.models.workers import SlotLeaseRow, StartBlockRow, WorkerRow
 
 __all__ = [
     "AdjudicationRow", "AdjudicatorRow", "AnnotationRow", "AnswerRow", "AttemptRow", "ContentRow", "DialogueGroupRow",
     "DialogueRow", "FailureRow", "FiledRow", "JournalEntryRow", "ParticipantRow", "QuoteRow", "RunRow",
-    "ScriptedEndpointRow", "StrategyRow", "TurnRow", "UnitRow", "VoteRow",
+    "ScriptedEndpointRow", "SlotLeaseRow", "StartBlockRow", "StrategyRow", "TurnRow", "UnitRow", "VoteRow", "WorkerRow",
 ]  # fmt: skip

@@ -1,0 +1,236 @@
+"""Workers of a database, and the limits that they share: requests per minute, calls in flight, budgets.
+
+All moments are compared by the database's clock. A worker measures the age of its last request
+before it sends a statement, so the database's moment minus that age is never too early.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.db import transaction
+from django.db.models import Count, F, Sum
+
+from theodolite.domain.run import Run, Spending
+from theodolite.domain.study import Budget
+from theodolite.domain.text import MICROS
+from theodolite.ports.limits import Allowance, BlockRequest, SlotLease, StartBlock, StartReport, amounts_of
+from theodolite.store.executor import Executor
+from theodolite.store.fields import DatabaseClock
+from theodolite.store.models import SlotLeaseRow, StartBlockRow, UnitRow, WorkerRow
+from theodolite.store.statements import database_now, one_at_a_time
+
+Result = TypeVar("Result")
+
+SLOT_LEASE_S = 60.0
+"""Duration of a lease of slots; seconds."""
+
+PART = 2
+"""Share of the free budget that a worker leases among others: one part in `PART` times their number."""
+
+_KINDS = ("calls", "tokens", "microusd")
+
+
+def register(run_id: int, owner: str, lease_s: float) -> None:
+    """Add a worker of a run, or move one to this run."""
+    WorkerRow.objects.update_or_create(
+        owner=owner,
+        defaults={
+            "run_id": run_id,
+            "host": socket.gethostname(),
+            "process": os.getpid(),
+            "started": database_now(),
+            "until": DatabaseClock() + lease_s,
+            **{f"held_{kind}": 0 for kind in _KINDS},
+        },
+    )
+
+
+def extend(owner: str, lease_s: float) -> None:
+    """Extend the leases of a worker, in the transaction of its heartbeat."""
+    WorkerRow.objects.filter(owner=owner).update(until=DatabaseClock() + lease_s)
+    SlotLeaseRow.objects.filter(owner=owner).update(until=DatabaseClock() + lease_s)
+
+
+def remove(*owners: str) -> None:
+    """Remove workers with their slots and parts of budgets; blocks of requests stay until their minute is over."""
+    WorkerRow.objects.filter(owner__in=owners).delete()
+    SlotLeaseRow.objects.filter(owner__in=owners).delete()
+
+
+def n_workers_of(run_id: int) -> int:
+    """Return the workers of a run whose heartbeat has not ended; count."""
+    return WorkerRow.objects.filter(run_id=run_id, until__gt=DatabaseClock()).count()
+
+
+class WorkerLimits:
+    """Implements `ports.limits.SharedLimits` for one worker."""
+
+    def __init__(self, executor: Executor, owner: str, spending_of: Callable[[int], Spending]) -> None:
+        """Lease nothing yet.
+
+        Args:
+            executor: Runs the work on the database.
+            owner: Name of the worker in the ledger.
+            spending_of: Returns the cost of a run by the number of its row.
+        """
+        self._executor = executor
+        self._owner = owner
+        self._spending_of = spending_of
+
+    async def take_block(self, request: BlockRequest) -> StartBlock:
+        """Report the use of earlier blocks and lease another one."""
+        return await self._write(lambda: self._take_block(request))
+
+    async def lease_slots(self, account: str, parallel: int, in_flight: int) -> SlotLease:
+        """Lease a fair share of the slots of an account; calls that are in flight count against the others' shares."""
+        return await self._write(lambda: self._lease_slots(account, parallel, in_flight))
+
+    async def allow(self, budget: Budget, committed: Spending, expected: Spending) -> Allowance:
+        """Lease a part of the budget of this worker's run."""
+        return await self._write(lambda: self._allow(budget, committed, expected))
+
+    async def n_other_workers(self) -> int:
+        """Return how many other workers use this database now; count."""
+        return await asyncio.to_thread(self._executor.read, self._n_others)
+
+    async def give_back(self) -> None:
+        """Return slots and the part of the budget."""
+        await self._write(self._give_back)
+
+    async def _write(self, work: Callable[[], Result]) -> Result:
+        def in_transaction() -> Result:
+            with transaction.atomic():
+                return work()
+
+        return await asyncio.to_thread(self._executor.write, in_transaction)
+
+    def _n_others(self) -> int:
+        alive = {"until__gt": DatabaseClock()}
+        workers = WorkerRow.objects.filter(**alive).exclude(owner=self._owner).values_list("owner")
+        slots = SlotLeaseRow.objects.filter(**alive).exclude(owner=self._owner).values_list("owner")
+        return len(set(workers.union(slots)))
+
+    def _take_block(self, request: BlockRequest) -> StartBlock:
+        one_at_a_time(f"limit {request.key}")
+        for report in request.reports:
+            _settle(report, request.span_s)
+        blocks = StartBlockRow.objects.filter(limit_key=request.key)
+        blocks.filter(until__lt=DatabaseClock()).delete()
+        used = blocks.aggregate(n=Count("id"), requests=Sum("requests", default=0), tokens=Sum("tokens", default=0))
+        n_workers = len({self._owner, *blocks.values_list("owner", flat=True).distinct()})
+        n = _granted(request, used, n_workers) if request.wanted else 0
+        if not n:
+            return StartBlock(wait_s=_wait_s(request, used), n_workers=n_workers)
+        tokens = n * request.tokens_each
+        row = StartBlockRow.objects.create(
+            limit_key=request.key,
+            owner=self._owner,
+            requests=n,
+            tokens=tokens,
+            until=DatabaseClock() + (request.valid_s + request.span_s),
+        )
+        limit = tokens if request.tokens is not None else None
+        return StartBlock(number=row.pk, requests=n, tokens=limit, n_workers=n_workers)
+
+    def _lease_slots(self, account: str, parallel: int, in_flight: int) -> SlotLease:
+        one_at_a_time(f"slots {account}")
+        rows = SlotLeaseRow.objects.filter(account=account)
+        rows.filter(until__lt=DatabaseClock()).exclude(owner=self._owner).delete()
+        others = dict(rows.exclude(owner=self._owner).values_list("owner", "slots"))
+        n_workers = len(others) + 1
+        fair = max(1, parallel // n_workers)
+        # Others that have less than their share will ask for it; those that have more keep it until they return it.
+        reserved = sum(max(slots, fair) for slots in others.values())
+        slots = max(0, min(parallel - sum(others.values()), max(fair, parallel - reserved)))
+        rows.update_or_create(
+            account=account,
+            owner=self._owner,
+            defaults={"slots": max(slots, in_flight), "until": DatabaseClock() + SLOT_LEASE_S},
+        )
+        return SlotLease(slots=slots, n_workers=n_workers)
+
+    def _allow(self, budget: Budget, committed: Spending, expected: Spending) -> Allowance:
+        run_id = WorkerRow.objects.filter(owner=self._owner).values_list("run_id", flat=True).first()
+        if run_id is None:  # before the first lease of a unit nothing is reserved
+            return Allowance(calls=0, tokens=0, microusd=0, spent=Spending(), is_contested=True)
+        one_at_a_time(f"budget {run_id}")
+        others = WorkerRow.objects.filter(run_id=run_id, until__gt=DatabaseClock()).exclude(owner=self._owner)
+        held = others.aggregate(n=Count("id"), **{kind: Sum(f"held_{kind}", default=0) for kind in _KINDS})
+        spent = self._spending_of(run_id)
+        parts = PART * (held["n"] + 1) if held["n"] else 1
+        limits = (budget.calls, budget.tokens, None if budget.usd is None else int(budget.usd * MICROS))
+        free = [
+            None if limit is None else limit - used - held[kind] - mine
+            for kind, limit, used, mine in zip(_KINDS, limits, amounts_of(spent), amounts_of(committed), strict=True)
+        ]
+        needed = amounts_of(expected)
+        is_enough = all(n is None or not need or need <= n for n, need in zip(free, needed, strict=True))
+        part = [
+            None if n is None else mine + (max(need, n // parts) if is_enough else 0)
+            for n, need, mine in zip(free, needed, amounts_of(committed), strict=True)
+        ]
+        WorkerRow.objects.filter(owner=self._owner).update(
+            **{f"held_{kind}": n or 0 for kind, n in zip(_KINDS, part, strict=True)}
+        )
+        is_contested = any(held[kind] for kind, limit in zip(_KINDS, limits, strict=True) if limit is not None)
+        return Allowance(calls=part[0], tokens=part[1], microusd=part[2], spent=spent, is_contested=is_contested)
+
+    def _give_back(self) -> None:
+        SlotLeaseRow.objects.filter(owner=self._owner).delete()
+        WorkerRow.objects.filter(owner=self._owner).update(**{f"held_{kind}": 0 for kind in _KINDS})
+
+
+def _settle(report: StartReport, span_s: float) -> None:
+    """Correct a block by its use; one that was never used leaves the window at once."""
+    block = StartBlockRow.objects.filter(pk=report.number)
+    if not report.requests:
+        block.delete()
+        return
+    block.update(requests=report.requests, tokens=report.tokens)
+    if report.age_s is not None:
+        block.update(until=DatabaseClock() + (span_s - report.age_s))
+
+
+def _granted(request: BlockRequest, used: dict[str, int], n_workers: int) -> int:
+    """Return how many requests a block may have; a request that alone exceeds the window waits until it is empty."""
+    n = request.wanted
+    if request.requests is not None:
+        share = max(1, request.requests // (_BLOCKS * n_workers))
+        n = min(n, share, request.requests - used["requests"])
+    if request.tokens is not None and request.tokens_each:
+        share = max(1, request.tokens // (_BLOCKS * n_workers * request.tokens_each))
+        n = min(n, share, (request.tokens - used["tokens"]) // request.tokens_each)
+    return max(n, 0) if used["n"] else max(n, 1)
+
+
+_BLOCKS = 8
+"""Blocks that the window of one worker is divided into; count."""
+
+
+def _wait_s(request: BlockRequest, used: dict[str, int]) -> float:
+    """Return the time until blocks end that make room for one request; seconds."""
+    requests_over = used["requests"] + 1 - request.requests if request.requests is not None else 0
+    tokens_over = used["tokens"] + request.tokens_each - request.tokens if request.tokens is not None else 0
+    rows = StartBlockRow.objects.filter(limit_key=request.key).order_by("until")
+    left_s = 0.0
+    for seconds, requests, tokens in rows.annotate(left_s=F("until") - DatabaseClock()).values_list(
+        "left_s", "requests", "tokens"
+    ):
+        if requests_over <= 0 and tokens_over <= 0:
+            break
+        requests_over, tokens_over, left_s = requests_over - requests, tokens_over - tokens, seconds
+    return max(left_s, 0.001)
+
+
+def workers_of(run: Run) -> list[tuple[str, str, int, object, float, int]]:
+    """Return the workers of a run: name, host, process, start, age of the heartbeat's end and leased units."""
+    rows = WorkerRow.objects.filter(run__key=run.key).annotate(left_s=F("until") - DatabaseClock()).order_by("started")
+    leased = dict(
+        UnitRow.objects.filter(run__key=run.key, lease_until__isnull=False).values_list("owner").annotate(n=Count("id"))
+    )
+    return [(row.owner, row.host, row.process, row.started, row.left_s, leased.get(row.owner, 0)) for row in rows]

@@ -1,0 +1,209 @@
+"""Limits that workers share through a database keep to their bounds, whoever comes, leaves or is killed.
+
+The database's clock is the test's: no test waits, and each worker's own clock differs from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+
+import pytest
+
+from tests.contract.given import a_plan, a_session, a_study, an_entry
+from tests.databases import Database
+from tests.fakes.clock import FakeClock
+from theodolite.domain.run import Run, Spending, UnitKind
+from theodolite.domain.study import Budget
+from theodolite.gateways.rate_limiter import RateLimiter, SlotPool, SlotPools
+from theodolite.gateways.rate_window import SharedWindow
+from theodolite.ports.limits import BlockRequest
+from theodolite.store import fields
+from theodolite.store.django_store import DjangoStore
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+KEY = "ab" * 32
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of the database."""
+    clock = FakeClock()
+    kinds = {"sqlite": "", "postgresql": "::double precision"}
+    monkeypatch.setattr(fields, "clock_words", lambda vendor: f"({1_000_000 + clock.passed_s:.6f}{kinds[vendor]})")
+    return clock
+
+
+@dataclass
+class SkewedClock:
+    """A worker's clock: it runs with the database's and shows another time."""
+
+    base: FakeClock
+    ahead_s: float
+
+    def now(self):
+        return self.base.now()
+
+    def monotonic_s(self) -> float:
+        return self.base.passed_s + self.ahead_s
+
+    async def sleep(self, duration_s: float) -> None:
+        await self.base.sleep(duration_s)
+
+
+class Worker:
+    """One process that keeps to a limit per minute."""
+
+    def __init__(self, store: DjangoStore, clock: FakeClock, number: int, rpm: int) -> None:
+        own = SkewedClock(clock, 3_600.0 * number)
+        self.window = SharedWindow(store.limits_of(f"w{number}"), own, KEY)
+        self.window.keep_to(requests=rpm)
+        self.rate_limiter = RateLimiter(SlotPool(own), own, window=self.window)
+
+    async def start(self) -> None:
+        self.rate_limiter.end(await self.rate_limiter.begin(), None, answered=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_no_minute_sees_more_requests_than_the_limit(database: Database, clock: FakeClock, seed: int) -> None:
+    random, store, moments, rpm = Random(seed), database.open(), [], 1 + 7 * seed  # noqa: S311 - a test's own draws
+    workers = [Worker(store, clock, number, rpm) for number in range(4)]
+
+    for _ in range(120):
+        clock.passed_s += random.choice((0.0, 0.0, 0.01, 0.5, 7.0))
+        if random.random() < 0.05:  # killed: the blocks of this worker are never reported
+            workers[random.randrange(4)] = Worker(store, clock, random.randrange(4, 99), rpm)
+        await random.choice(workers).start()
+        moments.append(clock.passed_s)
+
+    assert max(sum(start <= other <= start + 60.0 for other in moments) for start in moments) <= rpm
+    assert moments == sorted(moments)
+
+
+async def test_requests_that_were_not_sent_return_to_the_window(database: Database, clock: FakeClock) -> None:
+    store = database.open()
+    first, second = (Worker(store, clock, number, rpm=8) for number in range(2))
+    for _ in range(4):
+        await first.start()
+    await first.window.give_back()
+
+    for _ in range(4):
+        await second.start()
+
+    assert clock.slept == []
+
+
+async def test_calls_under_way_count_until_they_have_arrived(database: Database, clock: FakeClock) -> None:
+    limits = database.open().limits_of("w1")
+    request = BlockRequest(key=KEY, requests=1, tokens=None, span_s=60.0, valid_s=5.0, wanted=1, tokens_each=0)
+    assert (await limits.take_block(request)).requests == 1
+    clock.passed_s += 64.0
+
+    denied = await limits.take_block(request)
+
+    assert (denied.requests, denied.wait_s) == (0, pytest.approx(1.0))
+
+
+async def test_slots_of_all_workers_never_exceed_the_account(database: Database, clock: FakeClock) -> None:
+    store = database.open()
+    one, two, three = (store.limits_of(f"w{number}") for number in range(3))
+
+    alone = await one.lease_slots(KEY, 10, 0)
+    newcomer = await two.lease_slots(KEY, 10, 0)
+    still_busy = await one.lease_slots(KEY, 10, 9)
+    before = await two.lease_slots(KEY, 10, 0)
+    drained = await one.lease_slots(KEY, 10, 5)
+    after = await two.lease_slots(KEY, 10, 0)
+
+    assert [lease.slots for lease in (alone, newcomer, still_busy, before, drained, after)] == [10, 0, 5, 1, 5, 5]
+    assert (await three.lease_slots(KEY, 10, 0)).slots == 0
+    clock.passed_s += 61.0
+    assert (await three.lease_slots(KEY, 10, 0)).slots == 10
+
+
+async def test_a_process_that_is_alone_writes_nothing_after_its_first_call(
+    database: Database, clock: FakeClock
+) -> None:
+    limits = database.open().limits_of("w1")
+    pools = SlotPools(clock, limits=limits)
+    pool, written = pools.of("host", "KEY"), []
+    limits_write = limits.lease_slots
+
+    async def lease_slots(*what: object) -> object:
+        written.append(what)
+        return await limits_write(*what)
+
+    limits.lease_slots = lease_slots
+    for _ in range(20):
+        pool.answered(await pool.enter())
+        await pools.renew()
+
+    assert len(written) == 1
+
+
+@pytest.fixture
+def run(database: Database) -> Run:
+    store = database.open()
+    run = store.open_run(a_study(), a_plan())
+    store.add_units(run, [a_session(run, number) for number in range(8)])
+    return run
+
+
+CALL = Spending(calls=1)
+
+
+async def test_workers_share_one_budget(database: Database, clock: FakeClock, run: Run) -> None:
+    store, budget = database.open(), Budget(calls=10)
+    for owner in ("w1", "w2"):
+        store.claim(run, UnitKind.SESSION, owner=owner, limit=2, lease_s=60.0)
+    one, two = (store.limits_of(owner) for owner in ("w1", "w2"))
+
+    first = await one.allow(budget, Spending(), CALL)
+    second = await two.allow(budget, Spending(), CALL)
+    rest = await one.allow(budget, replace(CALL, calls=2), Spending())
+    store.release("w2")
+    alone = await one.allow(budget, replace(CALL, calls=2), CALL)
+
+    assert (first.calls, first.is_contested) == (2, False)
+    assert (second.calls, second.is_contested) == (2, True)
+    assert (rest.calls, rest.is_contested) == (3, True)
+    assert (alone.calls, alone.is_contested) == (10, False)
+
+
+async def test_a_budget_that_others_have_leased_is_contested_and_a_dead_worker_returns_it(
+    database: Database, clock: FakeClock, run: Run
+) -> None:
+    store, budget = database.open(), Budget(calls=4)
+    store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+    await store.limits_of("w1").allow(budget, Spending(), CALL)
+    store.claim(run, UnitKind.SESSION, owner="w2", limit=1, lease_s=90.0)
+
+    denied = await store.limits_of("w2").allow(budget, Spending(), CALL)
+    clock.passed_s += 61.0
+    granted = await store.limits_of("w2").allow(budget, Spending(), CALL)
+
+    assert (denied.calls, denied.is_contested) == (0, True)
+    assert (granted.calls, granted.is_contested) == (4, False)
+
+
+async def test_stored_replies_count_in_the_budget(database: Database, clock: FakeClock, run: Run) -> None:
+    store = database.open()
+    await store.start()
+    (unit,) = store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+    await store.append(unit.key, an_entry(0))
+    await store.stop()
+    store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+
+    allowance = await store.limits_of("w1").allow(Budget(calls=3), Spending(), CALL)
+
+    assert (allowance.calls, allowance.spent.calls) == (2, 1)
+
+
+async def test_near_the_end_of_a_run_each_worker_leases_a_part(database: Database, clock: FakeClock, run: Run) -> None:
+    store = database.open()
+    store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+
+    sizes = [len(store.claim(run, UnitKind.SESSION, owner=f"w{number}", limit=8, lease_s=60.0)) for number in (2, 3, 1)]
+
+    assert sizes == [1, 1, 1]
