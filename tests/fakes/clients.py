@@ -25,7 +25,8 @@ from theodolite.domain.flow import (
 from theodolite.domain.identity import version_of
 from theodolite.domain.run import Failure, Spending
 from theodolite.domain.study import Budget
-from theodolite.execution.clients import BlockingExecutor, Clients, StopConditions
+from theodolite.execution.clients import BlockingExecutor, Clients
+from theodolite.execution.stop_conditions import StopConditions
 
 Said = str | Reply | GatewayError
 Answering = Callable[[Request], Said]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
@@ -26,15 +26,18 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
-from theodolite.execution.clients import Clients, CostEstimator, StopConditions
+from theodolite.execution.clients import Clients
+from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.applications.workers import USUAL_VARIABLES
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.rate_limiter import SlotPools
 from theodolite.ports.application import ApplicationClient, Labeller, Model, Stoppable
-from theodolite.ports.limits import SharedLimits
 from theodolite.ports.progress import Clock
 from theodolite.usecases.conformance import Examination, examine
+
+if TYPE_CHECKING:
+    from theodolite.ports.limits import SharedLimits
 
 LIMITS_NAME = "limits"
 """Folder within a workspace that remembers how many calls in flight each account bore."""

@@ -19,8 +19,9 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, RunStopped
 from theodolite.domain.flow import Flow
 from theodolite.domain.run import Failure, Lease, Run, Unit, UnitKind, UnitState
-from theodolite.execution.clients import BlockingExecutor, Clients, StopConditions, drive
+from theodolite.execution.clients import BlockingExecutor, Clients, drive
 from theodolite.execution.gc_tuning import reduced_gc
+from theodolite.execution.stop_conditions import StopConditions
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
 

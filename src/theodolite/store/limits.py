@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from django.db import transaction
 from django.db.models import Count, F, Sum
@@ -18,11 +18,13 @@ from django.db.models import Count, F, Sum
 from theodolite.domain.run import Run, Spending
 from theodolite.domain.study import Budget
 from theodolite.domain.text import MICROS
-from theodolite.ports.limits import Allowance, BlockRequest, SlotLease, StartBlock, StartReport, amounts_of
 from theodolite.store.executor import Executor
 from theodolite.store.fields import DatabaseClock
 from theodolite.store.models import SlotLeaseRow, StartBlockRow, UnitRow, WorkerRow
 from theodolite.store.statements import database_now, one_at_a_time
+
+if TYPE_CHECKING:  # a run without limits loads none of them
+    from theodolite.ports.limits import Allowance, BlockRequest, SlotLease, StartBlock, StartReport
 
 Result = TypeVar("Result")
 
@@ -116,6 +118,8 @@ class WorkerLimits:
         return len(set(workers.union(slots)))
 
     def _take_block(self, request: BlockRequest) -> StartBlock:
+        from theodolite.ports.limits import StartBlock
+
         one_at_a_time(f"limit {request.key}")
         for report in request.reports:
             _settle(report, request.span_s)
@@ -138,6 +142,8 @@ class WorkerLimits:
         return StartBlock(number=row.pk, requests=n, tokens=limit, n_workers=n_workers)
 
     def _lease_slots(self, account: str, parallel: int, in_flight: int) -> SlotLease:
+        from theodolite.ports.limits import SlotLease
+
         one_at_a_time(f"slots {account}")
         rows = SlotLeaseRow.objects.filter(account=account)
         rows.filter(until__lt=DatabaseClock()).exclude(owner=self._owner).delete()
@@ -155,6 +161,8 @@ class WorkerLimits:
         return SlotLease(slots=slots, n_workers=n_workers)
 
     def _allow(self, budget: Budget, committed: Spending, expected: Spending) -> Allowance:
+        from theodolite.ports.limits import Allowance, amounts_of
+
         run_id = WorkerRow.objects.filter(owner=self._owner).values_list("run_id", flat=True).first()
         if run_id is None:  # before the first lease of a unit nothing is reserved
             return Allowance(calls=0, tokens=0, microusd=0, spent=Spending(), is_contested=True)

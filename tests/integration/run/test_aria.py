@@ -18,7 +18,8 @@ from theodolite.domain.flow import Exchange, Flow, JournalEntry, Reply, SayToApp
 from theodolite.domain.identity import version_of
 from theodolite.domain.run import Unit, UnitKind
 from theodolite.domain.study import Budget
-from theodolite.execution.clients import Clients, StopConditions, drive
+from theodolite.execution.clients import Clients, drive
+from theodolite.execution.stop_conditions import StopConditions
 from theodolite.gateways.secret_redaction import Credentials
 
 pytestmark = pytest.mark.integration

@@ -1,5 +1,8 @@
 """The response cache through the command line: what it saves, what it never touches, and how it breaks."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.fakes.terminal import theodolite
@@ -82,8 +85,9 @@ def test_a_damaged_cache_is_set_aside_with_a_note(study, server):
     assert asked(server, "judge") == 20
 
 
-def test_a_limit_per_minute_is_remembered_in_the_workspace(study, server):
+def test_a_limit_per_minute_is_remembered_in_the_database(study, server):
     theodolite("run", study.write(n=2, more=", rpm: 1000"))
 
-    [log] = (study.folder / ".theodolite" / "starts").iterdir()
-    assert len(log.read_text().splitlines()) == asked(server, "judge") + 1
+    with closing(sqlite3.connect(study.folder / ".theodolite" / "theodolite.db")) as database:
+        [(n_requests,)] = database.execute("SELECT SUM(requests) FROM store_startblock").fetchall()
+    assert n_requests == asked(server, "judge") + 1

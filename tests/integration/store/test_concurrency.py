@@ -135,7 +135,9 @@ def test_leases_of_a_living_worker_are_not(database: Database, run: Run) -> None
     with start(database, "write", "w1") as worker:
         worker.stdout.readline()
 
-        units = database.open().claim(run, UnitKind.SESSION, owner="w2", limit=N_UNITS, lease_s=60)
+        store, units = database.open(), []
+        while claimed := store.claim(run, UnitKind.SESSION, owner="w2", limit=N_UNITS, lease_s=60):
+            units += claimed
 
         worker.kill()
     assert [unit.label for unit in units] == [a_session(run, number).label for number in range(1, N_UNITS)]

@@ -11,7 +11,7 @@ from theodolite.domain.errors import EmptyReply, Rejected, RunStopped, ServerFau
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Message, SayToApplication, Speaker
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.domain.study import Budget, Study
-from theodolite.execution.clients import FAILURES_IN_A_ROW, CostEstimator, StopConditions, spent_with
+from theodolite.execution.stop_conditions import FAILURES_IN_A_ROW, CostEstimator, StopConditions, spent_with
 
 PRICED = reply(tokens_in=100, tokens_out=20, cost_microusd=400_000, attempts=2)
 
