@@ -7,14 +7,14 @@ from contextlib import AbstractAsyncContextManager
 
 import django
 
-from theodolite.web.asgi_handler import asgi_application, crew_at_work
+from theodolite.web.asgi_handler import asgi_application, open_pool
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.home import warming
 from theodolite.web.session_end import reply_manager, sweeping
 from theodolite.web.teams.admission import conformance_bench
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
-    crew_at_work,
+    open_pool,
     lambda: reply_manager().open(),
     conformance_bench,
     measuring_bench,

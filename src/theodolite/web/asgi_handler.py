@@ -4,6 +4,9 @@ Django's own handler changes threads for each piece of middleware, and these cha
 time with fifty people in a room. A few threads are enough, since Python runs one of them at a time, and
 fewer threads leave more time for the event loop, which streams replies. Threads stay alive, so that a
 request does not open a database connection of its own.
+
+Removal condition (ADR-0116): use Django's own handler for threads once the pool saves less than a tenth of
+the CPU time of `benchmarks/bench_requests.py`.
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ def fill(response: HttpResponse, page: HttpResponse) -> None:
     response.headers["Content-Length"] = str(len(page.content))
 
 
-class OneTrip(ASGIHandler):
+class SingleThreadHandler(ASGIHandler):
     """Django's handler for requests, with one trip to a thread each."""
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Django's own signature
@@ -81,7 +84,7 @@ class OneTrip(ASGIHandler):
             await self.send_response(_too_large(), send)
             return
         with closing(body):
-            response = await by_crew(self._answered, scope, body)
+            response = await run_in_pool(self._answered, scope, body)
             if hasattr(response, "awaited"):
                 await response.awaited()
             if response.streaming:
@@ -126,7 +129,7 @@ class OneTrip(ASGIHandler):
             sending.cancel()
             leaving.cancel()
             sent, _ = await asyncio.gather(sending, leaving, return_exceptions=True)
-            await by_crew(response.close)
+            await run_in_pool(response.close)
         if isinstance(sent, Exception):
             raise sent
 
@@ -141,7 +144,7 @@ def asgi_application(companions: Sequence[Companion]) -> Callable[[dict[str, Any
     Args:
         companions: Opened in this order when the server starts.
     """
-    pages = OneTrip()
+    pages = SingleThreadHandler()
 
     async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -180,23 +183,25 @@ AT_ONCE = 8
 """Requests that are answered at the same time; count. Watching a reply takes no thread."""
 
 
-async def by_crew(function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+async def run_in_pool(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Result:
     """Return what a function returns that asks the database or makes a page."""
-    return await sync_to_async(function, thread_sensitive=False, executor=_crew())(*args, **kwargs)
+    return await sync_to_async(function, thread_sensitive=False, executor=_pool())(*args, **kwargs)
 
 
 @asynccontextmanager
-async def crew_at_work() -> AsyncIterator[None]:
+async def open_pool() -> AsyncIterator[None]:
     """Shut the pool down when the server ends."""
     try:
         yield
     finally:
-        _crew().shutdown(wait=False)
-        _crew.cache_clear()
+        _pool().shutdown(wait=False)
+        _pool.cache_clear()
 
 
 @cache
-def _crew() -> ThreadPoolExecutor:
+def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="page", initializer=bind_request_thread)
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from theodolite.web import asgi_handler
-from theodolite.web.asgi_handler import Background, OneTrip, once
+from theodolite.web.asgi_handler import Background, SingleThreadHandler, once
 
 SCOPE = {"type": "http", "method": "GET", "path": "/x/", "query_string": b"", "headers": [(b"host", b"localhost")]}
 
@@ -44,7 +44,7 @@ def answer(event, monkeypatch) -> Callable[..., object]:
     """Return a function that answers one request by a view, whatever the address."""
 
     async def answered(line: Line, view: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        handler = OneTrip()
+        handler = SingleThreadHandler()
         monkeypatch.setattr(handler, "get_response", view)
         await handler(dict(SCOPE), line.receive, line.send)
 

@@ -48,7 +48,7 @@ from theodolite.domain.study import Study
 from theodolite.testing.templates import variables_of
 from theodolite.usecases.conformance import Examination
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.asgi_handler import Background, by_crew, fill, once
+from theodolite.web.asgi_handler import Background, fill, once, run_in_pool
 from theodolite.web.events import event_of, opened
 from theodolite.web.middleware import PLAIN
 from theodolite.web.models import Submission
@@ -565,10 +565,10 @@ async def _answered(answer: HttpResponse, page: _TrialPage, prompt: str) -> None
         reply = await _reply(page.submission, page.study, trial, prompt)
     except (TheodoliteError, TimeoutError) as error:
         error_text = str(error) or f"no reply within {PATIENCE_S:.0f} s"
-        fill(answer, await by_crew(page.shown, error=error_text, text=prompt))
+        fill(answer, await run_in_pool(page.shown, error=error_text, text=prompt))
         return
     further = replace(trial, turns=(*trial.turns, Exchange(prompt=prompt, response=reply)))
-    fill(answer, await by_crew(replace(page, trial=further).shown, took_s=monotonic() - began))
+    fill(answer, await run_in_pool(replace(page, trial=further).shown, took_s=monotonic() - began))
 
 
 def _opened(access: AccessContext, submission: str) -> tuple[Submission, Study]:
@@ -593,7 +593,7 @@ def _trial_from(request: HttpRequest, study: Study) -> Trial:
 
 async def _reply(submission: Submission, study: Study, trial: Trial, text: str) -> str:
     """Return what the application answers; what its own filter withheld is an answer, too."""
-    application, environ = await by_crew(prepared, submission)
+    application, environ = await run_in_pool(prepared, submission)
     say_to_application = SayToApplication(
         application=submission.name,
         prompt=text,

@@ -28,7 +28,7 @@ from theodolite.events.rules import Step
 from theodolite.events.sessions import end_session, reset
 from theodolite.execution.live_replies import LiveReply
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.asgi_handler import by_crew, once
+from theodolite.web.asgi_handler import once, run_in_pool
 from theodolite.web.events import open_event_of
 from theodolite.web.middleware import PLAIN
 from theodolite.web.participants import topic_lines_in
@@ -185,7 +185,7 @@ def reply(request: HttpRequest, access: AccessContext, session_no: int, dialogue
         if live is not None:
             async for event in reply_events(live, int(after) if after.isdecimal() else 0):
                 yield event
-        yield await by_crew(_end_event, request, access, session_no, dialogue, turn)
+        yield await run_in_pool(_end_event, request, access, session_no, dialogue, turn)
 
     headers = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}
     return StreamingHttpResponse(events(), content_type="text/event-stream; charset=utf-8", headers=headers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import django
 
-from theodolite.web.asgi_handler import asgi_application, crew_at_work
+from theodolite.web.asgi_handler import asgi_application, open_pool
 
 django.setup(set_prefix=False)
-application = asgi_application([crew_at_work])
+application = asgi_application([open_pool])
