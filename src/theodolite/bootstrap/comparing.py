@@ -27,6 +27,8 @@ from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, RunStopped, did_you_mean
+from theodolite.domain.estimate import Estimate, Findings, Undefined
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.event import Series
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
@@ -192,6 +194,51 @@ def compare(
         document = comparison_document(comparisons) | {"package": version("theodolite")}
         write_whole(data, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     return Compared(comparisons=comparisons, page=str(page), data=str(data))
+
+
+def differences_from(
+    baseline: str,
+    context: StudyContext,
+    evidence: Evidence,
+    findings: Findings,
+    *,
+    environ: Mapping[str, str] | None = None,
+) -> Mapping[tuple[str, str, str, str], Estimate | Undefined]:
+    """Return how far the rates of a run are from those of a baseline, for the gates of a study.
+
+    Args:
+        baseline: A run (`STUDY@1`, or `@1` of this study), a results file, or an application of this study.
+        context: The study.
+        evidence: Everything that its run holds.
+        findings: Everything that was measured on it.
+        environ: Environment variables; those of the process where left out.
+
+    Returns:
+        Application, guideline, rule and annotator to the rate less that of the baseline, paired; fraction.
+
+    Raises:
+        InputError: If the baseline holds nothing that can be compared.
+    """
+    from theodolite.measurement.sample_size import compare_sides
+
+    with ExitStack() as stack:
+        source, application = _place(baseline, context.path)
+        before = _chosen(_Desk(stack, environ), source, application)
+        now = sides_of(results_document(evidence, findings, facts_of(context)), context.path)
+        known = {side.application: side for side in before}
+        pairs = [
+            (before[0] if application else known[side.application], side)
+            for side in now
+            if (side.application != application if application else side.application in known)
+        ]
+        compared = [(side, compare_sides(first, side)) for first, side in pairs]
+    return {
+        (side.application, rate.ruling.subject.guideline, rate.ruling.subject.rule, rate.ruling.subject.annotator): (
+            rate.difference
+        )
+        for side, comparison in compared
+        for rate in comparison.rates
+    }
 
 
 _Chosen = tuple[tuple[str, str], Comparison]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import webbrowser
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.bootstrap.comparing import differences_from
 from theodolite.bootstrap.reports import WrittenFiles, dialogue_screen
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.privacy_review import require_privacy_review
@@ -23,7 +24,7 @@ from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialo
 from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.queries.cases import cases_of, rules_of
 from theodolite.reporting.queries.dispositions import accounts_of
-from theodolite.reporting.queries.gates import gate_results, rate_text, subject_text
+from theodolite.reporting.queries.gates import gate_facts, gate_results, rate_text, subject_text
 from theodolite.reporting.queries.rates import lead_rates, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of
@@ -179,7 +180,18 @@ class StudyRun:
     @property
     def gates(self) -> GatesOfRun:
         """The gates of the study on the rates of this run."""
-        return GatesOfRun(gate_results(self.evidence.study, self.findings))
+        facts = gate_facts(self.evidence, self.context.clock.now())
+        return GatesOfRun(gate_results(self.evidence.study, self.findings, facts))
+
+    def gates_against(self, baseline: str) -> GatesOfRun:
+        """Return the gates of the study, with `worse_by` compared with a baseline.
+
+        Args:
+            baseline: A run (`STUDY@1`, `@1`), a results file or an application of the study; empty for none.
+        """
+        differences = differences_from(baseline, self.context, self.evidence, self.findings) if baseline else {}
+        facts = replace(gate_facts(self.evidence, self.context.clock.now()), differences=differences)
+        return GatesOfRun(gate_results(self.evidence.study, self.findings, facts))
 
     def view(self) -> str:
         """Open the report in a browser and return its path."""

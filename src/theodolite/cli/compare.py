@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -12,11 +13,12 @@ from typing import Any
 
 import click
 
-from theodolite.bootstrap.comparing import Compared, Request, Seen, keep_watch
+from theodolite.bootstrap.comparing import Compared, Request, Seen, differences_from, keep_watch
 from theodolite.bootstrap.comparing import compare as compare_places
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.cli.report import require_gates
 from theodolite.cli.terminal import RowProgress, as_line, json_option, speaks_unicode, study_argument, width
 from theodolite.config.histories import DeclaredChange, HistoryForm, aware
 from theodolite.config.questions import parse_condition
@@ -38,7 +40,7 @@ from theodolite.reporting.comparing.text import (
     unpaired_text,
 )
 from theodolite.reporting.monitoring.document import alert_entry
-from theodolite.reporting.queries.gates import gate_lines, gate_results
+from theodolite.reporting.queries.gates import gate_facts, gate_lines, gate_results
 from theodolite.reporting.results.gates import gates_entry, github_annotations, junit_xml, markdown_summary, sarif_text
 from theodolite.usecases.monitoring import Watched
 
@@ -286,6 +288,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option("--summary", type=_FILE, help="Write the results as a Markdown table.")
 @click.option("--sarif", type=_FILE, help="Write gates that are not met as SARIF 2.1.0.")
 @click.option("--github", is_flag=True, help="Print annotations for GitHub Actions.")
+@click.option("--baseline", metavar="PLACE", help="For `worse_by`: STUDY@1, @1, results.json or an application.")
 @click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 where a gate is inconclusive.")
 @click.option("--partial", is_flag=True, help="Check an incomplete run.")
 @json_option
@@ -296,6 +299,7 @@ def gate(
     summary: str | None,
     sarif: str | None,
     github: bool,
+    baseline: str | None,
     allow_inconclusive: bool,
     partial: bool,
     as_json: bool,
@@ -310,11 +314,12 @@ def gate(
     Examples
       theodolite gate support
       theodolite gate support --junit gates.xml --summary gates.md
+      theodolite gate support --baseline support@1
       theodolite gate support --allow-inconclusive
     """  # noqa: D301 - click's mark for "keep these lines"
     context = open_study(study)
     try:
-        results = _results(context, partial=partial)
+        results = _results(context, baseline or "", partial=partial)
         state = worst_of(results)
         code = 0 if state is GateState.MET or (state is GateState.INCONCLUSIVE and allow_inconclusive) else 1
         _write(context, results, junit=junit, summary=summary, sarif=sarif)
@@ -331,13 +336,9 @@ def gate(
         context.close()
 
 
-def _results(context: StudyContext, *, partial: bool) -> tuple[GateResult, ...]:
+def _results(context: StudyContext, baseline: str, *, partial: bool) -> tuple[GateResult, ...]:
     study = context.loaded.study
-    if not study.gates:
-        message = (
-            f"study `{study.name}` has no gates; write them under `gates`, e.g.  gates: {{groundedness: upper <= 20%}}"
-        )
-        raise InputError(message)
+    require_gates(study)
     evidence = context.evidence()
     if not partial and not context.is_finished():
         message = (
@@ -345,7 +346,9 @@ def _results(context: StudyContext, *, partial: bool) -> tuple[GateResult, ...]:
             f"Resume it:  theodolite run {context.path}  or check it with  --partial"
         )
         raise RunStopped(message)
-    return gate_results(study, context.findings(evidence))
+    findings = context.findings(evidence)
+    differences = differences_from(baseline, context, evidence, findings) if baseline else {}
+    return gate_results(study, findings, replace(gate_facts(evidence, context.clock.now()), differences=differences))
 
 
 def _write(

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from theodolite.bootstrap.files import write_whole
+from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import WrittenFiles, dialogue_screen, summary_of, write_reports
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.terminal import as_line, counts_of, json_option, out_option, speaks_unicode, study_argument, width
 from theodolite.config.series import is_series_file
-from theodolite.domain.errors import RunStopped
+from theodolite.domain.errors import InputError, RunStopped
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.study import Study
 from theodolite.domain.text import printable
 from theodolite.reporting.series.sides import deviations
 from theodolite.usecases.audiences import Audience, AudienceKind, audience_named
@@ -178,10 +181,36 @@ def gates_code(context: StudyContext, evidence: Evidence) -> int:
     if not evidence.study.gates:
         return 0
     from theodolite.domain.gate import GateState, worst_of
-    from theodolite.reporting.queries.gates import gate_results
+    from theodolite.reporting.queries.gates import gate_facts, gate_results
 
-    results = gate_results(evidence.study, context.findings(evidence))
+    facts = gate_facts(evidence, context.clock.now())
+    results = gate_results(evidence.study, context.findings(evidence), facts)
     return 0 if worst_of(results) is GateState.MET else 1
+
+
+def require_gates(study: Study) -> None:
+    """Refuse a study without gates.
+
+    Raises:
+        InputError: If the study has none; states how to write them.
+    """
+    if not study.gates:
+        message = (
+            f"study `{study.name}` has no gates; write them under `gates`, e.g.  gates: {{groundedness: upper <= 20%}}"
+        )
+        raise InputError(message)
+
+
+def write_junit(context: StudyContext, file: str) -> None:
+    """Write the gates of the latest run as JUnit XML."""
+    from theodolite.reporting.queries.gates import gate_facts, gate_results
+    from theodolite.reporting.results.gates import junit_xml
+
+    evidence = context.evidence()
+    facts = gate_facts(evidence, context.clock.now())
+    results = gate_results(evidence.study, context.findings(evidence), facts)
+    require_output_inside(context.loaded.folder, Path(file))
+    write_whole(Path(file), junit_xml(results, evidence.study.name))
 
 
 def exit_code_for(evidence: Evidence) -> int:

@@ -55,6 +55,7 @@ STAGES = {
 @click.option(
     "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
 )
+@click.option("--junit", type=click.Path(dir_okay=False), help="Write the results of the gates as JUnit XML.")
 @click.option("--debug", is_flag=True, help="Print tracebacks of the study's own code.")
 @click.option(
     "--budget",
@@ -74,6 +75,7 @@ def run(
     new_run: bool,
     retry_failed: bool,
     concurrency: int | None,
+    junit: str | None,
     debug: bool,
     budget: float | None,
     cache: bool,
@@ -99,6 +101,10 @@ def run(
             from theodolite.cli.report import measure
 
             return measure(context, out=out, as_json=as_json)
+        if junit:
+            from theodolite.cli.report import require_gates
+
+            require_gates(context.loaded.study)
         permit_run(context.loaded)
         options = RunOptions(
             kinds=STAGES[stage] if stage else frozenset(UnitKind),
@@ -117,7 +123,12 @@ def run(
             _print_stop(context, result, options)
             if not as_json:
                 return NOT_FINISHED
-        return _present(context, result, out=out, as_json=as_json, limit=limit)
+        code = _present(context, result, out=out, as_json=as_json, limit=limit)
+        if junit:
+            from theodolite.cli.report import write_junit
+
+            write_junit(context, junit)
+        return code
     finally:
         context.close()
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -26,12 +26,16 @@ class GateForm(StrEnum):
         RATE: The rate itself; fraction.
         COUNT: Number of defects.
         COMPLETENESS: Labelled dialogues of those planned; fraction.
+        WORSE_BY: Upper end of the interval of the difference from a baseline run; fraction.
+        VALIDATED: Age of the judge's validation against people; days.
     """
 
     UPPER = "upper"
     RATE = "rate"
     COUNT = "count"
     COMPLETENESS = "completeness"
+    WORSE_BY = "worse_by"
+    VALIDATED = "validated"
 
 
 class GateState(StrEnum):
@@ -43,12 +47,19 @@ class GateState(StrEnum):
 
 
 _FORM: Final = re.compile(
-    r"(?P<form>upper|rate|count|completeness)\s*(?P<operator><=|>=)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)"
+    r"(?P<form>upper|rate|count|completeness|worse_by|validated)\s*(?P<operator><=|>=)\s*"
+    r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>%|points?|days?)?"
 )
 _ABOVE: Final = frozenset({GateForm.COMPLETENESS})
 """Forms whose limit is a least value; all others have a greatest one."""
 
-EXPECTED: Final = "`upper <= 20%`, `rate <= 20%`, `count <= 0` or `completeness >= 95%`"
+_UNITS: Final = {GateForm.COUNT: "", GateForm.WORSE_BY: "points", GateForm.VALIDATED: "days"}
+"""Units of the limits that are no percentage."""
+
+EXPECTED: Final = (
+    "`upper <= 20%`, `rate <= 20%`, `count <= 0`, `completeness >= 95%`, `worse_by <= 5 points` or"
+    " `validated <= 90 days`"
+)
 """The forms of a gate, for messages."""
 
 
@@ -59,7 +70,7 @@ class Gate:
     Attributes:
         name: Name of the judge, annotator or guideline whose rates it limits.
         form: The number that is limited.
-        limit: The limit; a fraction, or a count for `count`.
+        limit: The limit; a fraction, a count for `count`, days for `validated`.
         text: The gate as written, e.g. `upper <= 20%`.
     """
 
@@ -84,21 +95,52 @@ class Gate:
             message = f"gate `{name}` is `{text}`; expected {EXPECTED}"
             raise InputError(message)
         form, number = GateForm(match["form"]), float(match["number"])
-        is_count = form is GateForm.COUNT
         if (match["operator"] == ">=") != (form in _ABOVE):
             message = f"gate `{name}`: `{form.value}` takes `{'>=' if form in _ABOVE else '<='}`; got `{text}`"
             raise InputError(message)
-        if is_count and (match["percent"] or not number.is_integer()):
-            message = f"gate `{name}`: `count` takes a whole number; got `{text}`"
+        if problem := _unit_problem(form, number, match["unit"] or ""):
+            example = f"{form.value} {match['operator']} {_EXAMPLES[form]}"
+            message = f"gate `{name}`: {problem}, e.g. `{example}`; got `{text}`"
             raise InputError(message)
-        if not is_count and not match["percent"]:
-            example = f"{form.value} {match['operator']} 20%"
-            message = f"gate `{name}`: `{form.value}` takes a percentage, e.g. `{example}`; got `{text}`"
-            raise InputError(message)
-        if not is_count and number > 100:
-            message = f"gate `{name}`: a percentage is at most 100; got `{text}`"
-            raise InputError(message)
-        return cls(name=name, form=form, limit=number if is_count else number / 100, text=" ".join(text.split()))
+        limit = number if form in {GateForm.COUNT, GateForm.VALIDATED} else number / 100
+        return cls(name=name, form=form, limit=limit, text=" ".join(text.split()))
+
+
+_EXAMPLES: Final = {
+    GateForm.UPPER: "20%",
+    GateForm.RATE: "20%",
+    GateForm.COUNT: "0",
+    GateForm.COMPLETENESS: "95%",
+    GateForm.WORSE_BY: "5 points",
+    GateForm.VALIDATED: "90 days",
+}
+
+
+def _unit_problem(form: GateForm, number: float, unit: str) -> str:
+    """Return what is wrong with the number or the unit of a limit; empty where nothing is."""
+    match form:
+        case GateForm.COUNT:
+            return "`count` takes a whole number" if unit or not number.is_integer() else ""
+        case GateForm.WORSE_BY | GateForm.VALIDATED:
+            plural = _UNITS[form]
+            return "" if unit in {plural, plural[:-1]} else f"`{form.value}` takes {plural}"
+    if unit != "%":
+        return f"`{form.value}` takes a percentage"
+    return "a percentage is at most 100" if number > 100 else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFacts:
+    """What gates compare with beside the rates of a run.
+
+    Attributes:
+        validation_days: Age of the latest validation of each judge, as it is now; days. Judges without one are absent.
+        differences: Application, guideline, rule and annotator to the rate less that of the baseline run, or why
+            there is none; None where no baseline was looked at.
+    """
+
+    validation_days: Mapping[str, float] = field(default_factory=dict)
+    differences: Mapping[tuple[str, str, str, str], Estimate | Undefined] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +151,10 @@ class GateResult:
         gate: The gate.
         subject: The rate that it limits.
         state: Whether the rate keeps it.
-        result: The rate.
+        result: The rate, or its difference from the baseline.
         outcomes: The account of the planned dialogues.
         reason: Why it is not met or inconclusive; empty where it is met.
+        days: Age of the judge's validation; days, None where it has none, or the gate is of another form.
         n_needed: Independent dialogues at which an interval around the same rate no longer crosses the limit;
             count, None where more dialogues decide nothing.
     """
@@ -123,6 +166,28 @@ class GateResult:
     outcomes: Outcomes
     reason: str = ""
     n_needed: int | None = None
+    days: float | None = None
+
+
+def validation_result(gate: Gate, subject: EstimateSubject, days: float | None) -> GateResult:
+    """Return whether the validation of a judge is recent enough.
+
+    Args:
+        gate: The gate.
+        subject: The judge.
+        days: Age of its latest validation; days, None where it has none.
+    """
+    is_met = days is not None and days <= gate.limit
+    reason = "the judge has not been validated against people" if days is None else "the validation is older"
+    return GateResult(
+        gate=gate,
+        subject=subject,
+        state=GateState.MET if is_met else GateState.NOT_MET,
+        result=Undefined(reason="this gate limits no rate", n=0),
+        outcomes=Outcomes(planned=0, used=0),
+        reason="" if is_met else reason,
+        days=days,
+    )
 
 
 def gate_result(gate: Gate, subject: EstimateSubject, result: Estimate | Undefined, outcomes: Outcomes) -> GateResult:
@@ -154,7 +219,8 @@ def _judged(gate: Gate, result: Estimate | Undefined, outcomes: Outcomes) -> tup
         reason = "" if is_met else f"{outcomes.unmeasured:,} of {n_applicable:,} planned have no label"
         return (GateState.MET if is_met else GateState.NOT_MET), reason, None
     if isinstance(result, Undefined):
-        return GateState.INCONCLUSIVE, f"no rate can be computed: {result.reason}", None
+        what = "difference" if gate.form is GateForm.WORSE_BY else "rate"
+        return GateState.INCONCLUSIVE, f"no {what} can be computed: {result.reason}", None
     if gate.form is GateForm.COUNT:
         return (*_counted(gate, result, outcomes), None)
     if gate.form is GateForm.RATE:
@@ -174,12 +240,16 @@ def _counted(gate: Gate, result: Estimate, outcomes: Outcomes) -> tuple[GateStat
 
 def _bounded(gate: Gate, result: Estimate) -> tuple[GateState, str, int | None]:
     if result.high is None or result.low is None:
-        return GateState.INCONCLUSIVE, "the rate has no interval", None
+        return GateState.INCONCLUSIVE, "there is no interval", None
     if result.high <= gate.limit:
         return GateState.MET, "", None
     if result.low > gate.limit:
         return GateState.NOT_MET, "the whole interval is above the limit", None
-    return GateState.INCONCLUSIVE, "the interval crosses the limit", needed(result.value, gate.limit, result.confidence)
+    return GateState.INCONCLUSIVE, "the interval crosses the limit", _needed(gate, result)
+
+
+def _needed(gate: Gate, result: Estimate) -> int | None:
+    return None if gate.form is GateForm.WORSE_BY else needed(result.value, gate.limit, result.confidence)
 
 
 def needed(value: float, limit: float, confidence: float) -> int | None:

@@ -12,7 +12,7 @@ from scipy import stats
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
-from theodolite.domain.gate import Gate, GateForm, GateState, gate_result, needed, worst_of
+from theodolite.domain.gate import Gate, GateForm, GateState, gate_result, needed, validation_result, worst_of
 
 SUBJECT = EstimateSubject(application="bot", guideline="tone", rule="defect")
 
@@ -35,6 +35,8 @@ def state_of(text, result, outcomes=None):
         ("upper <= 20%", GateForm.UPPER, 0.2),
         ("rate<=2.5 %", GateForm.RATE, 0.025),
         (" count <=  0 ", GateForm.COUNT, 0),
+        ("worse_by <= 5 points", GateForm.WORSE_BY, 0.05),
+        ("validated <= 90 days", GateForm.VALIDATED, 90),
         ("completeness >= 95%", GateForm.COMPLETENESS, 0.95),
     ],
 )
@@ -56,6 +58,9 @@ def test_the_forms_of_a_gate(text, form, limit):
         ("count <= 3%", "takes a whole number"),
         ("count <= 1.5", "takes a whole number"),
         ("rate <= 120%", "at most 100"),
+        ("worse_by <= 5%", "`worse_by` takes points, e.g. `worse_by <= 5 points`"),
+        ("validated <= 90", "`validated` takes days, e.g. `validated <= 90 days`"),
+        ("count <= 3 days", "takes a whole number"),
         ("", "expected `upper <= 20%`"),
     ],
 )
@@ -141,3 +146,40 @@ def test_the_worst_state_is_that_of_all():
     assert worst_of([]) is GateState.MET
     assert worst_of([met, open_]) is GateState.INCONCLUSIVE
     assert worst_of([open_, broken, met]) is GateState.NOT_MET
+
+
+def difference(value, low, high):
+    return Estimate(value=value, low=low, high=high, confidence=0.95, n=57, unit="fraction", method="paired")
+
+
+@pytest.mark.parametrize(
+    ("ends", "state"),
+    [
+        pytest.param((-0.10, 0.04), GateState.MET, id="inside"),
+        pytest.param((0.06, 0.20), GateState.NOT_MET, id="outside"),
+        pytest.param((-0.02, 0.08), GateState.INCONCLUSIVE, id="crosses"),
+    ],
+)
+def test_a_worsening_is_judged_by_the_interval_of_the_difference(ends, state):
+    result = state_of("worse_by <= 5 points", difference(sum(ends) / 2, *ends))
+
+    assert (result.state, result.n_needed) == (state, None)
+
+
+def test_a_difference_that_cannot_be_computed_is_inconclusive():
+    result = state_of("worse_by <= 5 points", Undefined(reason="no pairs", n=0), Outcomes(planned=3, used=3))
+
+    assert result.state is GateState.INCONCLUSIVE
+    assert result.reason == "no difference can be computed: no pairs"
+
+
+@pytest.mark.parametrize(
+    ("days", "state"),
+    [(12.0, GateState.MET), (90.0, GateState.MET), (90.1, GateState.NOT_MET), (None, GateState.NOT_MET)],
+    ids=["recent", "limit", "old", "never"],
+)
+def test_a_validation_must_be_recent(days, state):
+    result = validation_result(Gate.parse("judge", "validated <= 90 days"), SUBJECT, days)
+
+    assert (result.state, result.days) == (state, days)
+    assert bool(result.reason) == (state is GateState.NOT_MET)

@@ -8,9 +8,13 @@ from typing import Final
 
 from theodolite.domain.estimate import Estimate, Findings
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.gate import GateForm
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.cases import cases_of, rules_of, title_of
 from theodolite.reporting.queries.dispositions import ApplicationAccount, application_accounts
+from theodolite.reporting.queries.gates import gate_facts, gate_results, reason_text, subject_text
+from theodolite.reporting.queries.gates import rate_text as gate_rate_text
 from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
 from theodolite.reporting.tables import Column, Table
 from theodolite.reporting.words import figures
@@ -40,6 +44,23 @@ _HINTS: Final = {
     Violation.PERMITTED_WITHHELD: "Permitted content was withheld: the guardrail is too strict for these dialogues.",
 }
 _ANY = "Read these dialogues and look for a cause that they share."
+
+
+def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tuple[Section, ...]:
+    """Return the gates of a study with their results as a section; none where it has no gates."""
+    if not evidence.study.gates:
+        return ()
+    results = gate_results(evidence.study, findings, gate_facts(evidence, facts.generated))
+    rows = tuple(
+        (one.gate.name, subject_text(one), one.gate.text, gate_rate_text(one), one.state.value, reason_text(one))
+        for one in results
+    )
+    lead = "A gate is a limit that this study sets to its own results."
+    if any(gate.form is GateForm.WORSE_BY for gate in evidence.study.gates):
+        lead += " Limits on the difference from a baseline are checked by `theodolite gate --baseline`."
+    titles = ("Name", "Application", "Gate", "Result", "State", "Reason")
+    table = Table(title="Gates", columns=tuple(Column(title) for title in titles), rows=rows)
+    return (Section(name="gates", title="Gates", paragraphs=(lead,), tables=(table,) if rows else ()),)
 
 
 def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]:

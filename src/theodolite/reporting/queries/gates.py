@@ -3,32 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
+from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.estimate import Findings
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject
-from theodolite.domain.findings.number import Outcomes, Undefined
-from theodolite.domain.gate import Gate, GateResult, gate_result
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
+from theodolite.domain.gate import Gate, GateFacts, GateForm, GateResult, gate_result, validation_result
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import NO_RATE_OF_NAME
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import difference_text
+
+NO_BASELINE = "no baseline run was named; give one:  theodolite gate STUDY --baseline STUDY@1"
 
 
-def gate_results(study: Study, findings: Findings) -> tuple[GateResult, ...]:
+SECONDS_PER_DAY = 86_400
+
+
+def gate_results(study: Study, findings: Findings, facts: GateFacts | None = None) -> tuple[GateResult, ...]:
     """Return each gate of a study with each rate that it limits, in the order of the study file.
 
     A name of a judge or annotator limits the rates by its labels; a name of a guideline limits the
-    rates that the report leads with. A gate without a rate is inconclusive.
+    rates that the report leads with. A gate without a rate is inconclusive. `worse_by` is left out where
+    no baseline was looked at.
 
     Args:
         study: The study with its gates as they are now.
         findings: The measurements of a run.
+        facts: What gates compare with beside the rates.
     """
-    rates = rates_of(findings, study)
-    return tuple(result for gate in study.gates for result in _of_gate(gate, study, rates))
+    rates, facts = rates_of(findings, study), facts or GateFacts()
+    return tuple(result for gate in study.gates for result in _of_gate(gate, study, rates, facts))
 
 
-def _of_gate(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> Iterator[GateResult]:
+def gate_facts(evidence: Evidence, now: datetime) -> GateFacts:
+    """Return the ages of the validations of a study's judges."""
+    return GateFacts(
+        validation_days={
+            report.judge: (now - report.issued).total_seconds() / SECONDS_PER_DAY
+            for report in evidence.validation_reports
+        }
+    )
+
+
+def _of_gate(gate: Gate, study: Study, rates: tuple[Rate, ...], facts: GateFacts) -> Iterator[GateResult]:
+    if gate.form is GateForm.VALIDATED:
+        for judge in study.annotators:
+            if judge.kind is AnnotatorKind.MODEL and gate.name in {judge.name, judge.guideline}:
+                subject = EstimateSubject(
+                    application=ALL_APPLICATIONS, guideline=judge.guideline, annotators=(judge.name,)
+                )
+                yield validation_result(gate, subject, facts.validation_days.get(judge.name))
+        return
+    if gate.form is GateForm.WORSE_BY and facts.differences is None:
+        return
     limited = _limited(gate, study, rates)
     if not limited:
         subject = EstimateSubject(application=ALL_APPLICATIONS, guideline=gate.name)
@@ -36,7 +67,15 @@ def _of_gate(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> Iterator[Gate
         yield gate_result(gate, subject, undefined, Outcomes(planned=0, used=0))
     for rate in limited:
         one = rate.measurement
-        yield gate_result(gate, one.subject, one.result, one.outcomes)
+        result = _difference(rate, facts) if gate.form is GateForm.WORSE_BY else one.result
+        yield gate_result(gate, one.subject, result, one.outcomes)
+
+
+def _difference(rate: Rate, facts: GateFacts) -> Estimate | Undefined:
+    subject = rate.measurement.subject
+    key = (subject.application, subject.guideline, subject.rule, rate.annotator)
+    missing = Undefined(reason="the baseline has no such rate", n=0) if facts.differences else None
+    return (facts.differences or {}).get(key) or missing or Undefined(reason=NO_BASELINE, n=0)
 
 
 def _limited(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> list[Rate]:
@@ -50,8 +89,12 @@ def _limited(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> list[Rate]:
 def rate_text(result: GateResult) -> str:
     """Return the rate of a result with its count and interval, e.g. `9 of 57, 15.8% (5.9 to 33.0)`."""
     rate = result.result
+    if result.gate.form is GateForm.VALIDATED:
+        return "not validated" if result.days is None else f"validated {figures.number_of(int(result.days), 'day')} ago"
     if isinstance(rate, Undefined):
-        return "no rate"
+        return "no difference" if result.gate.form is GateForm.WORSE_BY else "no rate"
+    if result.gate.form is GateForm.WORSE_BY:
+        return f"{difference_text(rate)} pairs"
     count = round(rate.value * rate.n) if rate.count is None else rate.count
     text = f"{figures.count(count)} of {figures.count(rate.n)}, {figures.percent(rate.value)}"
     return text if rate.low is None or rate.high is None else f"{text} ({figures.span(rate.low, rate.high)})"
@@ -60,6 +103,8 @@ def rate_text(result: GateResult) -> str:
 def subject_text(result: GateResult) -> str:
     """Return what a result is about: application, rule where the guideline has several, test setting."""
     subject = result.subject
+    if result.gate.form is GateForm.VALIDATED:
+        return ", ".join(subject.annotators)
     parts = [subject.application, subject.rule, subject.test_setting]
     return ", ".join(part for part in parts if part)
 

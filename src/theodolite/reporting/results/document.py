@@ -20,6 +20,7 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import validation_of_judge
 from theodolite.reporting.queries.cases import cases_of, scripted_names
 from theodolite.reporting.queries.dispositions import Account, ApplicationAccount, accounts_of, application_accounts
+from theodolite.reporting.queries.gates import gate_facts, gate_results
 from theodolite.reporting.results.annotators import (
     annotator_groups_entry,
     conduct_entry,
@@ -29,6 +30,7 @@ from theodolite.reporting.results.annotators import (
     validation_report_entry,
 )
 from theodolite.reporting.results.estimates import confusion_entry, estimate_entry
+from theodolite.reporting.results.gates import gates_entry
 from theodolite.reporting.results.json_pieces import Flowing, collected, json_pieces
 from theodolite.reporting.results.testers import (
     claim_entry,
@@ -101,12 +103,20 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "order_metrics": order_metrics_entry(findings.order_metrics),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
         "trees": tree_entries(findings.trees, findings.standings),
+        "gates": _gates(evidence, findings, facts),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
     }
+
+
+def _gates(evidence: Evidence, findings: Findings, facts: RunFacts) -> Json:
+    """Return the gates of the study on the rates of the run; null where it has none."""
+    if not evidence.study.gates:
+        return None
+    return gates_entry(gate_results(evidence.study, findings, gate_facts(evidence, facts.generated)))
 
 
 def _session(evidence: Evidence, place: int) -> dict[str, Json]:

@@ -30,6 +30,7 @@ def _entry(one: GateResult) -> dict[str, Any]:
         "state": one.state.value,
         "reason": one.reason or None,
         "n_needed": one.n_needed,
+        "days": one.days,
         "subject": subject_entry(one.subject),
         "value": rate.value if rate else None,
         "low": rate.low if rate else None,

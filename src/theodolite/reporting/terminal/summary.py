@@ -51,7 +51,7 @@ from theodolite.reporting.queries.dispositions import (
     claims_text,
     filtered_text,
 )
-from theodolite.reporting.queries.gates import gate_notes, gate_results
+from theodolite.reporting.queries.gates import gate_facts, gate_notes, gate_results
 from theodolite.reporting.queries.headline import headline
 from theodolite.reporting.queries.rates import (
     Guardrail,
@@ -243,7 +243,7 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
 def _ending(summary: _Summary, places: Places) -> list[str]:
     step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
     lines = summary.lines("Note", _read_this(summary))
-    for place, text in enumerate(gate_notes(gate_results(summary.evidence.study, summary.findings))):
+    for place, text in enumerate(_gate_notes(summary)):
         lines += summary.lines("" if place else "Gates", printable(text))
     lines += summary.lines("Cost", _spent(summary))
     lines += _places(summary, places)
@@ -283,6 +283,11 @@ def _leading(summary: _Summary) -> list[Rate]:
 def _largest_zero(zeros: Sequence[Rate]) -> Rate | None:
     known = [rate for rate in zeros if rate.estimate is not None and rate.estimate.n >= figures.FEW]
     return max(known, key=lambda rate: rate.estimate.n if rate.estimate else 0, default=None)
+
+
+def _gate_notes(summary: _Summary) -> list[str]:
+    facts = gate_facts(summary.evidence, summary.facts.generated)
+    return gate_notes(gate_results(summary.evidence.study, summary.findings, facts))
 
 
 def _spent(summary: _Summary) -> str:

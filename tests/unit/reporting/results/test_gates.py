@@ -9,7 +9,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
-from theodolite.domain.gate import Gate, GateState
+from theodolite.domain.findings.number import Estimate
+from theodolite.domain.gate import Gate, GateFacts, GateState
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.gates import gate_lines, gate_results
 from theodolite.reporting.results.gates import gates_entry, github_annotations, junit_xml, markdown_summary, sarif_text
@@ -102,3 +103,35 @@ def test_sarif_and_annotations_name_what_is_not_met(live):
     assert line.startswith("::warning file=support/study.yaml,line=1,title=gate grounded::bot-1.4")
     assert "15.8%25" in line
     assert "\n" not in line
+
+
+def test_the_age_of_a_validation_is_a_gate_of_judges_alone():
+    evidence = live_evidence()
+    study = replace(evidence.study, gates=(Gate.parse("groundedness", "validated <= 90 days"),))
+    findings = measure_study(evidence)
+
+    (never,) = gate_results(study, findings)
+    (recent,) = gate_results(study, findings, GateFacts(validation_days={"grounded": 12.3}))
+
+    assert (never.state, recent.state) == (GateState.NOT_MET, GateState.MET)
+    assert "not validated  not met" in gate_lines([never])[0]
+    assert "grounded  validated <= 90 days  validated 12 days ago  met" in gate_lines([recent])[0]
+    assert gates_entry([recent])["gates"][0]["days"] == 12.3
+
+
+def test_a_worsening_is_left_out_where_no_baseline_was_looked_at():
+    evidence = live_evidence()
+    study = replace(evidence.study, gates=(Gate.parse("grounded", "worse_by <= 5 points"),))
+    findings = measure_study(evidence)
+    key = ("bot-1.4", "groundedness", "defect", "grounded")
+    change = Estimate(value=0.02, low=-0.01, high=0.04, confidence=0.95, n=57, unit="fraction", method="paired")
+
+    assert gate_results(study, findings) == ()
+    (unnamed,) = gate_results(study, findings, GateFacts(differences={}))
+    (other,) = gate_results(study, findings, GateFacts(differences={("other", "g", "r", "a"): change}))
+    (known,) = gate_results(study, findings, GateFacts(differences={key: change}))
+
+    assert "no baseline run was named" in unnamed.reason
+    assert "the baseline has no such rate" in other.reason
+    assert known.state is GateState.MET
+    assert "+2.0 points (-1.0 to +4.0), n 57 pairs" in gate_lines([known])[0]
