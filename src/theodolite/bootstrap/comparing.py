@@ -28,8 +28,8 @@ from theodolite.domain.comparison import ComparedSide, Comparison
 from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, RunStopped, did_you_mean
 from theodolite.domain.estimate import Estimate, Findings, Undefined
-from theodolite.domain.evidence import Evidence
 from theodolite.domain.event import Series
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.monitoring import Alert, History, Watch, WatchRules
