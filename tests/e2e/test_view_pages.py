@@ -202,3 +202,74 @@ def test_an_unconfirmed_cost_starts_nothing(root, viewer, visit):
 
     assert "Confirm the cost before the start." in page.inner_text("main")
     assert not (root / "support" / ".theodolite" / "run.log").exists()
+
+
+@pytest.fixture
+def done(root, server):
+    """The study after two runs; the second asks another question."""
+    folder = root / "support"
+    assert in_a_process("run", folder).code == 0
+    SupportStudy(folder=folder, url=server.url, n=PERSONAS, ask="How helpful are the replies?").write()
+    assert in_a_process("run", folder).code == 0
+    return folder
+
+
+def test_results_show_rates_and_the_report_in_a_sandbox(done, viewer, visit):
+    page = visit()
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="Run 2"))
+
+    assert f"of {PERSONAS}" in page.inner_text("tbody tr")
+    expect(page.frame_locator("iframe").get_by_role("heading", level=1)).to_contain_text("A support bot")
+    answer = page.request.get(page.url + "report/")
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-scripts")
+    assert "allow-same-origin" not in policy
+    assert f"frame-ancestors {viewer.address}" in policy
+    assert page.request.get(page.url + "results.json").json()["run"]["number"] == 2
+
+
+def test_dialogues_are_filtered_and_show_each_judges_own_calls(done, viewer, visit):
+    page = visit()
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="Dialogues"))
+    assert_accessible(page)
+    assert page.locator("tbody tr").count() == PERSONAS
+
+    page.get_by_label("Label or tester").fill("d003")
+    load_by_click(page.get_by_role("button", name="Filter"))
+    load_by_click(page.get_by_role("link", name="d003"))
+
+    expect(page.get_by_text("1 of 1")).to_be_visible()
+    reply = page.locator("details").filter(has_text="Reply 1")
+    expect(reply.get_by_text("How helpful are the replies?")).to_be_hidden()
+    reply.locator("summary").click()
+    expect(reply.get_by_text("How helpful are the replies?")).to_be_visible()
+    assert_accessible(page)
+
+
+def test_two_runs_are_compared_and_monitored_and_judges_say_what_is_missing(done, viewer, visit):
+    page = visit()
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="Compare"))
+    expect(page.get_by_role("heading", name="Run 1 to run 2")).to_be_visible()
+    expect(page.frame_locator("iframe").locator("h1")).to_be_visible()
+
+    load_by_click(page.get_by_role("link", name="Judges"))
+    expect(page.get_by_text("not validated", exact=True)).to_be_visible()
+    assert f"theodolite judge validate {done} useful" in page.inner_text("main")
+    assert_accessible(page)
+
+    load_by_click(page.get_by_role("link", name="Monitor"))
+    expect(page.frame_locator("iframe").locator("h1")).to_contain_text("support")
+
+
+def test_a_study_without_runs_says_so_on_every_page(viewer, visit):
+    page = visit()
+    open_study(page)
+    for name in ("Results", "Dialogues", "Judges"):
+        load_by_click(page.get_by_role("link", name=name, exact=True))
+        assert "has not been run here yet" in page.inner_text("main")
+    load_by_click(page.get_by_role("link", name="Compare"))
+    assert "No comparison yet" in page.inner_text("main")
+    assert_accessible(page)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 
-from theodolite.bootstrap.comparing import context_of_run
+from theodolite.bootstrap.comparing import Request, compare, context_of_run, keep_watch
 from theodolite.bootstrap.connections import SystemClock
-from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store_to_read
+from theodolite.bootstrap.database import DATABASE_NAME, DATABASE_VARIABLE, open_store_to_read
 from theodolite.bootstrap.permission import (
     CodeRequest,
     KeyRequest,
@@ -22,18 +23,25 @@ from theodolite.bootstrap.permission import (
     require_key_permission,
 )
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.run_process import RunProcess, latest_process, start_process, stop_process
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.config.calls import CallEstimate, estimate_calls
+from theodolite.config.load_context import report_assets
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import study_file, workspace_for
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError
+from theodolite.domain.estimate import Findings
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import digest
 from theodolite.ports.application import EndpointCheck
 from theodolite.ports.progress import Clock
+from theodolite.reporting.page.report import report_pieces
+from theodolite.reporting.queries.cases import CaseRecord, records_at
+from theodolite.reporting.results.document import results_pieces
 from theodolite.usecases.running import ALL_KINDS, check_endpoints
-from theodolite.usecases.viewing import RunProgress, runs_of
+from theodolite.usecases.viewing import ListedDialogue, RunProgress, listed_dialogues, runs_of
 
 STUDY_NAMES = ("study.yaml", "study.yml")
 """Files by which a folder below the root is a study."""
@@ -137,6 +145,48 @@ class RunRequest:
 
 
 @dataclass(slots=True)
+class ViewedRun:
+    """An opened run: its records, and what was read or measured of them.
+
+    Attributes:
+        context: The study and its run.
+        evidence: Everything that the run holds.
+        dialogues: Every planned dialogue with its labels.
+    """
+
+    context: StudyContext
+    evidence: Evidence
+    dialogues: tuple[ListedDialogue, ...]
+    _findings: Findings | None = None
+    _report: str = ""
+
+    @property
+    def findings(self) -> Findings:
+        """The measurements of the run; measured once."""
+        if self._findings is None:
+            self._findings = self.context.findings(self.evidence)
+        return self._findings
+
+    def report(self) -> str:
+        """Return the report of the run as one HTML page; written once."""
+        if not self._report:
+            self._report = "".join(report_pieces(self.evidence, self.findings, facts_of(self.context), report_assets()))
+        return self._report
+
+    def results(self) -> str:
+        """Return the results file of the run."""
+        return "".join(results_pieces(self.evidence, self.findings, facts_of(self.context)))
+
+    def record(self, position: int) -> CaseRecord:
+        """Return a dialogue with its annotations, failures and calls."""
+        return next(records_at(self.evidence, [position], with_calls=True))
+
+
+MOST_OPEN = 4
+"""Runs that are open at a time; count."""
+
+
+@dataclass(slots=True)
 class LocalStudies:
     """The studies below a folder, or one study.
 
@@ -153,6 +203,9 @@ class LocalStudies:
     umask: int = -1
     _loaded: dict[str, tuple[object, LocalStudy]] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
+    _open: dict[tuple[str, int], tuple[object, ViewedRun]] = field(default_factory=dict)
+    _opening: Lock = field(default_factory=Lock)
+    _pages: dict[tuple[str, str, int, int], tuple[object, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a root that does not exist.
@@ -243,6 +296,75 @@ class LocalStudies:
             yield context_of_run(context, number) if number else context
         finally:
             context.close()
+
+    def viewed_run(self, study: LocalStudy, number: int = 0) -> ViewedRun:
+        """Return a run of a study; it is read again once its database or its files have changed.
+
+        Args:
+            study: The study.
+            number: Number of the run; 0 for the latest run of the study as it is now.
+
+        Raises:
+            InputError: If there is no such run, or its records cannot be read any more.
+            NotFound: If the study was never run.
+        """
+        state = self._state(study)
+        with self._opening:
+            known = self._open.pop((study.key, number), None)
+            if known is None or state is None or known[0] != state:
+                with self.context(study, number) as context:
+                    evidence = context.evidence()
+                    known = (state, ViewedRun(context=context, evidence=evidence, dialogues=listed_dialogues(evidence)))
+            self._open[study.key, number] = known
+            while len(self._open) > MOST_OPEN:
+                self._open.pop(next(iter(self._open)))[1].context.close()
+            return known[1]
+
+    def _state(self, study: LocalStudy) -> object:
+        """Return what changes whenever a run stores something; None on PostgreSQL, which tells no such thing."""
+        if self.environ.get(DATABASE_VARIABLE):
+            return None
+        database = workspace_for(study.folder) / DATABASE_NAME
+        files = (database, database.with_name(f"{database.name}-wal"))
+        facts = [(file.stat().st_mtime_ns, file.stat().st_size) if file.exists() else None for file in files]
+        return [facts, _state_of(Path(study.path))]
+
+    def compared(self, study: LocalStudy, first: int, second: int) -> str:
+        """Return the comparison of two runs of a study as one HTML page.
+
+        Raises:
+            InputError: If the runs cannot be compared.
+        """
+        places = [f"{study.path}@{number}" for number in (first, second)]
+
+        def page(folder: str) -> str:
+            return compare(*places, study=study.path, out=folder, environ=self.environ).page
+
+        return self._page(study, ("compare", first, second), page)
+
+    def monitored(self, study: LocalStudy) -> str:
+        """Return the scores of a study over its runs as one HTML page.
+
+        Raises:
+            InputError: If its runs hold no history that can be monitored.
+        """
+
+        def page(folder: str) -> str:
+            return keep_watch(Request(place=study.path, out=folder), environ=self.environ).page
+
+        return self._page(study, ("monitor", 0, 0), page)
+
+    def _page(self, study: LocalStudy, key: tuple[str, int, int], write: Callable[[str], str]) -> str:
+        """Return a page that a command writes to a folder; it is written again once the runs have changed."""
+        state = self._state(study)
+        with self._opening, self._lock, TemporaryDirectory() as folder:
+            known = self._pages.get((study.key, *key))
+            if known is None or state is None or known[0] != state:
+                known = (state, Path(write(folder)).read_text(encoding="utf-8"))
+                self._pages[study.key, *key] = known
+                while len(self._pages) > MOST_OPEN:
+                    self._pages.pop(next(iter(self._pages)))
+            return known[1]
 
     def estimate(self, study: LoadedStudy) -> CallEstimate:
         """Return the calls and the cost of a whole run."""

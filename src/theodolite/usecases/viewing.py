@@ -1,12 +1,19 @@
-"""Runs as a person follows them: state, progress, cost and time left of each run of a study."""
+"""Runs and dialogues as a person views them: progress, cost and time left of runs; lists of dialogues with labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import REFERENCE
+from theodolite.domain.answer_rules import labels_of, standing_failures
+from theodolite.domain.answers import AnswerTable, DialogueLabel
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import Guideline
+from theodolite.domain.instrument import Question
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status
 from theodolite.ports.store import Store
@@ -112,3 +119,165 @@ def runs_of(store: Store, study: str, now: datetime) -> tuple[RunProgress, ...]:
     """
     runs = sorted(store.runs(study), key=lambda run: run.number, reverse=True)
     return tuple(RunProgress(status=status_of(store, study, now, run=run), at=now) for run in runs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedLabel:
+    """The label of one annotator as a list shows it.
+
+    Attributes:
+        annotator: Name of the annotator; `reference` for a final label.
+        guideline: Name of the guideline.
+        value: The label; empty without one.
+        outcome: What became of the question.
+        is_defect: Whether a defect rule of the guideline holds; None without a label, or without a rule.
+    """
+
+    annotator: str
+    guideline: str
+    value: str
+    outcome: Outcome
+    is_defect: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedDialogue:
+    """A planned dialogue as a list shows it.
+
+    Attributes:
+        position: Position in the plan, from 0.
+        label: Label of the dialogue, e.g. `d003`.
+        application: Name of the application.
+        tester: Name of the persona, script or recorded row.
+        turns: Turns; count, 0 if the dialogue is not complete.
+        labels: Labels of all annotators.
+        failed: Whether the session failed.
+        n_failed: Annotators that failed; count.
+    """
+
+    position: int
+    label: str
+    application: str
+    tester: str
+    turns: int
+    labels: tuple[ListedLabel, ...] = ()
+    failed: bool = False
+    n_failed: int = 0
+
+    @property
+    def has_defect(self) -> bool:
+        """Whether any annotator found a defect."""
+        return any(label.is_defect for label in self.labels)
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether annotators of one guideline differ on the defect."""
+        findings: dict[str, set[bool]] = {}
+        for label in self.labels:
+            if label.is_defect is not None and label.annotator != REFERENCE:
+                findings.setdefault(label.guideline, set()).add(label.is_defect)
+        return any(len(values) > 1 for values in findings.values())
+
+
+class DialogueView(StrEnum):
+    """Which dialogues a list shows."""
+
+    ALL = "all"
+    DEFECTS = "defects"
+    DISAGREEMENTS = "disagreements"
+    FAILED = "failed"
+    UNLABELLED = "unlabelled"
+
+    def admits(self, dialogue: ListedDialogue) -> bool:
+        """Tell whether a dialogue belongs to the view."""
+        match self:
+            case DialogueView.ALL:
+                return True
+            case DialogueView.DEFECTS:
+                return dialogue.has_defect
+            case DialogueView.DISAGREEMENTS:
+                return dialogue.is_disputed
+            case DialogueView.FAILED:
+                return dialogue.failed or dialogue.n_failed > 0
+            case DialogueView.UNLABELLED:
+                return not any(label.value for label in dialogue.labels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialogueFilter:
+    """What a list of dialogues is limited to.
+
+    Attributes:
+        view: Which dialogues.
+        application: Name of an application; empty for all.
+        text: Part of the label or of the tester's name; empty for all.
+    """
+
+    view: DialogueView = DialogueView.ALL
+    application: str = ""
+    text: str = ""
+
+    def matching(self, dialogues: Sequence[ListedDialogue]) -> list[ListedDialogue]:
+        """Return the dialogues that belong to the list, in order of the plan."""
+        text = self.text.casefold()
+        return [
+            dialogue
+            for dialogue in dialogues
+            if self.view.admits(dialogue)
+            and self.application in {"", dialogue.application}
+            and (not text or text in dialogue.label.casefold() or text in dialogue.tester.casefold())
+        ]
+
+
+def listed_dialogues(evidence: Evidence) -> tuple[ListedDialogue, ...]:
+    """Return every planned dialogue of a run with its labels, in order of the plan; no text is read.
+
+    Args:
+        evidence: Everything that the run holds.
+    """
+    table = evidence.answers
+    labels: list[list[ListedLabel]] = [[] for _ in range(len(table))]
+    for guideline, question, annotator in _labelled_questions(evidence):
+        for position, label in enumerate(labels_of(table, annotator, guideline, question)):
+            if table.dialogues[position] is not None and label.outcome is not Outcome.MISSING:
+                groups = table.settings[position].groups
+                labels[position].append(_listed(guideline, question, annotator, label, groups))
+    return tuple(_dialogue(table, position, tuple(labels[position])) for position in range(len(table)))
+
+
+def _labelled_questions(evidence: Evidence) -> Iterator[tuple[Guideline, Question, str]]:
+    """Yield the questions that defect rules read, with each annotator who has answered them."""
+    for guideline in evidence.study.guidelines:
+        names = list(dict.fromkeys(rule.question for rule in guideline.defect_rules)) or [guideline.question.name]
+        for name in names:
+            for annotator, of, question in evidence.answers.answers:
+                if (of, question) == (guideline.name, name):
+                    yield guideline, guideline.instrument.question(name), annotator
+
+
+def _listed(
+    guideline: Guideline, question: Question, annotator: str, label: DialogueLabel, groups: Mapping[str, str]
+) -> ListedLabel:
+    rules = [rule for rule in guideline.defect_rules if rule.question == question.name and rule.applies_to(groups)]
+    is_defect = None
+    if label.value is not None and rules:
+        is_defect = any(rule.is_defect(label.value, question.scale) for rule in rules)
+    value = label.value or ""
+    return ListedLabel(
+        annotator=annotator, guideline=guideline.name, value=value, outcome=label.outcome, is_defect=is_defect
+    )
+
+
+def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...]) -> ListedDialogue:
+    setting, summary = table.settings[position], table.dialogues[position]
+    failures = standing_failures(table, position)
+    return ListedDialogue(
+        position=position,
+        label=table.sessions.label(position),
+        application=setting.application,
+        tester=setting.tester,
+        turns=summary.turns if summary is not None else 0,
+        labels=labels,
+        failed=any(not failure.annotator for failure in failures),
+        n_failed=sum(bool(failure.annotator) for failure in failures),
+    )

@@ -6,9 +6,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.fakes.evidence import live_evidence, xstest_evidence
+from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.status import CallsSoFar, RunPace, Status
-from theodolite.usecases.viewing import RunActivity, RunProgress, UnitProgress
+from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.queries.rates import rates_of
+from theodolite.usecases.viewing import (
+    DialogueFilter,
+    DialogueView,
+    RunActivity,
+    RunProgress,
+    UnitProgress,
+    listed_dialogues,
+)
 
 NOW = datetime(2026, 5, 12, 14, 0, tzinfo=UTC)
 
@@ -63,3 +74,55 @@ def test_the_end_follows_from_the_calls_to_come_and_the_pace():
 @pytest.mark.parametrize("facts", [{"leased": 2}, {"waiting": 2, "done": 1, "calls": 5}], ids=["silent", "stopped"])
 def test_without_a_pace_nobody_knows_the_end(facts):
     assert progress(**facts).ends is None
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return xstest_evidence()
+
+
+def test_defects_of_the_list_are_those_of_the_rates(evidence):
+    """The rates of final labels, rule by rule, count each defect once."""
+    listed = listed_dialogues(evidence)
+    found = [item for item in listed if any(x.is_defect and x.annotator == REFERENCE for x in item.labels)]
+
+    rates = [
+        rate
+        for rate in rates_of(measure_study(evidence), evidence.study)
+        if rate.annotator == REFERENCE and rate.group is None
+    ]
+    assert len(found) == sum(rate.defects for rate in rates) > 0
+
+
+def test_views_are_parts_of_all_dialogues(evidence):
+    listed = listed_dialogues(evidence)
+    counts = {view: len(DialogueFilter(view=view).matching(listed)) for view in DialogueView}
+
+    assert counts[DialogueView.ALL] == len(listed) == len(evidence.sessions)
+    assert all(item.has_defect for item in DialogueFilter(view=DialogueView.DEFECTS).matching(listed))
+    disputed = DialogueFilter(view=DialogueView.DISAGREEMENTS).matching(listed)
+    assert 0 < len(disputed) < len(listed)
+    assert all({True, False} <= {x.is_defect for x in item.labels if x.annotator != REFERENCE} for item in disputed)
+
+
+def test_failed_sessions_are_listed_without_labels():
+    listed = listed_dialogues(live_evidence())
+    failed = DialogueFilter(view=DialogueView.FAILED).matching(listed)
+
+    assert failed
+    assert all((item.turns, item.labels) == (0, ()) for item in failed if item.failed)
+    assert {item.position for item in failed} <= {
+        item.position for item in DialogueFilter(view=DialogueView.UNLABELLED).matching(listed)
+    }
+
+
+def test_a_filter_limits_by_application_and_by_part_of_label_or_tester(evidence):
+    listed = listed_dialogues(evidence)
+    application = listed[0].application
+
+    by_application = DialogueFilter(application=application).matching(listed)
+    by_text = DialogueFilter(text=listed[-1].label.upper()).matching(listed)
+
+    assert {item.application for item in by_application} == {application}
+    assert listed[-1] in by_text
+    assert DialogueFilter(text="no such label").matching(listed) == []
