@@ -41,7 +41,7 @@ from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.queries.cases import CaseRecord, records_at
 from theodolite.reporting.results.document import results_pieces
 from theodolite.usecases.running import ALL_KINDS, check_endpoints
-from theodolite.usecases.viewing import ListedDialogue, RunProgress, listed_dialogues, runs_of
+from theodolite.usecases.viewing import RunDialogue, RunProgress, listed_dialogues, runs_of
 
 STUDY_NAMES = ("study.yaml", "study.yml")
 """Files by which a folder below the root is a study."""
@@ -156,7 +156,7 @@ class ViewedRun:
 
     context: StudyContext
     evidence: Evidence
-    dialogues: tuple[ListedDialogue, ...]
+    dialogues: tuple[RunDialogue, ...]
     _findings: Findings | None = None
     _report: str = ""
 

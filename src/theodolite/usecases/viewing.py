@@ -141,7 +141,7 @@ class ListedLabel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedDialogue:
+class RunDialogue:
     """A planned dialogue as a list shows it.
 
     Attributes:
@@ -188,7 +188,7 @@ class DialogueView(StrEnum):
     FAILED = "failed"
     UNLABELLED = "unlabelled"
 
-    def admits(self, dialogue: ListedDialogue) -> bool:
+    def admits(self, dialogue: RunDialogue) -> bool:
         """Tell whether a dialogue belongs to the view."""
         match self:
             case DialogueView.ALL:
@@ -204,7 +204,7 @@ class DialogueView(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DialogueFilter:
+class RunDialogueFilter:
     """What a list of dialogues is limited to.
 
     Attributes:
@@ -217,7 +217,7 @@ class DialogueFilter:
     application: str = ""
     text: str = ""
 
-    def matching(self, dialogues: Sequence[ListedDialogue]) -> list[ListedDialogue]:
+    def matching(self, dialogues: Sequence[RunDialogue]) -> list[RunDialogue]:
         """Return the dialogues that belong to the list, in order of the plan."""
         text = self.text.casefold()
         return [
@@ -229,7 +229,7 @@ class DialogueFilter:
         ]
 
 
-def listed_dialogues(evidence: Evidence) -> tuple[ListedDialogue, ...]:
+def listed_dialogues(evidence: Evidence) -> tuple[RunDialogue, ...]:
     """Return every planned dialogue of a run with its labels, in order of the plan; no text is read.
 
     Args:
@@ -268,10 +268,10 @@ def _listed(
     )
 
 
-def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...]) -> ListedDialogue:
+def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...]) -> RunDialogue:
     setting, summary = table.settings[position], table.dialogues[position]
     failures = standing_failures(table, position)
-    return ListedDialogue(
+    return RunDialogue(
         position=position,
         label=table.sessions.label(position),
         application=setting.application,

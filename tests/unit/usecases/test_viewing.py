@@ -13,9 +13,9 @@ from theodolite.domain.status import CallsSoFar, RunPace, Status
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.rates import rates_of
 from theodolite.usecases.viewing import (
-    DialogueFilter,
     DialogueView,
     RunActivity,
+    RunDialogueFilter,
     RunProgress,
     UnitProgress,
     listed_dialogues,
@@ -96,23 +96,23 @@ def test_defects_of_the_list_are_those_of_the_rates(evidence):
 
 def test_views_are_parts_of_all_dialogues(evidence):
     listed = listed_dialogues(evidence)
-    counts = {view: len(DialogueFilter(view=view).matching(listed)) for view in DialogueView}
+    counts = {view: len(RunDialogueFilter(view=view).matching(listed)) for view in DialogueView}
 
     assert counts[DialogueView.ALL] == len(listed) == len(evidence.sessions)
-    assert all(item.has_defect for item in DialogueFilter(view=DialogueView.DEFECTS).matching(listed))
-    disputed = DialogueFilter(view=DialogueView.DISAGREEMENTS).matching(listed)
+    assert all(item.has_defect for item in RunDialogueFilter(view=DialogueView.DEFECTS).matching(listed))
+    disputed = RunDialogueFilter(view=DialogueView.DISAGREEMENTS).matching(listed)
     assert 0 < len(disputed) < len(listed)
     assert all({True, False} <= {x.is_defect for x in item.labels if x.annotator != REFERENCE} for item in disputed)
 
 
 def test_failed_sessions_are_listed_without_labels():
     listed = listed_dialogues(live_evidence())
-    failed = DialogueFilter(view=DialogueView.FAILED).matching(listed)
+    failed = RunDialogueFilter(view=DialogueView.FAILED).matching(listed)
 
     assert failed
     assert all((item.turns, item.labels) == (0, ()) for item in failed if item.failed)
     assert {item.position for item in failed} <= {
-        item.position for item in DialogueFilter(view=DialogueView.UNLABELLED).matching(listed)
+        item.position for item in RunDialogueFilter(view=DialogueView.UNLABELLED).matching(listed)
     }
 
 
@@ -120,9 +120,9 @@ def test_a_filter_limits_by_application_and_by_part_of_label_or_tester(evidence)
     listed = listed_dialogues(evidence)
     application = listed[0].application
 
-    by_application = DialogueFilter(application=application).matching(listed)
-    by_text = DialogueFilter(text=listed[-1].label.upper()).matching(listed)
+    by_application = RunDialogueFilter(application=application).matching(listed)
+    by_text = RunDialogueFilter(text=listed[-1].label.upper()).matching(listed)
 
     assert {item.application for item in by_application} == {application}
     assert listed[-1] in by_text
-    assert DialogueFilter(text="no such label").matching(listed) == []
+    assert RunDialogueFilter(text="no such label").matching(listed) == []

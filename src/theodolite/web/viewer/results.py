@@ -24,7 +24,7 @@ from theodolite.reporting.terminal.judges import validation_text
 from theodolite.reporting.terminal.show import failure_text
 from theodolite.reporting.words.descriptions import call_texts, heading_of, notes_of, spent_text
 from theodolite.usecases.judge_validation import judges_named
-from theodolite.usecases.viewing import DialogueFilter, DialogueView, ListedDialogue
+from theodolite.usecases.viewing import DialogueView, RunDialogue, RunDialogueFilter
 from theodolite.web.viewer.studies import of_study, page_context, studies
 
 PAGE_SIZE = 50
@@ -107,16 +107,16 @@ def results_file(_request: HttpRequest, study: LocalStudy, run: int) -> HttpResp
     return HttpResponse(viewed.results(), content_type="application/json", headers=headers)
 
 
-def _filter_of(request: HttpRequest) -> DialogueFilter:
+def _filter_of(request: HttpRequest) -> RunDialogueFilter:
     view = request.GET.get("view", "")
-    return DialogueFilter(
+    return RunDialogueFilter(
         view=DialogueView(view) if view in set(DialogueView) else DialogueView.ALL,
         application=request.GET.get("application", ""),
         text=request.GET.get("q", "").strip(),
     )
 
 
-def _query_of(chosen: DialogueFilter) -> str:
+def _query_of(chosen: RunDialogueFilter) -> str:
     named = (("view", chosen.view.value), ("application", chosen.application), ("q", chosen.text))
     return urlencode([(name, value) for name, value in named if value and value != DialogueView.ALL])
 
@@ -128,7 +128,7 @@ def dialogues(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse
     viewed, chosen = _opened(study, run), _filter_of(request)
     matching = chosen.matching(viewed.dialogues)
     page = Paginator(matching, PAGE_SIZE).get_page(request.GET.get("page"))
-    others = DialogueFilter(application=chosen.application, text=chosen.text).matching(viewed.dialogues)
+    others = RunDialogueFilter(application=chosen.application, text=chosen.text).matching(viewed.dialogues)
     context = page_context(
         study,
         "dialogues",
@@ -146,7 +146,7 @@ def dialogues(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse
     return render(request, "web/viewer/dialogues.html", context)
 
 
-def _label_texts(study: Study, dialogue: ListedDialogue) -> list[tuple[str, str, bool | None]]:
+def _label_texts(study: Study, dialogue: RunDialogue) -> list[tuple[str, str, bool | None]]:
     """Return each label as text: who, what, and whether it is a defect."""
     several = len({label.guideline for label in dialogue.labels}) > 1
     return [
