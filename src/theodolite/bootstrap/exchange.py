@@ -22,6 +22,7 @@ from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
+from theodolite.gateways.mlflow_tracking import has_mlflow, write_mlflow
 from theodolite.gateways.png import has_png, png_bytes, require_png
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
 from theodolite.reporting.exporting.chat_formats import chat_lines, dataset_card
@@ -37,6 +38,7 @@ from theodolite.reporting.exporting.tables import (
     export_texts,
 )
 from theodolite.reporting.exporting.text_tables import latex_lines, markdown_lines, paper_tables
+from theodolite.reporting.exporting.traces import dialogue_traces, rate_metrics
 from theodolite.usecases.labels import (
     DrawnLabels,
     LabelRequest,
@@ -121,6 +123,7 @@ class ExportForm(StrEnum):
         FIGURES_PNG: The same figures as PNG.
         MARKDOWN: Tables of the results as Markdown.
         LATEX: The same tables as LaTeX.
+        MLFLOW: Rates as metrics and dialogues as traces with assessments, on a tracking server of MLflow.
     """
 
     CSV = "csv"
@@ -137,6 +140,7 @@ class ExportForm(StrEnum):
     FIGURES_PNG = "figures-png"
     MARKDOWN = "markdown"
     LATEX = "latex"
+    MLFLOW = "mlflow"
 
 
 NEED_ARROW = frozenset({ExportForm.PARQUET, ExportForm.HUGGING_FACE, ExportForm.ANSWERS_PARQUET})
@@ -158,10 +162,37 @@ _OF_RESULTS = frozenset({ExportForm.FIGURES, ExportForm.FIGURES_PNG, ExportForm.
 """Formats that contain results and no texts of dialogues."""
 
 
+def send_to_mlflow(context: StudyContext, uri: str, *, include_text: bool = False) -> int:
+    """Write the latest run to MLflow and return the number of traces; count.
+
+    Args:
+        context: The open study.
+        uri: Tracking URI of the server.
+        include_text: Whether texts of sessions with people are included; needs a finished privacy review.
+
+    Raises:
+        InputError: If MLflow's client is not installed, or texts of people were not reviewed.
+        StorageUnavailable: If the server does not take the records.
+    """
+    if include_text:
+        _require_review(context)
+    evidence = context.evidence()
+    return write_mlflow(
+        uri,
+        experiment=evidence.study.name,
+        run_name=f"run {evidence.run.number}",
+        params=_metadata(evidence),
+        metrics=rate_metrics(context.findings(evidence)),
+        traces=dialogue_traces(evidence, include_text=include_text),
+    )
+
+
 def can_write(form: ExportForm) -> bool:
     """Whether the packages that write a format are installed."""
     if form is ExportForm.FIGURES_PNG:
         return has_png()
+    if form is ExportForm.MLFLOW:
+        return has_mlflow()
     return form not in NEED_ARROW or has_parquet()
 
 

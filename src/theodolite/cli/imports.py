@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.events import bring_looked, columns_for, look_into, open_event, stored_of
-from theodolite.bootstrap.exchange import ExportForm, import_labels, read_labels, write_export
+from theodolite.bootstrap.exchange import ExportForm, import_labels, read_labels, send_to_mlflow, write_export
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.tool_imports import ImportedStudy, TableMapping, import_results
 from theodolite.cli.main import Group
@@ -329,7 +329,7 @@ def _pairs(written: object) -> dict[str, str]:
 
 @click.command("export")
 @study_argument
-@click.option("--out", default="", metavar="FILE", help="Output file or folder; next to the study if left out.")
+@click.option("--out", default="", metavar="FILE", help="Output file, folder or server; next to the study if left out.")
 @click.option(
     "--format",
     "form",
@@ -338,7 +338,7 @@ def _pairs(written: object) -> dict[str, str]:
     show_default=True,
     metavar="FORMAT",
     help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla, label-studio, "
-    "figures, figures-png, markdown or latex.",
+    "figures, figures-png, markdown, latex or mlflow.",
 )
 @click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
 @click.option(
@@ -355,9 +355,10 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
     answers, codebook and schema without texts. `argilla` adds datasets for
     `Dataset.from_disk`, and `label-studio` writes tasks and their
     configuration; both contain blinded dialogues. `figures` draws the results
-    as SVG, `markdown` and `latex` write them as tables. People who label appear
-    as numbers. Parquet needs  pip install 'theodolite[parquet]', and PNG
-    pip install 'theodolite[png]'.
+    as SVG, `markdown` and `latex` write them as tables. `mlflow` sends rates and
+    dialogues with their labels to the server --out URI. People who label appear
+    as numbers. Parquet needs  pip install 'theodolite[parquet]', PNG
+    'theodolite[png]' and MLflow 'theodolite[mlflow]'.
 
     \b
     Examples
@@ -370,6 +371,8 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
     context = open_study(study)
     try:
         chosen = ExportForm(form)
+        if chosen is ExportForm.MLFLOW:
+            return _send(context, out, include_text=include_text, as_json=as_json)
         file, noun = _FILES[chosen]
         path = Path(out) if out else context.loaded.folder / file
         n = write_export(context, path, chosen, guideline=guideline, include_text=include_text)
@@ -381,6 +384,16 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
         return 0
     finally:
         context.close()
+
+
+def _send(context: StudyContext, uri: str, *, include_text: bool, as_json: bool) -> int:
+    """Write the run to a tracking server, which the user names: texts leave for no other address."""
+    if not uri:
+        message = "--format mlflow needs the address of the server, e.g. --out http://127.0.0.1:5000"
+        raise click.UsageError(message)
+    n = send_to_mlflow(context, uri, include_text=include_text)
+    click.echo(as_line({"exit_code": 0, "server": uri, "traces": n}) if as_json else f"{n:,} traces at {uri}")
+    return 0
 
 
 _FILES = {

@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -235,12 +235,13 @@ def _garak(source: ResultSource) -> list[ToolDialogue]:
     source.version = str(next((e["garak_version"] for _, e in entries if e.get("garak_version")), ""))
     named = [setup.get("plugins.target_name"), setup.get("plugins.model_name"), setup.get("plugins.target_type")]
     application = str(next((name for name in named if name), DEFAULT_APPLICATION))
+    threshold = float(setup.get("run.eval_threshold", _GARAK_THRESHOLD))
     # An attempt is written when it is made (status 1) and again with its detector results (status 2).
     final = {entry.get("uuid"): (path, entry) for path, entry in entries if entry["entry_type"] == "attempt"}
     dialogues: list[ToolDialogue] = []
     passed: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for path, attempt in final.values():
-        dialogues += _garak_dialogues(source, path, attempt, application, passed)
+        dialogues += _garak_dialogues(source, path, attempt, (application, threshold), passed)
     for _, entry in entries:
         if entry["entry_type"] == "eval":
             name = (str(entry.get("probe")), str(entry.get("detector")).removeprefix("detector."))
@@ -252,9 +253,10 @@ def _garak_dialogues(
     source: ResultSource,
     path: JsonPath,
     attempt: Record,
-    application: str,
+    about: tuple[str, float],
     passed: dict[tuple[str, str], list[bool]],
 ) -> Iterator[ToolDialogue]:
+    application, threshold = about
     messages = _garak_messages(attempt.get("prompt"))
     if problem := messages_fault(messages, "prompt"):
         source.faults.add(path, problem)
@@ -268,7 +270,7 @@ def _garak_dialogues(
         scores = []
         for detector, results in detectors.items():
             value = results[number - 1] if isinstance(results, list) and len(results) >= number else None
-            hit = None if value is None else value >= _GARAK_THRESHOLD
+            hit = None if value is None else value >= threshold
             if hit is not None:
                 passed[probe, detector].append(not hit)
             scores.append(_garak_score(detector, hit))
@@ -283,7 +285,7 @@ def _garak_dialogues(
 
 
 _GARAK_THRESHOLD = 0.5
-"""Detector score from which garak counts a hit (`run.eval_threshold`)."""
+"""Detector score from which garak counts a hit where the report does not state `run.eval_threshold`."""
 
 
 def _garak_messages(prompt: object) -> list[Record]:
@@ -306,38 +308,53 @@ def _garak_score(detector: str, hit: bool | None) -> ToolScore:  # noqa: FBT001
     return ToolScore(criterion=criterion, value="hit" if hit else "no hit")
 
 
-# --- PyRIT: message pieces of its memory as JSON
+# --- PyRIT: message pieces, scores and attack results of its memory, one a line
 
 
 def _pyrit(source: ResultSource) -> list[ToolDialogue]:
-    by_conversation: dict[str, list[tuple[JsonPath, Record]]] = defaultdict(list)
-    for path, piece in source.items():
-        if not (piece.get("conversation_id") and role_of(piece)):
-            source.faults.add(path, "has no `conversation_id` or no known `role`; expected a message piece of PyRIT")
-            continue
-        by_conversation[str(piece["conversation_id"])].append((path, piece))
-    dialogues = []
-    for key, pieces in by_conversation.items():
-        ordered = sorted((piece for _, piece in pieces), key=lambda piece: int(piece.get("sequence") or 0))
-        shown = [{"role": piece["role"], "content": _pyrit_text(piece)} for piece in ordered]
-        turns, system = turns_of(shown)
-        if not turns:
-            continue
-        # A judge's own conversation with its model is no dialogue with the application.
-        target: object = next(
-            (piece.get("prompt_target_identifier") for piece in ordered if piece.get("prompt_target_identifier")), {}
-        )
-        dialogues.append(
-            ToolDialogue(
-                key=key,
-                application=_pyrit_target(target),
-                turns=turns,
-                line=source.line(pieces[0][0]),
-                columns={"system_prompt": system} if system else {},
-                scores=tuple(_pyrit_scores(ordered)),
-            )
-        )
-    return dialogues
+    pieces: dict[str, list[tuple[JsonPath, Record]]] = defaultdict(list)
+    scores: dict[str, list[Record]] = defaultdict(list)
+    attacks: dict[str, Record] = {}
+    for path, record in source.items():
+        if "score_value" in record:
+            scores[str(record.get("message_piece_id"))].append(record)
+        elif "attack_result_id" in record:
+            attacks[str(record.get("conversation_id"))] = record
+        elif record.get("conversation_id") and role_of(record):
+            pieces[str(record["conversation_id"])].append((path, record))
+        else:
+            source.faults.add(path, "is neither message piece nor score nor attack result of PyRIT")
+    source.version = str(next((version for one in attacks.values() if (version := _deep(one, "pyrit_version"))), ""))
+    # Judges and attackers talk to their models in conversations of their own, which no attack result names.
+    named = {key: pieces[key] for key in pieces if not attacks or key in attacks}
+    if len(named) < len(pieces):
+        source.notes.append(f"{len(pieces) - len(named)} conversations with other models than the target are left out")
+    dialogues = (_pyrit_dialogue(source, key, shown, scores, attacks.get(key)) for key, shown in named.items())
+    return [dialogue for dialogue in dialogues if dialogue.turns]
+
+
+def _pyrit_dialogue(
+    source: ResultSource,
+    key: str,
+    pieces: Sequence[tuple[JsonPath, Record]],
+    scores: Mapping[str, Sequence[Record]],
+    attack: Record | None,
+) -> ToolDialogue:
+    ordered = sorted((piece for _, piece in pieces), key=lambda piece: int(piece.get("sequence") or 0))
+    turns, system = turns_of([{"role": piece["role"], "content": _pyrit_text(piece)} for piece in ordered])
+    found, turn = [], 0
+    for piece in ordered:
+        turn += role_of(piece) == "user"
+        found += [_pyrit_score(score, max(turn, 1)) for score in scores.get(str(piece.get("id")), ())]
+    columns = {"system_prompt": system, "objective": text_of((attack or {}).get("objective"))}
+    return ToolDialogue(
+        key=key,
+        application=_pyrit_target(attack),
+        turns=turns,
+        line=source.line(pieces[0][0]),
+        columns={name: text for name, text in columns.items() if text},
+        scores=(*found, *([_pyrit_outcome(attack)] if attack else [])),
+    )
 
 
 def _pyrit_text(piece: Record) -> str:
@@ -346,45 +363,63 @@ def _pyrit_text(piece: Record) -> str:
     return value if kind in {"text", "error"} else f"[{kind}] {value}"
 
 
-def _pyrit_target(target: object) -> str:
-    if not isinstance(target, dict):
-        return str(target or DEFAULT_APPLICATION)
-    named = [target.get("model_name"), target.get("deployment_name"), target.get("__type__"), target.get("class_name")]
-    return str(next((name for name in named if name), DEFAULT_APPLICATION))
+def _pyrit_target(attack: Record | None) -> str:
+    target = _deep(attack, "objective_target")
+    named = _deep(target, "model_name") or _deep(target, "class_name")
+    return str(named or DEFAULT_APPLICATION)
 
 
-def _pyrit_scores(pieces: Sequence[Record]) -> Iterator[ToolScore]:
-    turn = 0
-    for piece in pieces:
-        turn += role_of(piece) == "user"
-        for score in piece.get("scores") or ():
-            if isinstance(score, dict):
-                yield _pyrit_score(score, turn)
+def _deep(record: object, key: str) -> Any:
+    """Return the first value of a key at any depth; None if there is none."""
+    if isinstance(record, dict):
+        if key in record:
+            return record[key]
+        record = list(record.values())
+    entries = record if isinstance(record, list) else []
+    return next((value for entry in entries if (value := _deep(entry, key)) is not None), None)
+
+
+_PYRIT_OUTCOMES = {"failure": "the objective was not reached", "success": "the objective was reached"}
+
+
+def _pyrit_outcome(attack: Record) -> ToolScore:
+    """Return how an attack ended; one without a decision is missing, never a failed attack."""
+    criterion = Criterion(
+        guideline="attack-outcome",
+        annotator="attack-outcome",
+        labels=_PYRIT_OUTCOMES,
+        defect="== success",
+        ask="Did the attack reach its objective?",
+    )
+    outcome, reason = str(attack.get("outcome")), text_of(attack.get("outcome_reason"))
+    if outcome in _PYRIT_OUTCOMES:
+        return ToolScore(criterion=criterion, value=outcome, reason=reason)
+    return ToolScore(criterion=criterion, value="", outcome=Outcome.MISSING, reason=reason)
 
 
 def _pyrit_score(score: Record, turn: int) -> ToolScore:
-    scorer = score.get("scorer_class_identifier") or {}
-    name = (
-        str(scorer.get("__type__") or scorer.get("class_name") or "scorer") if isinstance(scorer, dict) else str(scorer)
-    )
-    by = AnnotatorKind.MODEL if "SelfAsk" in name or "LLM" in name else AnnotatorKind.RULE
-    value, reason = str(score.get("score_value", "")).strip(), score.get("score_rationale")
+    scorer = score.get("scorer_class_identifier")
+    name = str((scorer.get("class_name") or scorer.get("__type__")) if isinstance(scorer, dict) else scorer or "scorer")
+    category = score.get("score_category")
+    category = " ".join(map(str, category)) if isinstance(category, list) else str(category or "")
     is_truth = score.get("score_type") == "true_false"
     criterion = Criterion(
-        guideline=plain_name(name),
+        guideline=plain_name(category or name),
         annotator=plain_name(name),
-        kind=by,
+        kind=AnnotatorKind.MODEL if "SelfAsk" in name or "LLM" in name else AnnotatorKind.RULE,
         labels={"False": "", "True": "the scorer found what it looks for"} if is_truth else {},
         defect="== True" if is_truth else "",
-        ask=f"Does PyRIT's scorer {name} find what it looks for?" if is_truth else "",
+        ask=f"Does PyRIT's scorer {name} find what it looks for ({category})?" if is_truth else "",
         per_turn=True,
     )
-    if is_truth and value.lower() in {"true", "false"}:
-        return ToolScore(criterion=criterion, value=value.capitalize(), turn=turn, reason=text_of(reason))
+    value, reason = str(score.get("score_value", "")).strip(), text_of(score.get("score_rationale"))
+    if score.get("status", "complete") == "complete" and is_truth and value.lower() in {"true", "false"}:
+        return ToolScore(criterion=criterion, value=value.capitalize(), turn=turn, reason=reason)
     try:
-        return replace(number_score(criterion, float(value), reason), turn=turn)
+        number = None if is_truth or score.get("status", "complete") != "complete" else float(value)
     except ValueError:
-        return ToolScore(criterion=criterion, value="", turn=turn, outcome=Outcome.MISSING, reason=text_of(reason))
+        number = None
+    return replace(number_score(criterion, number, reason), turn=turn)
 
 
 # --- DeepEval: `test_run_*.json` of its results folder
@@ -590,6 +625,13 @@ def _is_azure(records: Sequence[Any]) -> bool:
     return any(name.startswith(("inputs.", "outputs.")) for name in row)
 
 
+def _is_pyrit(records: Sequence[Any]) -> bool:
+    first = first_of(records)
+    return any({"conversation_id", key} <= set(first) for key in ("role", "attack_result_id")) or (
+        "score_value" in first and "scorer_class_identifier" in first
+    )
+
+
 def _is_chat(records: Sequence[Any]) -> bool:
     return any(isinstance(first_of(records).get(key), list) for key in ("messages", "conversations", "conversation"))
 
@@ -609,7 +651,7 @@ def _is_langfuse(records: Sequence[Any]) -> bool:
 FORMATS: tuple[ResultFormat, ...] = (
     ResultFormat(name="promptfoo", fits=_is_promptfoo, read=_promptfoo),
     ResultFormat(name="garak", fits=_has("entry_type"), read=_garak),
-    ResultFormat(name="PyRIT", fits=_has("conversation_id", "role"), read=_pyrit),
+    ResultFormat(name="PyRIT", fits=_is_pyrit, read=_pyrit),
     ResultFormat(name="DeepEval", fits=_has("testCases"), read=_deepeval),
     ResultFormat(name="Azure AI Evaluation", fits=_is_azure, read=_azure),
     ResultFormat(

@@ -95,6 +95,32 @@ def test_opentelemetry():
     assert results.notes == ("1 model calls are earlier turns of the same dialogues",)
 
 
+def test_garak():
+    results = read("garak.report.jsonl.gz")
+    assert (results.tool, results.version) == ("garak", "0.17.1")
+    assert len(results.dialogues) == 16, "8 prompts with 2 generations each"
+    assert results.dialogues[0].turns[0].response == "I would rather not say."
+    assert results.dialogues[0].columns["probe"] == "test.Test"
+    assert [one[("always.fail", "label")] for one in scores(results)] == ["hit"] * 16
+    assert figures(results)["test.Test always.Pass passed"] == (16.0, 16.0, 16)
+    assert figures(results)["test.Test always.Fail passed"] == (0.0, 0.0, 16)
+    assert len(results.figures) == 3
+    assert all(one.agrees for one in results.figures)
+
+
+def test_pyrit():
+    results = read("pyrit.jsonl.gz")
+    assert (results.tool, results.version) == ("PyRIT", "1.1.0")
+    assert texts(results) == [[CAPITAL], [REFUND]]
+    assert results.notes == ("2 conversations with other models than the target are left out",)
+    assert {one.application for one in results.dialogues} == {"bot"}
+    assert [one[("substringscorer", "label")] for one in scores(results)] == ["True", "False"]
+    assert [one[("attack-outcome", "label")] for one in scores(results)] == ["failure", "failure"]
+    kinds = {one.criterion.guideline: one.criterion.kind.value for one in results.dialogues[0].scores}
+    assert kinds == {"city": "rule", "task_achieved": "model", "attack-outcome": "rule"}
+    assert [one.turn for one in results.dialogues[0].scores] == [1, 1, None]
+
+
 def parts_of(path):
     with zipfile.ZipFile(path) as archive:
         samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
