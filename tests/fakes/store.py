@@ -19,7 +19,7 @@ from theodolite.domain.flow import JournalEntry, SchemaUse
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
-from theodolite.domain.status import CallsSoFar, RunPace
+from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
 from theodolite.domain.study import Study
 
 R = TypeVar("R", bound=Record)
@@ -185,6 +185,23 @@ class FakeStore:
         waiting = [kept for kept in wanted if kept.unit.state is UnitState.WAITING and self._is_ready(kept)]
         leased = [kept for kept in wanted if kept.unit.state is UnitState.LEASED and kept.owner != owner]
         return len(waiting) + len(leased)
+
+    def workers(self, run: Run) -> tuple[WorkerStatus, ...]:
+        owners = dict.fromkeys(kept.owner for kept in self._of_run(run) if kept.unit.state is UnitState.LEASED)
+        return tuple(
+            WorkerStatus(
+                name=owner,
+                host="here",
+                process=1,
+                started=datetime(2026, 1, 1, tzinfo=UTC),
+                units=len(self._leased(owner)),
+                is_alive=True,
+            )
+            for owner in owners
+        )
+
+    def _of_run(self, run: Run) -> list[_Kept]:
+        return [kept for kept in self.units.values() if kept.run == run.key]
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         leased = [kept for kept in self._in_plan(run, kind) if kept.unit.state is UnitState.LEASED]

@@ -107,6 +107,7 @@ COMMANDS = {
     },
     "More": {
         "status": ("print the status of a run", "theodolite.cli.run"),
+        "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
         "probe": ("test the conformance of an application", "theodolite.cli.check"),
         "schemas": ("write the JSON Schemas of study files for editors", "theodolite.cli.check"),
     },

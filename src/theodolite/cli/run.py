@@ -1,4 +1,4 @@
-"""`theodolite run` runs a study or one stage of it; `theodolite status` prints the status of a run."""
+"""`theodolite run` runs a study or one stage of it, `worker` joins runs, `status` prints the status of a run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from theodolite.cli.running import (
     stopped_text,
     tracebacks,
     waiting_text,
+    work_interactively,
 )
 from theodolite.cli.terminal import (
     as_line,
@@ -205,6 +206,38 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
         path=context.path,
     )
     click.echo(text, err=True)
+
+
+@click.command()
+@click.argument("studies", nargs=-1, required=True, metavar="STUDY...")
+@click.option("--until-done", is_flag=True, help="End when none of the studies has an open run.")
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
+)
+@permission_options
+def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | None) -> int:
+    """Work on the open runs of studies beside other processes.
+
+    Each STUDY is a folder with a study.yaml, or a file. The worker joins its run once
+    another process has started it with `theodolite run`, leases units from the database,
+    and waits for the next run. It writes no reports. SIGTERM or Ctrl-C drains it: calls in flight
+    finish and its units return to the others.
+
+    \b
+    Examples
+      theodolite worker support                  join each run of the study
+      theodolite worker support --until-done     end with the run, for batch jobs
+    """  # noqa: D301 - click's mark for "keep these lines"
+    contexts: list[StudyContext] = []
+    try:
+        for study in studies:
+            permit_paths(study)
+            contexts.append(open_study(study))
+            permit_run(contexts[-1].loaded)
+        return work_interactively(contexts, until_done=until_done, concurrency=concurrency)
+    finally:
+        for context in contexts:
+            context.close()
 
 
 @click.command()

@@ -8,7 +8,7 @@ import signal
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from theodolite.bootstrap.running import RunResult, run_study
+from theodolite.bootstrap.running import RunResult, run_study, slots_for
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.cli.terminal import is_terminal, wants_colour, width
 from theodolite.domain.annotation import Annotation, Outcome
@@ -62,6 +62,43 @@ def run_interactively(
     # Output of application code must not mix with the JSON object on stdout.
     with redirect_stdout(sys.stderr) if quiet else nullcontext():
         return asyncio.run(running)
+
+
+def work_interactively(contexts: Sequence[StudyContext], *, until_done: bool, concurrency: int | None) -> int:
+    """Join the open runs of studies until a signal drains the worker; return the exit code."""
+    from theodolite.bootstrap.workers import Drain, join_runs  # a run does not need them
+
+    async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
+        await check_endpoints_first(context, clients, options.kinds, quiet=True)
+
+    async def work() -> int:
+        drain, code = Drain(), 0
+        for signal_number in _STOP_SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(signal_number, drain.request)
+        names = ", ".join(f"`{context.loaded.study.name}`" for context in contexts)
+        click.echo(f"Worker {contexts[0].owner} waits for open runs of {names}.")
+        joined = join_runs(
+            contexts,
+            drain=drain,
+            until_done=until_done,
+            options=lambda context: RunOptions(concurrency=concurrency or slots_for(context)),
+            progress=lambda context: PlainProgress(context.clock),
+            before_asking=check,
+            tell=_tell,
+        )
+        async for left in joined:
+            status = left.result.status
+            code = 3 if status.stopped and not drain.is_requested() else code
+            click.echo(_left_text(status))
+        return code
+
+    return asyncio.run(work())
+
+
+def _left_text(status: RunStatus) -> str:
+    why = f"; {status.stopped}" if status.stopped else ""
+    done = f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
+    return f"Left run {status.run.number} of `{status.run.study}`: {done}{why}."
 
 
 def _tell(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from theodolite.domain.flow import Message, Reply
 from theodolite.domain.run import FailureSource, Run, Spending, UnitKind, UnitState
@@ -30,6 +31,27 @@ class RunPace:
     def calls_per_s(self) -> float:
         """Calls a second."""
         return self.calls / self.over_s if self.over_s > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerStatus:
+    """A process that works on a run.
+
+    Attributes:
+        name: Its name in the ledger.
+        host: Name of its machine.
+        process: Number of the process there.
+        started: Start of its work on the run; UTC.
+        units: Units that it has leased; count.
+        is_alive: Whether its heartbeat has not ended.
+    """
+
+    name: str
+    host: str
+    process: int
+    started: datetime
+    units: int
+    is_alive: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +87,7 @@ class Status:
         spent: What it has cost so far.
         pace: How fast it went lately.
         calls: What units have asked for, by kind.
+        workers: Processes that work on it, in order of their start.
     """
 
     run: Run
@@ -74,6 +97,7 @@ class Status:
     spent: Spending = field(default_factory=Spending)
     pace: RunPace = field(default_factory=RunPace)
     calls: Mapping[UnitKind, CallsSoFar] = field(default_factory=dict)
+    workers: tuple[WorkerStatus, ...] = ()
 
     @property
     def open_units(self) -> int:

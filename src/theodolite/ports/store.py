@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a port is a signature
     from theodolite.domain.event import PersonProfile
     from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.live import LiveEnding
-    from theodolite.domain.status import CallsSoFar, RunPace
+    from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
 
 R = TypeVar("R", bound=Record)
 
@@ -106,6 +106,10 @@ class LedgerStore(Protocol):
 
         With `before`, only units whose position is below it are counted.
         """
+        ...
+
+    def workers(self, run: Run) -> tuple[WorkerStatus, ...]:
+        """Return the workers of a run in order of their start."""
         ...
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:

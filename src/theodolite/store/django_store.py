@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from theodolite.domain.annotating.case import SensitiveCase
     from theodolite.domain.event import PersonProfile
     from theodolite.domain.findings.number import SchemaTally
-    from theodolite.domain.status import CallsSoFar, RunPace
+    from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
     from theodolite.store.event_withdrawal import EventRepository
 
 
@@ -247,6 +247,10 @@ class DjangoStore:
     def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:
         """Return the units by state."""
         return self._executor.read(lambda: self._ledger.count_units(run, kind))
+
+    def workers(self, run: Run) -> tuple[WorkerStatus, ...]:
+        """Return the workers of a run in order of their start."""
+        return self._executor.read(lambda: self._ledger.workers(run))
 
     def limits_of(self, owner: str) -> WorkerLimits:
         """Return the shared limits of a worker."""

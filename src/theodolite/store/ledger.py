@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Count, F, Max, Q, QuerySet
@@ -30,7 +30,7 @@ from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitStat
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
-from theodolite.store.limits import extend, n_workers_of, register, remove
+from theodolite.store.limits import extend, n_workers_of, register, remove, workers_of
 from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.statements import (
     Row,
@@ -42,6 +42,9 @@ from theodolite.store.statements import (
     one_at_a_time,
     rows_of,
 )
+
+if TYPE_CHECKING:
+    from theodolite.domain.status import WorkerStatus
 
 CHUNK = 500
 """Rows that are handled in one statement; count."""
@@ -216,6 +219,10 @@ class Ledger:
         units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, ready=1)
         requested = units if before is None else units.filter(position__lt=before)
         return requested.filter(Q(state=_WAITING) | Q(state=_LEASED) & ~Q(owner=owner)).count()
+
+    def workers(self, run: Run) -> tuple[WorkerStatus, ...]:
+        """Return the workers of a run in order of their start."""
+        return workers_of(id_of_run(run), self._owners.seem_dead)
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         """Return the leased units that nobody works on any more; count."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from django.db import transaction
 from django.db.models import Count, F, Sum
 
-from theodolite.domain.run import Run, Spending
+from theodolite.domain.run import Spending
 from theodolite.domain.study import Budget
 from theodolite.domain.text import MICROS
 from theodolite.store.executor import Executor
@@ -24,6 +24,7 @@ from theodolite.store.models import SlotLeaseRow, StartBlockRow, UnitRow, Worker
 from theodolite.store.statements import database_now, one_at_a_time
 
 if TYPE_CHECKING:  # a run without limits loads none of them
+    from theodolite.domain.status import WorkerStatus
     from theodolite.ports.limits import Allowance, BlockRequest, SlotLease, StartBlock, StartReport
 
 Result = TypeVar("Result")
@@ -235,10 +236,27 @@ def _wait_s(request: BlockRequest, used: dict[str, int]) -> float:
     return max(left_s, 0.001)
 
 
-def workers_of(run: Run) -> list[tuple[str, str, int, object, float, int]]:
-    """Return the workers of a run: name, host, process, start, age of the heartbeat's end and leased units."""
-    rows = WorkerRow.objects.filter(run__key=run.key).annotate(left_s=F("until") - DatabaseClock()).order_by("started")
-    leased = dict(
-        UnitRow.objects.filter(run__key=run.key, lease_until__isnull=False).values_list("owner").annotate(n=Count("id"))
+def workers_of(run_id: int, dead: Callable[[Iterable[str]], list[str]]) -> tuple[WorkerStatus, ...]:
+    """Return the workers of a run in order of their start.
+
+    Args:
+        run_id: Number of the run's row.
+        dead: Returns those of some owners that died on this machine.
+    """
+    from theodolite.domain.status import WorkerStatus
+
+    rows = list(WorkerRow.objects.filter(run_id=run_id).annotate(left_s=F("until") - DatabaseClock()))
+    leased = UnitRow.objects.filter(run_id=run_id, lease_until__isnull=False).values_list("owner")
+    units = dict(leased.annotate(n=Count("id")))
+    gone = dead(row.owner for row in rows)
+    return tuple(
+        WorkerStatus(
+            name=row.owner,
+            host=row.host,
+            process=row.process,
+            started=row.started,
+            units=units.get(row.owner, 0),
+            is_alive=row.left_s > 0 and row.owner not in gone,
+        )
+        for row in sorted(rows, key=lambda row: (row.started, row.owner))
     )
-    return [(row.owner, row.host, row.process, row.started, row.left_s, leased.get(row.owner, 0)) for row in rows]

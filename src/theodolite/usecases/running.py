@@ -452,6 +452,7 @@ def status_of(store: Store, study: str, now: datetime, *, run: Run | None = None
         spent=store.spending(run),
         pace=store.pace(run, since=max(run.started, now - timedelta(seconds=PACE_S)), until=now),
         calls=store.calls_so_far(run),
+        workers=store.workers(run),
     )
 
 

@@ -113,3 +113,52 @@ def test_each_process_that_meets_the_budget_says_so(tmp_path: Path, database: Da
             assert f"the budget of {N_CALLS // 2} calls is spent" in err
             assert "another process" not in err
         assert _made(server) == N_CALLS // 2
+
+
+def _call(folder: Path, database: Database, *words: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
+    environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
+    command = [sys.executable, "-m", "theodolite", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, cwd=folder)
+
+
+def _start_worker(folder: Path, database: Database, *words: str) -> subprocess.Popen[str]:  # noqa: F811
+    environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
+    command = [sys.executable, "-m", "theodolite", "worker", str(folder), *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ)
+
+
+def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path: Path, database: Database) -> None:  # noqa: F811
+    with LoopbackProcess("--latency", "0.1") as server:
+        first, second = _folders(tmp_path, database, server.url)
+        worker = _start_worker(second, database)
+        assert "waits for open runs" in worker.stdout.readline()
+        runner = _start(first, database)
+        while "joining the run" not in worker.stdout.readline():
+            assert worker.poll() is None
+        while not (workers := json.loads(_call(first, database, "status", str(first), "--json").stdout)["workers"]):
+            assert runner.poll() is None
+        while _made(server) < N_CALLS // 4:
+            time.sleep(0.02)
+        worker.terminate()
+        said, _ = worker.communicate()
+        out, err = runner.communicate()
+
+        assert worker.returncode == 0, said
+        assert "Left run 1 of `shared`" in said
+        assert runner.returncode == 0, out + err
+        assert _made(server) == N_CALLS
+    assert {worker["alive"] for worker in workers} == {True}
+
+
+def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_none(tmp_path: Path, database: Database) -> None:  # noqa: F811
+    with LoopbackProcess() as server:
+        folder = _study(tmp_path / "first", server.url)
+        idle = _call(folder, database, "worker", str(folder), "--until-done")
+        tested = _start(folder, database, "--stage", "test")
+        tested.communicate()
+
+        joined = _call(folder, database, "worker", str(folder), "--until-done")
+
+        assert (idle.returncode, tested.returncode, joined.returncode) == (0, 0, 0), joined.stdout + joined.stderr
+        assert _made(server) == N_CALLS
+    assert "Left run 1 of `shared`: 60 of 60 dialogues, 60 of 60 annotations." in joined.stdout

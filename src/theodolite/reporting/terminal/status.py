@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from theodolite.domain.run import RunState, UnitState
-from theodolite.domain.status import Status
+from theodolite.domain.status import Status, WorkerStatus
 from theodolite.domain.text import MICROS, cost_text
 from theodolite.reporting.words import figures
 
@@ -22,6 +22,7 @@ def status_text(status: Status) -> str:
         faults = ", ".join(f"{party.value} {count:,}" for party, count in sorted(status.failed.items()))
         lines.append(f"  Failed  {faults}")
     lines.append(f"  Spent   {_spent(status)}")
+    lines += [f"  Worker  {_worker(worker)}" for worker in status.workers]
     if status.run.state is not RunState.FINISHED:
         lines.append(f"  Pace    {_pace(status)}")
         lines.append(f"  Kill    would repeat {figures.number_of(status.calls_at_risk, 'call')} at most")
@@ -46,7 +47,24 @@ def status_document(status: Status) -> dict[str, object]:
         "calls_at_risk": status.calls_at_risk,
         "calls_per_s": round(status.pace.calls_per_s, 3),
         "left_s": None if status.left_s is None else round(status.left_s, 1),
+        "workers": [
+            {
+                "name": worker.name,
+                "host": worker.host,
+                "process": worker.process,
+                "started": worker.started.isoformat(),
+                "units": worker.units,
+                "alive": worker.is_alive,
+            }
+            for worker in status.workers
+        ],
     }
+
+
+def _worker(worker: WorkerStatus) -> str:
+    units = figures.number_of(worker.units, "unit")
+    since = f"{worker.host}, process {worker.process}, {units}, since {worker.started:%H:%M} UTC"
+    return since if worker.is_alive else f"{since}; no heartbeat, its units return to the others"
 
 
 def _state(status: Status) -> str:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from theodolite.domain.run import FailureSource, Run, RunState, Spending, UnitKind
-from theodolite.domain.status import CallsSoFar, RunPace, Status
+from theodolite.domain.status import CallsSoFar, RunPace, Status, WorkerStatus
 from theodolite.reporting.terminal.status import status_document, status_text
 
 STATUS = Status(
@@ -86,3 +86,22 @@ def test_scripts_read_the_same_numbers():
     assert document["sessions"] == STATUS.sessions
     assert document["failed"] == {"judge": 1}
     assert (document["calls"], document["cost_usd"], document["calls_per_s"], document["left_s"]) == (70, 1.23, 2, 75)
+
+
+WORKER = WorkerStatus(
+    name="w1", host="node-1", process=4711, started=datetime(2026, 11, 23, 12, 30, tzinfo=UTC), units=64, is_alive=True
+)
+
+
+def test_workers_are_listed_with_their_machine_and_units():
+    lost = replace(WORKER, name="w2", host="node-2", units=1, is_alive=False)
+    status = replace(STATUS, workers=(WORKER, lost))
+
+    assert status_text(status).splitlines()[5:7] == [
+        "  Worker  node-1, process 4711, 64 units, since 12:30 UTC",
+        "  Worker  node-2, process 4711, 1 unit, since 12:30 UTC; no heartbeat, its units return to the others",
+    ]
+    assert [(worker["host"], worker["alive"]) for worker in status_document(status)["workers"]] == [
+        ("node-1", True),
+        ("node-2", False),
+    ]
