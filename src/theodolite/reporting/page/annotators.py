@@ -263,14 +263,20 @@ def matrix_groups(subject: Subject) -> tuple[tuple[str, tuple[Table, ...]], ...]
     """Return the confusion matrices of each two annotators with a title; each count opens its dialogues."""
     grouped: dict[tuple[str, str, str], list[tuple[int, Confusion]]] = defaultdict(list)
     for number, confusion in enumerate(subject.findings.confusions):
-        grouped[confusion.guideline, confusion.first, confusion.second].append((number, confusion))
+        grouped[_topic(subject, confusion), confusion.first, confusion.second].append((number, confusion))
     return tuple(
         (
-            f"{_names(subject.study, (first, second))} on {guideline}",
+            f"{_names(subject.study, (first, second))} on {topic}",
             tuple(_matrix(subject, number, confusion) for number, confusion in entries),
         )
-        for (guideline, first, second), entries in grouped.items()
+        for (topic, first, second), entries in grouped.items()
     )
+
+
+def _topic(subject: Subject, confusion: Confusion) -> str:
+    """Return the guideline of a matrix, with the question where the guideline asks several."""
+    asks = subject.study.guideline(confusion.guideline).instrument.questions
+    return confusion.guideline if len(asks) == 1 else f"{confusion.guideline}, {confusion.question}"
 
 
 def _matrix(subject: Subject, number: int, confusion: Confusion) -> Table:
@@ -291,7 +297,7 @@ def _matrix(subject: Subject, number: int, confusion: Confusion) -> Table:
 
     n = len(categories)
     return Table(
-        title=f"{confusion.application}: {titles[0]} and {titles[1]}",
+        title=f"{confusion.application}, {_topic(subject, confusion)}: {titles[0]} and {titles[1]}",
         caption=confusion.application,
         columns=columns(f"{titles[0]} in rows, {titles[1]} in columns", *categories),
         rows=tuple((categories[i], *(cell(i, j) for j in range(n))) for i in range(n)),

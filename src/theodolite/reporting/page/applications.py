@@ -150,7 +150,7 @@ def _sessions(subject: Subject, number: int, account: ApplicationAccount) -> Tab
         opens = subject.sets.add(f"{key}{number}", f"{name}: {title}", cases)
         return Link(before=before, text=figures.count(len(cases)), opens=opens)
 
-    links = [link("held", "held", account.held, " planned: "), Link(text=" held", opens="")]
+    links = [link("held", "completed", account.held, " planned: "), Link(text=" completed", opens="")]
     if account.filtered:
         links.append(link("filtered", "withheld by its own filter", account.filtered, ", in "))
         links.append(Link(text=" of them its own filter withheld a reply", opens=""))
@@ -367,7 +367,7 @@ def _tally_details(subject: Subject, tally: StrategyTally) -> Iterator[str]:
     for name, n in tally.confirmed.items():
         yield f"{title_of(subject.study, name)}: {figures.count(n)} released"
     if tally.planned > tally.tries:
-        yield f"{figures.count(tally.planned - tally.tries)} not held"
+        yield f"{figures.count(tally.planned - tally.tries)} not completed"
 
 
 _REACHED = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -262,7 +263,7 @@ def _quotes(record: CaseRecord) -> tuple[str, ...]:
 
 def _excerpts(record: CaseRecord) -> tuple[str, str]:
     if record.dialogue is None or not record.dialogue.turns:
-        return "", next((failure.message for failure in record.failures), "not held yet")
+        return "", next((failure.message for failure in record.failures), "not completed yet")
     turn = record.dialogue.turns[_telling_turn(record, len(record.dialogue.turns)) - 1]
     if turn.withheld:
         return "", f"Texts withheld: {turn.withheld}"
@@ -290,7 +291,7 @@ def grouped_labels(subject: Subject, case: Case) -> str:
     """Return the labels of a dialogue, each with those who gave it: `partial refusal: A, B; full compliance: GPT-4`."""
     by_label: dict[str, list[str]] = defaultdict(list)
     for title, label in _labels(subject, case):
-        by_label[label].append(title)
+        by_label[_rounded(label)].append(title)
     if len(by_label) > 1:  # a guideline that does not ask about the scenario has nothing to say of its dialogues
         for outcome in (Outcome.MISSING, Outcome.NOT_APPLICABLE):
             by_label.pop(outcome.value, None)
@@ -298,6 +299,15 @@ def grouped_labels(subject: Subject, case: Case) -> str:
     if len(by_label) == 1 and n > 1:
         return f"{next(iter(by_label))} by {n} of {n}"
     return "; ".join(f"{label}: {_titles(titles)}" for label, titles in by_label.items())
+
+
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+"""A number with more decimals than a summary has room for; the dialogue itself shows all of them."""
+
+
+def _rounded(label: str) -> str:
+    """Return a label with two decimals at most."""
+    return f"{float(label):.2f}" if _LONG_NUMBER.fullmatch(label) else label
 
 
 _MOST_TITLES = 3

@@ -29,7 +29,7 @@ def cell(success, released=()):
 def test_a_strategy_that_got_nothing_opens_what_it_tried():
     found, opened = cell(defect_rate(0, 3))
 
-    assert (found.value, found.details) == ("0 of 3", ("5 attempts; 2 refinements; 1 not held",))
+    assert (found.value, found.details) == ("0 of 3", ("5 attempts; 2 refinements; 1 not completed",))
     assert opened == [(0, 1, 2)]
 
 

@@ -1,0 +1,117 @@
+"""Reports of published studies and of an event in a browser: no barrier, no complaint, no request, nothing too wide."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.test_accessibility import violations
+from tests.golden.test_human_labels import rows
+from tests.integration.published.recorded import run_recorded
+from tests.integration.published.test_dices import study_of
+from tests.integration.published.test_llm_rubric import STUDY as RUBRIC
+from tests.integration.published.test_llm_rubric import judged
+from tests.integration.run.test_compare import DRIFT, LABELS
+from theodolite.demo.studies import lay_out_event
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+
+def llm_rubric(folder: Path) -> Path:
+    run_recorded(folder, [judged(row) for row in rows("llm_rubric_q0")], RUBRIC)
+    return folder
+
+
+def dices(folder: Path) -> Path:
+    """Forty dialogues and twelve raters are enough to see each chart."""
+    dialogues = [row for row in rows("dices_labels") if row["set"] == "350"][:40]
+    labels = [
+        {f"rater{place}": letter for place, letter in enumerate(row["labels"][:12])} | {"expert": row["expert"]}
+        for row in dialogues
+    ]
+    run_recorded(folder, labels, study_of(12))
+    return folder
+
+
+def llm_drift(folder: Path) -> Path:
+    with gzip.open(LABELS, "rt", encoding="utf-8", newline="") as file:
+        labelled = [row for row in csv.DictReader(file) if row["task"] == "sensitive"]
+    (folder / "study.yaml").write_text(DRIFT, encoding="utf-8")
+    with (folder / "answers.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "prompt", "response", "system", "yes"])
+        writer.writerows([row["id"], row["id"], "-", row["system"], row["yes"]] for row in labelled)
+    command = [sys.executable, "-m", "theodolite", "run", str(folder)]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+def event(folder: Path) -> Path:
+    lay_out_event(folder / "study")
+    command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--people", "1"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder / "theodolite-dry-run"
+
+
+KINDS = {"llm-rubric": llm_rubric, "dices": dices, "llm-drift": llm_drift, "event": event}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def report(request, tmp_path_factory):
+    """A report of one kind, made in a process without DATABASE_URL."""
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.delenv("DATABASE_URL", raising=False)
+        return KINDS[request.param](tmp_path_factory.mktemp(request.param)) / "report.html"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_tab_of_a_report_has_a_barrier_a_complaint_or_a_request(report, browser, scheme):
+    page = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True, color_scheme=scheme).new_page()
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(report.as_uri())
+    barriers = []
+    for tab in page.locator(".tabs a").all():
+        name = tab.get_attribute("data-tab")
+        tab.click()
+        expect(tab).to_have_attribute("aria-current", "page")
+        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+        barriers += [f"{name}: {line}" for line in violations(page)]
+    page.context.close()
+
+    assert barriers == []
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+
+
+def test_no_tab_is_wider_than_a_phone(report, browser):
+    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.goto(report.as_uri())
+    too_wide = []
+    for name in [tab.get_attribute("data-tab") for tab in page.locator(".tabs a").all()]:
+        page.goto(f"{report.as_uri()}#{name}")
+        expect(page.locator(".tabs a[aria-current]")).to_have_attribute("data-tab", name)
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            too_wide.append(name)
+    page.context.close()
+
+    assert too_wide == []
+
+
+def test_print_holds_the_results_and_opens_every_fold(report, browser):
+    page = browser.new_context().new_page()
+    page.goto(report.as_uri())
+    page.emulate_media(media="print")
+    charts = page.locator("#report .chart").all()
+    hidden = [chart.get_attribute("aria-label") for chart in charts if not chart.is_visible()]
+    page.context.close()
+
+    assert hidden == []
