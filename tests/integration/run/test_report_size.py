@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 
 import pytest
+from benchmarks.bench_report import write_study
 
 import theodolite
-from benchmarks.bench_report import write_study
 
 pytestmark = pytest.mark.integration
 
