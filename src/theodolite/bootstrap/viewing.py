@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.comparing import Request, compare, context_of_run, keep_watch
 from theodolite.bootstrap.connections import SystemClock
-from theodolite.bootstrap.database import DATABASE_NAME, DATABASE_VARIABLE, open_store_to_read
+from theodolite.bootstrap.database import DATABASE_NAME, DATABASE_VARIABLE, open_store, open_store_to_read
 from theodolite.bootstrap.permission import (
     CodeRequest,
     KeyRequest,
@@ -31,7 +32,7 @@ from theodolite.config.load_context import report_assets
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import study_file, workspace_for
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
-from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError
+from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError, WrongSchema
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import digest
@@ -42,6 +43,9 @@ from theodolite.reporting.queries.cases import CaseRecord, records_at
 from theodolite.reporting.results.document import results_pieces
 from theodolite.usecases.running import ALL_KINDS, check_endpoints
 from theodolite.usecases.viewing import RunDialogue, RunProgress, listed_dialogues, runs_of
+
+if TYPE_CHECKING:
+    from theodolite.store.django_store import DjangoStore
 
 STUDY_NAMES = ("study.yaml", "study.yml")
 """Files by which a folder below the root is a study."""
@@ -268,8 +272,7 @@ class LocalStudies:
         """Return the runs of a study as its database shows them now, whichever process works on them."""
         process = latest_process(study.folder)
         try:
-            with self._lock:  # Django is pointed at one database after the other
-                store = open_store_to_read(workspace_for(study.folder), self.environ.get(DATABASE_VARIABLE))
+            store = self._store(study)
             if store is None:
                 return StudyRuns(process=process)
             try:
@@ -278,6 +281,15 @@ class LocalStudies:
                 store.disconnect()
         except StoreError as error:
             return StudyRuns(process=process, problem=str(error))
+
+    def _store(self, study: LocalStudy) -> DjangoStore | None:
+        """Return the database of a study to read it; one of an older version is brought up to date first."""
+        workspace, database_url = workspace_for(study.folder), self.environ.get(DATABASE_VARIABLE)
+        with self._lock:  # Django is pointed at one database after the other
+            try:
+                return open_store_to_read(workspace, database_url)
+            except WrongSchema:
+                return open_store(workspace, database_url)
 
     @contextmanager
     def context(self, study: LocalStudy, number: int = 0) -> Iterator[StudyContext]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
+from tests.fakes.terminal import in_a_process
+from theodolite.bootstrap import viewing
 from theodolite.bootstrap.viewing import LocalStudies, RunRequest
-from theodolite.domain.errors import InputError, NotFound
+from theodolite.config.permissions import WORKSPACE_NAME
+from theodolite.domain.errors import InputError, NotFound, WrongSchema
 
 STUDY = """\
 study: {name}
@@ -91,3 +97,37 @@ def test_a_study_that_was_never_run_has_no_runs_and_no_workspace(tmp_path):
 )
 def test_a_request_becomes_the_options_of_the_command_line(request_, options):
     assert request_.options() == options
+
+
+LATER = "INSERT INTO django_migrations (app, name, applied) VALUES ('store', '9999_later', '2030-01-01')"
+
+
+def after_a_run(folder):
+    """Return the studies of a folder after a run."""
+    write(folder)
+    assert in_a_process("run", folder, "--limit", "1").code == 0
+    return LocalStudies(root=str(folder))
+
+
+def test_a_database_of_a_newer_version_is_named_as_the_problem(tmp_path):
+    viewed = after_a_run(tmp_path / "one")
+    with closing(sqlite3.connect(tmp_path / "one" / WORKSPACE_NAME / "theodolite.db")) as database:
+        database.execute(LATER)
+        database.commit()
+
+    runs = viewed.runs(viewed.all()[0])
+
+    assert (runs.runs, "newer version" in runs.problem) == ((), True)
+
+
+def test_a_database_of_an_older_version_is_brought_up_to_date(tmp_path, monkeypatch):
+    """Reading alone refuses such a database; the runs in it must not vanish from the list."""
+    viewed = after_a_run(tmp_path / "one")
+
+    def refuse(*_):
+        message = "the database was written by an older version"
+        raise WrongSchema(message)
+
+    monkeypatch.setattr(viewing, "open_store_to_read", refuse)
+
+    assert [run.number for run in viewed.runs(viewed.all()[0]).runs] == [1]

@@ -109,7 +109,7 @@ def home(request: HttpRequest) -> HttpResponse:
     entries = viewed.all()
     if viewed.is_one:
         return redirect("study", study=entries[0].key)
-    rows = [(study, _run_lines(viewed.runs(study)), _faults(study)) for study in entries]
+    rows = [(study, runs, _run_lines(runs), _faults(study)) for study in entries for runs in [viewed.runs(study)]]
     return render(request, "web/viewer/studies.html", {"rows": rows, "root": viewed.root})
 
 
