@@ -10,8 +10,8 @@ The object that it names (a module will do) has functions of these names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
 from typing import TypeVar
@@ -71,12 +71,14 @@ class Plugins:
         resources: Folders of measurement resources by plugin, in order of the names.
         summaries: Summary methods for measurement trees.
         strategies: Strategies of red teaming.
+        owners: Kind (`summary`, `strategy`) and name of a part to the name of its plugin.
     """
 
     names: tuple[str, ...] = ()
     resources: tuple[tuple[str, Traversable], ...] = ()
     summaries: tuple[SummaryMethod, ...] = ()
     strategies: tuple[Approach, ...] = ()
+    owners: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
@@ -90,11 +92,17 @@ def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
     """
     points = sorted(entry_points(group=GROUP) if found is None else found, key=lambda point: point.name)
     folders = [(point.name, _resources(point)) for point in points]
+    summaries = [(point.name, method) for point in points for method in _brought(point, "summaries", SummaryMethod)]
+    strategies = [(point.name, approach) for point in points for approach in _brought(point, "strategies", Approach)]
     return Plugins(
         names=tuple(point.name for point in points),
         resources=tuple((name, folder) for name, folder in folders if folder is not None),
-        summaries=tuple(method for point in points for method in _brought(point, "summaries", SummaryMethod)),
-        strategies=tuple(approach for point in points for approach in _brought(point, "strategies", Approach)),
+        summaries=tuple(method for _, method in summaries),
+        strategies=tuple(approach for _, approach in strategies),
+        owners={
+            **{("summary", method.name): plugin for plugin, method in summaries},
+            **{("strategy", approach.name): plugin for plugin, approach in strategies},
+        },
     )
 
 

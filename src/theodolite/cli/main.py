@@ -107,8 +107,12 @@ COMMANDS = {
     },
     "More": {
         "status": ("print the status of a run", "theodolite.cli.run"),
+        "runs": ("list the runs of a study", "theodolite.cli.run"),
         "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
         "probe": ("test the conformance of an application", "theodolite.cli.check"),
+        "packs": ("list scenario packs, show their cards, install packs", "theodolite.cli.catalogue"),
+        "plugins": ("list the parts of installed plugins by kind", "theodolite.cli.catalogue"),
+        "completion": ("print the completion script of a shell", "theodolite.cli.catalogue"),
         "schemas": ("write the JSON Schemas of study files for editors", "theodolite.cli.check"),
     },
 }
@@ -147,7 +151,7 @@ class _Commands(Group):
         for group, commands in COMMANDS.items():
             formatter.write(f"\n{group}\n")
             for name, (summary, _) in commands.items():
-                formatter.write(f"  {name:<9} {summary}\n")
+                formatter.write(f"  {name:<10} {summary}\n")
         formatter.write(f"\n{_EPILOG}\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -30,7 +31,7 @@ from theodolite.cli.terminal import (
     study_argument,
     width,
 )
-from theodolite.domain.run import UnitKind, UnitState
+from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
 
 NOT_FINISHED = 3
@@ -258,3 +259,44 @@ def status(study: str, *, as_json: bool) -> int:
     seen = look_at(study)
     click.echo(as_line({"exit_code": 0, **status_document(seen)}) if as_json else status_text(seen))
     return 0
+
+
+@click.command()
+@study_argument
+@json_option
+def runs(study: str, *, as_json: bool) -> int:
+    """List the runs of a study; STUDY@N names one of them in other commands.
+
+    \b
+    Examples
+      theodolite runs support
+      theodolite compare support@1 support@2
+    """  # noqa: D301 - click's mark for "keep these lines"
+    context = open_study(study)
+    try:
+        name = context.loaded.study.name
+        lines = [_run_entry(context, one) for one in context.store.runs(name)]
+    finally:
+        context.close()
+    if as_json:
+        click.echo(as_line({"exit_code": 0, "study": name, "runs": lines}))
+        return 0
+    if not lines:
+        click.echo(f"`{name}` has not been run. Run it:  theodolite run {study}")
+    for line in lines:
+        dialogues = f"{line['dialogues']:,} dialogues"
+        failed = f", {line['failed']:,} failed" if line["failed"] else ""
+        click.echo(f"@{line['number']:<4} {line['started']}  {line['state']:<10} {dialogues}{failed}")
+    return 0
+
+
+def _run_entry(context: StudyContext, one: Run) -> dict[str, Any]:
+    units = context.store.count_units(one, UnitKind.SESSION)
+    return {
+        "number": one.number,
+        "started": f"{one.started:%Y-%m-%d %H:%M:%S} UTC",
+        "state": one.state.value,
+        "dialogues": units.get(UnitState.DONE.value, 0),
+        "failed": units.get(UnitState.FAILED.value, 0),
+        "study_version": one.study_version,
+    }

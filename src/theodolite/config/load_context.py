@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -90,6 +91,23 @@ class ResourceResolver:
     def _all(self) -> Iterator[tuple[str, Traversable]]:
         yield from self.plugins
         yield SHIPPED, shipped("")
+
+
+INSTALLED = "installed pack"
+"""Origin of resources in the folder of installed packs."""
+
+
+def packs_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of installed resources: `THEODOLITE_RESOURCES`, or one of the user's own."""
+    environ = os.environ if environ is None else environ
+    if named := environ.get("THEODOLITE_RESOURCES", ""):
+        return Path(named)
+    data = environ.get("XDG_DATA_HOME", "") or environ.get("LOCALAPPDATA", "")
+    try:
+        home = Path(data) if data else Path.home() / ".local" / "share"
+    except RuntimeError:  # the user has no home folder
+        home = Path()
+    return home / "theodolite" / "resources"
 
 
 def shipped(path: str) -> Traversable:

@@ -68,6 +68,12 @@ class PackSpec(Spec):
     """What it is and who wrote it."""
     warning: str = ""
     """What people may meet in its scenarios that can be unpleasant, where a study says nothing of its own."""
+    validity: str = ""
+    """Evidence that its results mean what they claim, e.g. agreement of people."""
+    limits: str = ""
+    """Limits of its results."""
+    licence: str = ""
+    """Licence of its texts."""
     scenarios: dict[str, ScenarioSpec] = Field(default_factory=dict)
     """Situations and goals by name."""
     personas: dict[str, PersonaGroupSpec] = Field(default_factory=dict)

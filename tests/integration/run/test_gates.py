@@ -289,3 +289,16 @@ def test_the_script_of_the_template_ends_as_the_gates_do(folder: Path, bot: str,
 
     assert ended.returncode == code, ended.stderr
     assert (folder / "theodolite-gates.xml").is_file()
+
+
+def test_runs_lists_the_runs_of_a_study(folder: Path) -> None:
+    write(folder, "count <= 0")
+    before = theodolite("runs", "smoke")
+    theodolite("run", "smoke")
+    theodolite("run", "smoke", "--new-run")
+
+    found = theodolite("runs", "smoke", "--json").found["runs"]
+
+    assert "has not been run" in before.out
+    assert [(one["number"], one["dialogues"], one["failed"]) for one in found] == [(1, 3, 0), (2, 3, 0)]
+    assert theodolite("runs", "smoke").out.startswith("@1 ")

@@ -1,0 +1,245 @@
+"""Scenario packs: their cards, and their installation from a folder or an archive."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from theodolite.config.load_context import ResourceResolver, packs_folder
+from theodolite.config.study import PackSpec
+from theodolite.config.validation import validated
+from theodolite.config.yaml_source import InvalidStudyError, read_yaml
+from theodolite.domain.errors import InputError, did_you_mean
+
+PACK_FILE = "pack.yaml"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
+
+LARGEST_PACK = 50 * 2**20
+"""Bytes of all files of a pack at most."""
+
+MOST_FILES = 2_000
+"""Files of a pack at most; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackCard:
+    """What a pack measures, and what is known about it.
+
+    Attributes:
+        name: Name of the pack, e.g. `aria/tv-spoilers`.
+        edition: Edition, set by its author.
+        origin: `shipped`, `installed pack`, or the name of a plugin.
+        about: What it is and who wrote it.
+        measures: Guideline to its definition.
+        proxies: Scenario to the real use that it represents.
+        validity: Evidence for its validity; empty where none is stated.
+        limits: Limits of its results; empty where none are stated.
+        licence: Licence; empty where none is stated.
+        warning: What people may meet in it; empty for none.
+    """
+
+    name: str
+    edition: str
+    origin: str
+    about: str
+    measures: Mapping[str, str]
+    proxies: Mapping[str, str]
+    validity: str
+    limits: str
+    licence: str
+    warning: str
+
+
+def pack_card(name: str, resolver: ResourceResolver) -> PackCard:
+    """Return the card of a pack.
+
+    Raises:
+        InputError: If there is no such pack.
+        InvalidStudyError: If its file has errors.
+    """
+    known = resolver.packs()
+    resource = resolver.resource(f"packs/{name}/{PACK_FILE}") if name in known else None
+    if resource is None:
+        tail = did_you_mean(name, known) or f"; known are {', '.join(known)}"
+        message = f"there is no scenario pack `{name}`{tail}"
+        raise InputError(message)
+    spec = _read(resource.raw, f"{name}/{PACK_FILE}")
+    return PackCard(
+        name=name,
+        edition=str(spec.edition),
+        origin=resource.origin,
+        about=spec.about.strip(),
+        measures={key: guideline.definition.strip() for key, guideline in spec.guidelines.items()},
+        proxies={key: scenario.use_case.strip() for key, scenario in spec.scenarios.items()},
+        validity=spec.validity.strip(),
+        limits=spec.limits.strip(),
+        licence=spec.licence.strip(),
+        warning=spec.warning.strip(),
+    )
+
+
+def _read(raw: bytes, file: str) -> PackSpec:
+    source = read_yaml(raw, file)
+    spec = validated(source, PackSpec, owner="pack")
+    if source.faults or spec is None:
+        raise InvalidStudyError(tuple(source.faults))
+    return spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledPack:
+    """A pack that was installed.
+
+    Attributes:
+        name: Name of the pack.
+        edition: Its edition.
+        sha256: Checksum of the archive, or of all files of the folder; 64 hexadecimal digits.
+        folder: Where its files are.
+        n_files: Files; count.
+    """
+
+    name: str
+    edition: str
+    sha256: str
+    folder: Path
+    n_files: int
+
+
+def install_pack(source: Path, *, sha256: str = "", replace: bool = False, target: Path | None = None) -> InstalledPack:
+    """Copy a pack into the folder of installed packs.
+
+    Args:
+        source: A folder with a `pack.yaml`, or an archive (`.zip`, `.tar.gz`) of one.
+        sha256: Expected checksum; empty for none.
+        replace: Whether a pack of this name makes room.
+        target: Folder of installed resources; the user's own where left out.
+
+    Raises:
+        InputError: If the source cannot be used, its checksum differs, or the pack is there already.
+        InvalidStudyError: If its `pack.yaml` has errors.
+    """
+    target = packs_folder() if target is None else target
+    files, actual = _files_of(source)
+    if sha256 and sha256.strip().lower() != actual:
+        message = f"`{source}` has the checksum {actual}; expected {sha256}. Nothing was installed"
+        raise InputError(message)
+    if PACK_FILE not in files:
+        message = f"`{source}` has no `{PACK_FILE}`; expected a folder or archive of one pack"
+        raise InputError(message)
+    spec = _read(files[PACK_FILE], f"{source.name}/{PACK_FILE}")
+    if not _NAME.fullmatch(spec.pack):
+        message = f"`pack` in `{PACK_FILE}` is `{spec.pack}`; expected a family and a name, e.g. `our-house/complaints`"
+        raise InputError(message)
+    place = target / "packs" / spec.pack
+    if place.exists() and not replace:
+        message = f"pack `{spec.pack}` is installed already in `{place}`; replace it with  --replace"
+        raise InputError(message)
+    _write(files, place)
+    return InstalledPack(name=spec.pack, edition=str(spec.edition), sha256=actual, folder=place, n_files=len(files))
+
+
+def _write(files: Mapping[str, bytes], place: Path) -> None:
+    """Write all files beside the place and move them there, so that no half of a pack is ever found."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".installing-") as made:
+            whole = Path(made) / "pack"
+            for name, raw in files.items():
+                (whole / name).parent.mkdir(parents=True, exist_ok=True)
+                (whole / name).write_bytes(raw)
+            if place.exists():
+                shutil.rmtree(place)
+            whole.rename(place)
+    except OSError as error:
+        message = f"`{place}` cannot be written: {error.strerror}; set THEODOLITE_RESOURCES to another folder"
+        raise InputError(message) from error
+
+
+def _files_of(source: Path) -> tuple[dict[str, bytes], str]:
+    """Return the files of a pack by their paths below its folder, and the checksum."""
+    if source.is_dir():
+        files = dict(_bounded(_in_folder(source), source))
+        digest = hashlib.sha256()
+        for name in sorted(files):
+            digest.update(f"{name}\0{len(files[name])}\0".encode() + files[name])
+        return files, digest.hexdigest()
+    try:
+        raw = source.read_bytes()
+    except OSError as error:
+        message = f"`{source}` cannot be read: {error.strerror}"
+        raise InputError(message) from error
+    try:
+        members = _in_zip(raw) if zipfile.is_zipfile(io.BytesIO(raw)) else _in_tar(raw)
+        files = dict(_bounded(members, source))
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+        message = f"`{source}` is no archive that can be read (.zip, .tar.gz): {error}"
+        raise InputError(message) from error
+    return _without_folder(files), hashlib.sha256(raw).hexdigest()
+
+
+def _in_folder(source: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(source.rglob("*")):
+        if path.is_symlink():
+            message = f"`{path}` is a link; a pack holds plain files alone"
+            raise InputError(message)
+        if path.is_file():
+            if path.stat().st_size > LARGEST_PACK:
+                raise InputError(_too_large(source))
+            yield path.relative_to(source).as_posix(), path.read_bytes()
+
+
+def _in_zip(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        for member in archive.infolist():
+            if not member.is_dir():
+                with archive.open(member) as file:
+                    yield member.filename, file.read(LARGEST_PACK + 1)
+
+
+def _in_tar(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+        for member in archive:
+            if member.isdir():
+                continue
+            file = archive.extractfile(member) if member.isfile() else None
+            if file is None:
+                message = f"`{member.name}` is a link or a device; a pack holds plain files alone"
+                raise InputError(message)
+            yield member.name, file.read(LARGEST_PACK + 1)
+
+
+def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield members whose paths stay inside the pack; a pack that is too large is refused before it is all read."""
+    n_bytes = 0
+    for number, (name, raw) in enumerate(members, start=1):
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
+            message = f"`{name}` leads out of the pack `{source}`; nothing was installed"
+            raise InputError(message)
+        n_bytes += len(raw)
+        if n_bytes > LARGEST_PACK or number > MOST_FILES:
+            raise InputError(_too_large(source))
+        yield path.as_posix(), raw
+
+
+def _too_large(source: Path) -> str:
+    return f"`{source}` is no pack: it has more than {MOST_FILES:,} files, or more than {LARGEST_PACK // 2**20} MB"
+
+
+def _without_folder(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files without the one folder that an archive may hold them in."""
+    folders = {PurePosixPath(name).parts[0] for name in files}
+    if PACK_FILE in files or len(folders) != 1:
+        return files
+    (folder,) = folders
+    return {name.removeprefix(f"{folder}/"): raw for name, raw in files.items()}
