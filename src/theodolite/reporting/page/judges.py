@@ -29,7 +29,7 @@ from theodolite.reporting.words.estimates import (
     unreadable_text,
     weighting_text,
 )
-from theodolite.reporting.words.order_effects import shift_text, side_text
+from theodolite.reporting.words.order_metrics import shift_text, side_text
 
 _AGREEMENT = (
     Measure.EXACT_AGREEMENT,

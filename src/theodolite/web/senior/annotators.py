@@ -34,7 +34,7 @@ from theodolite.domain.instrument import ScaleKind
 from theodolite.events.sessions import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.words.order_effects import moved_text, shift_text, side_text
+from theodolite.reporting.words.order_metrics import moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
