@@ -127,8 +127,8 @@ def adjudication(
 def _judge(task: AnnotationTask, judge: ModelJudge) -> Flow[Annotation]:
     if task.dialogue.withheld:
         return _annotation(task, unread(task.guideline, Outcome.MISSING, reasoning=NOT_SHOWN))
-    found = yield from judgement(judge, task.guideline, task.material, below_half=task.below_half)
-    return _annotation_of(task, found)
+    result = yield from judgement(judge, task.guideline, task.material, below_half=task.below_half)
+    return _annotation_of(task, result)
 
 
 def _by_function(task: AnnotationTask) -> Flow[Annotation]:
@@ -431,7 +431,7 @@ def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
 
 def answered_by_signs(guideline: Guideline) -> tuple[Question, ...]:
     """Return the questions of a guideline that signs answer, in order."""
-    return tuple(one for one in guideline.instrument.questions if sign_labels(guideline, one))
+    return tuple(question for question in guideline.instrument.questions if sign_labels(guideline, question))
 
 
 def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:

@@ -185,7 +185,7 @@ _MODEL_BY = re.compile(
 
 def identifying_names(study: Study) -> tuple[str, ...]:
     """Return what the applications of a study and the models behind them are called elsewhere."""
-    names = [one.name for one in study.applications] + [model.model for model in study.models]
+    names = [application.name for application in study.applications] + [model.model for model in study.models]
     return tuple(dict.fromkeys(name for name in names if name))
 
 
@@ -276,8 +276,8 @@ def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
     A name that is a plain lower-case word ("green") stands on pages for other
     reasons as well; see `plain_names`.
     """
-    found = [*_of_applications(study), *(SecretWord(name, "a maker or model") for name in KNOWN)]
-    return tuple(dict.fromkeys(secret for secret in found if _is_telling(secret.words)))
+    result = [*_of_applications(study), *(SecretWord(name, "a maker or model") for name in KNOWN)]
+    return tuple(dict.fromkeys(secret for secret in result if _is_telling(secret.words)))
 
 
 def secrets_for_annotators(
@@ -290,13 +290,13 @@ def secrets_for_annotators(
         people: Names, addresses and keys of testers and of the other annotators.
         keys: Keys and labels of dialogues.
     """
-    found = [
+    result = [
         *secrets_for_testers(study),
         *(SecretWord(level.value, "the level of testing") for level in Level),
         *(SecretWord(words, "a person") for words in people if len(words) >= _SHORTEST),
         *(SecretWord(words, "a dialogue's key") for words in keys if len(words) >= _SHORTEST),
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(result))
 
 
 def plain_names(study: Study) -> tuple[str, ...]:
@@ -319,12 +319,12 @@ def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord,
     if not secrets:
         return ()
     by_words = {" ".join(secret.words.lower().split()): secret for secret in secrets}
-    found: dict[SecretWord, UnblindingWord] = {}
+    result: dict[SecretWord, UnblindingWord] = {}
     for match in _pattern(secrets).finditer(text):
         secret = by_words[" ".join(match[0].lower().split())]
         excerpt = " ".join(text[max(match.start() - AROUND, 0) : match.end() + AROUND].split())
-        found.setdefault(secret, UnblindingWord(secret, excerpt))
-    return tuple(found.values())
+        result.setdefault(secret, UnblindingWord(secret, excerpt))
+    return tuple(result.values())
 
 
 def _of_applications(study: Study) -> Iterator[SecretWord]:
@@ -348,9 +348,9 @@ def _of_connection(application: Application) -> Iterator[SecretWord]:
 
 
 def _of_address(url: str) -> Iterator[SecretWord]:
-    found = _HOST.match(url)
-    if found and found["host"].lower() not in _OWN_HOSTS:
-        yield SecretWord(found["host"], "an application's address")
+    result = _HOST.match(url)
+    if result and result["host"].lower() not in _OWN_HOSTS:
+        yield SecretWord(result["host"], "an application's address")
 
 
 def _is_telling(words: str) -> bool:

@@ -140,8 +140,8 @@ _MOST = 2**31
 def _sides(dialogue: Dialogue, number: int) -> tuple[str, ...]:
     if number == SOURCE_MATERIAL:
         return (dialogue.material,)
-    found = (turn for turn in dialogue.turns if turn.number == number)
-    return next(((turn.prompt, turn.response, turn.context) for turn in found), ())
+    result = (turn for turn in dialogue.turns if turn.number == number)
+    return next(((turn.prompt, turn.response, turn.context) for turn in result), ())
 
 
 SETTLED = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE, Outcome.REFUSED})
@@ -226,10 +226,10 @@ def _asked(
 ) -> Iterator[tuple[Question, int | None]]:
     counting: list[Answer] = []
     for question in instrument.questions:
-        places: Sequence[int | None] = turns if question.level is QuestionLevel.TURN else (None,)
-        for turn in places:
+        positions: Sequence[int | None] = turns if question.level is QuestionLevel.TURN else (None,)
+        for turn in positions:
             if is_open(question, counting, instrument, turn):
-                counting += [each for each in answers if each.question == question.name and each.turn == turn]
+                counting += [answer for answer in answers if answer.question == question.name and answer.turn == turn]
                 yield question, turn
 
 

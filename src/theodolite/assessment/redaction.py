@@ -24,7 +24,7 @@ def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str)
         redactions: What is to be hidden.
         category: Name of the category; those that a redaction is shown in see the words.
     """
-    hidden = [one for one in redactions if category not in one.shown_in]
+    hidden = [redaction for redaction in redactions if category not in redaction.shown_in]
     if not hidden:
         return dialogue
     return replace(dialogue, turns=tuple(_redacted(turn, hidden) for turn in dialogue.turns))
@@ -32,11 +32,11 @@ def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str)
 
 def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
     prompt, response = turn.prompt, turn.response
-    for one in redactions:
-        if one.turn == turn.number and one.side is TurnText.PROMPT:
-            prompt = blocked(prompt, one.start, one.end)
-        elif one.turn == turn.number:
-            response = blocked(response, one.start, one.end)
+    for redaction in redactions:
+        if redaction.turn == turn.number and redaction.side is TurnText.PROMPT:
+            prompt = blocked(prompt, redaction.start, redaction.end)
+        elif redaction.turn == turn.number:
+            response = blocked(response, redaction.start, redaction.end)
     return replace(turn, prompt=prompt, response=response)
 
 
@@ -46,24 +46,24 @@ def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ())
     Raises:
         InputError: If they stand nowhere, or there are none.
     """
-    found = tuple(
+    result = tuple(
         Redaction(turn=turn.number, side=side, start=start, end=start + len(words), shown_in=shown_in)
         for turn in dialogue.turns
         for side, text in ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
         for start in _places(text, words)
     )
-    if not found:
+    if not result:
         message = f"the words {words!r} stand nowhere in the dialogue; copy them as they stand there"
         raise InputError(message)
-    return found
+    return result
 
 
 def _places(text: str, words: str) -> list[int]:
-    places, start = [], text.find(words) if words else -1
+    positions, start = [], text.find(words) if words else -1
     while start >= 0:
-        places.append(start)
+        positions.append(start)
         start = text.find(words, start + len(words))
-    return places
+    return positions
 
 
 class Suspicion(NamedTuple):
@@ -91,12 +91,12 @@ def suspicions(dialogue: Dialogue, names: Sequence[str], *, shown_in: tuple[str,
 
 def _of_turn(turn: Turn, names: Sequence[str], shown_in: tuple[str, ...]) -> Iterator[Suspicion]:
     sides = ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
-    found = [(side, one) for side, text in sides for one in personal_details(text)]
-    if found:
-        kinds = ", ".join(dict.fromkeys(f"{one.kind.value} in the {side.value}" for side, one in found))
+    result = [(side, one) for side, text in sides for one in personal_details(text)]
+    if result:
+        kinds = ", ".join(dict.fromkeys(f"{one.kind.value} in the {side.value}" for side, one in result))
         hidden = tuple(
             Redaction(turn=turn.number, side=side, start=one.start, end=one.end, shown_in=shown_in)
-            for side, one in found
+            for side, one in result
         )
         yield Suspicion(_flag(FlagKind.PII, turn, f"Looks like: {kinds}"), hidden)
     if n := len(self_identification(turn.response, names)):

@@ -67,15 +67,15 @@ def schema_changes(before: AnnotationSchema | None, after: AnnotationSchema) -> 
         before: The version that people have; None where there is none.
         after: The version that follows.
     """
-    earlier = {one.name: one.guideline for one in before.categories} if before else {}
-    names = {one.name for one in after.categories}
-    kept = [_change(earlier.get(one.name), one.guideline) for one in after.categories]
+    earlier = {category.name: category.guideline for category in before.categories} if before else {}
+    names = {category.name for category in after.categories}
+    changes = [_change(earlier.get(category.name), category.guideline) for category in after.categories]
     gone = [
         CategoryChange(name=name, fate=Fate.GONE, before=version_of(guideline))
         for name, guideline in earlier.items()
         if name not in names
     ]
-    return (*kept, *gone)
+    return (*changes, *gone)
 
 
 def is_alike(one: AnnotationSchema, other: AnnotationSchema) -> bool:
@@ -184,7 +184,9 @@ def _plain(guideline: Guideline) -> Guideline:
 
 
 def _placeless(schema: AnnotationSchema) -> AnnotationSchema:
-    categories = (replace(one, guideline=replace(one.guideline, origin=Origin.STUDY)) for one in schema.categories)
+    categories = (
+        replace(category, guideline=replace(category.guideline, origin=Origin.STUDY)) for category in schema.categories
+    )
     return replace(schema, categories=tuple(categories))
 
 
@@ -201,13 +203,13 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
     was = {one.name: one for one in before.instrument.questions}
     now = {one.name: one for one in after.instrument.questions}
     direct = {name: _direct(was.get(name), one, before, after) for name, one in now.items()}
-    found = []
+    result = []
     for name, (kinds, told) in direct.items():
         through = _through(name, now, {each for each, (touches, _) in direct.items() if touches})
         if kinds or through:
-            found.append(QuestionTouch(question=name, kinds=kinds or (Touch.THROUGH,), told=told, through=through))
-    found += [QuestionTouch(question=name, kinds=(Touch.GONE,)) for name in was if name not in now]
-    return tuple(found)
+            result.append(QuestionTouch(question=name, kinds=kinds or (Touch.THROUGH,), told=told, through=through))
+    result += [QuestionTouch(question=name, kinds=(Touch.GONE,)) for name in was if name not in now]
+    return tuple(result)
 
 
 def is_same(one: Guideline, other: Guideline) -> bool:
@@ -250,15 +252,15 @@ def _rules_of_question(guideline: Guideline, question: str) -> list[tuple[str, s
 
 def _through(name: str, questions: Mapping[str, Question], touched_ones: set[str]) -> tuple[str, ...]:
     """Return the touched questions that one is asked after, the nearest first."""
-    found: list[str] = []
+    result: list[str] = []
     seen = {name}
     here = questions[name]
     while here.when is not None and here.when.question in questions and here.when.question not in seen:
         seen.add(here.when.question)
         here = questions[here.when.question]
         if here.name in touched_ones:
-            found.append(here.name)
-    return tuple(found)
+            result.append(here.name)
+    return tuple(result)
 
 
 def rule_of(guideline: Guideline, question: str) -> DefectRule | None:
@@ -322,14 +324,14 @@ def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, lea
     Returns:
         Counts that add up to `n`, or to all members where there are fewer.
     """
-    kept = {name: min(size, least) for name, size in sizes.items() if size}
-    while sum(kept.values()) > max(n, 0):
-        largest = max(kept, key=lambda name: (kept[name], name))
-        kept[largest] -= 1
+    counts = {name: min(size, least) for name, size in sizes.items() if size}
+    while sum(counts.values()) > max(n, 0):
+        largest = max(counts, key=lambda name: (counts[name], name))
+        counts[largest] -= 1
     wanted = min(n, sum(sizes.values()))
-    while sum(kept.values()) < wanted:
-        open_ones = [name for name in kept if kept[name] < sizes[name]]
+    while sum(counts.values()) < wanted:
+        open_ones = [name for name in counts if counts[name] < sizes[name]]
         # The stratum that is furthest behind its due share takes the next one.
-        behind = min(open_ones, key=lambda name: ((kept[name] + 0.5) / max(sizes[name] * weights[name], 1e-9), name))
-        kept[behind] += 1
-    return kept
+        behind = min(open_ones, key=lambda name: ((counts[name] + 0.5) / max(sizes[name] * weights[name], 1e-9), name))
+        counts[behind] += 1
+    return counts

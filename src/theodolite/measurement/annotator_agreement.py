@@ -383,7 +383,7 @@ def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
 
 
 def _halves(parts: Sequence[tuple[Floats, NDArray[np.bool_]]]) -> Halves:
-    at, same = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+    at, same = (np.concatenate([part[position] for part in parts]) for position in (0, 1))
     in_time = same[np.argsort(at, kind="stable")]
     early, late = in_time[: len(in_time) // 2], in_time[len(in_time) // 2 :]
     return Halves(int(early.sum()), len(early), int(late.sum()), len(late))
@@ -450,9 +450,9 @@ def _numbers(question: Question, columns: AnswerArrays) -> tuple[Whole, Floats]:
         for label in columns.labels
     ]
     value = np.array([*numbers, math.nan])[columns.value]
-    kept = np.flatnonzero(~np.isnan(value))
-    _, dialogues = np.unique(columns.dialogue[kept], return_inverse=True)
-    return dialogues, value[kept]
+    selected = np.flatnonzero(~np.isnan(value))
+    _, dialogues = np.unique(columns.dialogue[selected], return_inverse=True)
+    return dialogues, value[selected]
 
 
 def _components(dialogues: Whole, values: Floats) -> tuple[float, float]:

@@ -327,8 +327,8 @@ def both_results(
         )
         raise InputError(message)
     first, second = score_column(a, "a"), score_column(b, "b")
-    kept = ~(np.isnan(first) | np.isnan(second))
-    return first[kept], second[kept], selected_clusters(clusters, kept.tolist())
+    selected = ~(np.isnan(first) | np.isnan(second))
+    return first[selected], second[selected], selected_clusters(clusters, selected.tolist())
 
 
 UNPAIRED = "square-and-add of both intervals"
@@ -497,12 +497,12 @@ def cluster_permutation(
     _, codes = np.unique(cluster_codes(ids, n), return_inverse=True)
     sums: Floats = np.bincount(codes, second - first).astype(np.float64)
     moving = sums[np.abs(sums) > ROUNDING]
-    found = abs(float(sums.sum())) - ROUNDING * max(1.0, float(np.abs(sums).sum()))
+    observed = abs(float(sums.sum())) - ROUNDING * max(1.0, float(np.abs(sums).sum()))
     if len(moving) <= ALL_SIGNS:
         signs = 1.0 - 2.0 * (np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1)
-        p = float(np.mean(np.abs(signs @ moving) >= found))
+        p = float(np.mean(np.abs(signs @ moving) >= observed))
     else:
-        p = (1.0 + _as_far(moving, found, whole_count(draws, "draws"), seed)) / (1.0 + draws)
+        p = (1.0 + _as_far(moving, observed, whole_count(draws, "draws"), seed)) / (1.0 + draws)
     return Significance(
         p_value=min(p, 1.0),
         statistic=float(sums.sum()) / n,
@@ -627,12 +627,12 @@ def told_apart(
     if spread <= 0:
         return Undefined(reason=NO_DIFFERENCE, n=len(table), n_clusters=len(sums), method=_METHOD)
     degrees = table.shape[1] - 1
-    found = degrees * float((within.sum(axis=0) ** 2).sum()) / spread
+    observed = degrees * float((within.sum(axis=0) ** 2).sum()) / spread
     is_drawn = len(sums) <= MANY
     shares = table.mean(axis=0)
     return Significance(
-        p_value=_drawn_p(within, found, spread, draws, seed) if is_drawn else float(chdtrc(degrees, found)),
-        statistic=found,
+        p_value=_drawn_p(within, observed, spread, draws, seed) if is_drawn else float(chdtrc(degrees, observed)),
+        statistic=observed,
         method=f"{_METHOD}, {f'permutation within testers, {draws:,} draws' if is_drawn else 'chi-square'}",
         n=len(table),
         degrees=degrees,
@@ -645,7 +645,7 @@ def told_apart(
 def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.float64]:
     """Return by cluster how often it is so with each thing; shape (clusters, things), counts."""
     sums = np.zeros((len(set(clusters)), table.shape[1]))
-    numbers = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
+    numbers = {cluster: position for position, cluster in enumerate(dict.fromkeys(clusters))}
     np.add.at(sums, [numbers[cluster] for cluster in clusters], table)
     return sums
 

@@ -475,9 +475,9 @@ def _worth_a_look(reference: Floats, values: Floats, span: int) -> Flags:
     sums, so that no window is looked at twice. A little room is left for
     rounding: `_rank_sum_p` decides.
     """
-    found = np.zeros(len(values) + 1, dtype=bool)
+    result = np.zeros(len(values) + 1, dtype=bool)
     if len(values) < span or not len(reference):
-        return found
+        return result
     low, high = np.sort(reference).searchsorted(values, "left"), np.sort(reference).searchsorted(values, "right")
     doubled = _running(low + high, span) + span * (span + 1)
     n = len(reference) + span
@@ -488,8 +488,8 @@ def _worth_a_look(reference: Floats, values: Floats, span: int) -> Flags:
     # Population variance of doubled mid-ranks: (n^2 - 1) / 3 less the ties' share.
     spread = np.maximum((n**3 - n - ties) / (3.0 * n), 0.0)
     sd = np.sqrt(span * (n - span) / (n - 1) * spread)
-    found[span:] = doubled - span * (n + 1) >= (_WORTH_A_LOOK - 1e-6) * sd
-    return found
+    result[span:] = doubled - span * (n + 1) >= (_WORTH_A_LOOK - 1e-6) * sd
+    return result
 
 
 def _running(row: Whole | Flags, span: int) -> Whole:
@@ -503,11 +503,11 @@ def _rank_sum_p(reference: Floats, latest: Floats) -> float:
     if latest.sum() / span <= reference.mean():
         return 1.0
     doubled = _doubled_ranks(np.concatenate([reference, latest]))
-    found, mean = int(doubled[len(reference) :].sum()), span * (n + 1)
+    observed, mean = int(doubled[len(reference) :].sum()), span * (n + 1)
     variance = span * (n - span) / (n - 1) * float(doubled.var())
-    if variance == 0 or (found - mean) / math.sqrt(variance) < _WORTH_A_LOOK:
+    if variance == 0 or (observed - mean) / math.sqrt(variance) < _WORTH_A_LOOK:
         return 1.0
-    return _at_least(doubled, span, found)
+    return _at_least(doubled, span, observed)
 
 
 def _doubled_ranks(values: Floats) -> Whole:
@@ -613,7 +613,7 @@ def sequence_ends(
         inside, outside = middle.copy(), outer
         for _ in range(_STEPS):
             half = (inside + outside) / 2.0
-            kept = is_inside(half)
-            inside, outside = np.where(kept, half, inside), np.where(kept, outside, half)
+            selected = is_inside(half)
+            inside, outside = np.where(selected, half, inside), np.where(selected, outside, half)
         ends.append(np.where(is_inside(outer), outer, outside))
     return ends[0], ends[1]

@@ -209,10 +209,10 @@ def judge_accuracy(
         (labels for some verdicts only). Its coverage: benchmarks/COVERAGE.md.
     """
     check_confidence(confidence)
-    kept = [index for index, verdict in enumerate(verdicts) if verdict is not None]
-    given = [_heap(verdicts, drawn_from, index) for index in kept]
-    own_labels = [labels[index] for index in kept] if len(labels) == len(verdicts) else labels
-    ids = None if clusters is None else [clusters[index] for index in kept]
+    selected = [index for index, verdict in enumerate(verdicts) if verdict is not None]
+    given = [_heap(verdicts, drawn_from, index) for index in selected]
+    own_labels = [labels[index] for index in selected] if len(labels) == len(verdicts) else labels
+    ids = None if clusters is None else [clusters[index] for index in selected]
     heaps = strata(given, own_labels, ids)
     rate = corrected_rate(given, own_labels, clusters=ids, confidence=confidence)
     bias, sensitivity, specificity = _joint(heaps, rate, confidence)
@@ -492,7 +492,7 @@ def corrected_mean(
     variance = float(np.var(by_people - weight * by_judge, ddof=1)) / len(by_people)
     variance += weight**2 * float(np.var(alone, ddof=1)) / len(alone) if len(alone) > 1 else 0.0
     reach = student_quantile(confidence, len(by_people) - 1) * math.sqrt(variance)
-    found = Estimate(
+    result = Estimate(
         value=value,
         low=value - reach,
         high=value + reach,
@@ -502,7 +502,7 @@ def corrected_mean(
         method=POWERED,
         n_clusters=None if clusters is None else len(by_people) + len(alone),
     )
-    return _not_too_sure(found, people, codes, scale)
+    return _not_too_sure(result, people, codes, scale)
 
 
 def _not_too_sure(
@@ -543,9 +543,9 @@ def _refuse_cut_clusters(codes: NDArray[np.int64], labelled: NDArray[np.bool_]) 
 
 def _means(codes: NDArray[np.int64], values: Floats) -> Floats:
     """Return the mean of each cluster; of each unit where it is alone."""
-    _, places = np.unique(codes, return_inverse=True)
-    counts = np.bincount(places)
-    means: Floats = np.bincount(places, values) / counts if len(counts) else np.empty(0)
+    _, positions = np.unique(codes, return_inverse=True)
+    counts = np.bincount(positions)
+    means: Floats = np.bincount(positions, values) / counts if len(counts) else np.empty(0)
     return means
 
 
@@ -580,8 +580,8 @@ def stratum_codes(drawn_from: Sequence[Hashable], n: int) -> Whole:
     if len(drawn_from) != n:
         message = f"`drawn_from` must say it of every unit; got {len(drawn_from)} for {n}"
         raise InputError(message)
-    places = {kind: place for place, kind in enumerate(dict.fromkeys(drawn_from))}
-    return np.array([places[kind] for kind in drawn_from], dtype=np.int64)
+    positions = {kind: position for position, kind in enumerate(dict.fromkeys(drawn_from))}
+    return np.array([positions[kind] for kind in drawn_from], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -656,5 +656,5 @@ class Drawn:
 
     def _sums(self, parts: Floats) -> Floats:
         """Return the deviation of each cluster from the mean, shape (clusters,)."""
-        _, places = np.unique(self.clusters, return_inverse=True)
-        return np.asarray(np.bincount(places, parts - parts.mean()), dtype=np.float64)
+        _, positions = np.unique(self.clusters, return_inverse=True)
+        return np.asarray(np.bincount(positions, parts - parts.mean()), dtype=np.float64)

@@ -302,20 +302,20 @@ def entropy_of_rows(order: int, delay: int, ties: str) -> Metric:
         codes = pattern_codes(rows.astype(np.float64), order, delay, ties)
         shares = np.arange(in_row + 1) / in_row
         parts = np.where(shares > 0, -shares * np.log(np.where(shares > 0, shares, 1.0)), 0.0)
-        found = np.zeros(len(rows))
+        result = np.zeros(len(rows))
         for code in np.unique(codes):
-            found += parts[(codes == code).sum(axis=1)]
-        return found
+            result += parts[(codes == code).sum(axis=1)]
+        return result
 
     return entropy
 
 
 def inversions_of_rows(rows: Whole) -> Floats:
     """Return the inversions of each row; counts."""
-    found = np.zeros(len(rows))
+    result = np.zeros(len(rows))
     for lag in range(1, rows.shape[1]):
-        found += (rows[:, :-lag] > rows[:, lag:]).sum(axis=1)
-    return found
+        result += (rows[:, :-lag] > rows[:, lag:]).sum(axis=1)
+    return result
 
 
 def rising_of_rows(rows: Whole) -> Floats:
@@ -419,7 +419,7 @@ def chance_levels(
     null = null_of(scores, seed=seed)
     if isinstance(null, Undefined):
         return dict.fromkeys(metrics, null)
-    return {name: null.of(metric, found) for name, (metric, found) in metrics.items()}
+    return {name: null.of(metric, result) for name, (metric, result) in metrics.items()}
 
 
 def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:

@@ -216,8 +216,8 @@ class _Rows:
             message = f"`answers` must be of {list(points)}, `factors` as long; got {strange}, wrong length: {wrong}"
             raise InputError(message)
         codes = cluster_codes(people, len(texts))
-        kept = np.array([text is not None for text in texts], dtype=np.bool_)
-        order = np.argsort(codes[kept], kind="stable")
+        selected = np.array([text is not None for text in texts], dtype=np.bool_)
+        order = np.argsort(codes[selected], kind="stable")
         table = (
             np.array([list(column) for column in factors.values()], dtype=np.float64)
             .reshape(len(factors), len(texts))
@@ -225,10 +225,10 @@ class _Rows:
         )
         used = [point for point in points if point in texts]
         index = np.array([used.index(text) for text in texts if text is not None], dtype=np.int64)
-        _, starts = np.unique(codes[kept][order], return_index=True)
+        _, starts = np.unique(codes[selected][order], return_index=True)
         return cls(
             answers=index[order],
-            factors=table[kept][order],
+            factors=table[selected][order],
             starts=starts,
             n_points=len(used),
             n_people=None if people is None else len(starts),

@@ -83,9 +83,9 @@ def position_bias(
         Philosophical Transactions 27:186-190.
     """
     check_lengths(one_way, other_way)
-    kept = [x is not None and y is not None for x, y in zip(one_way, other_way, strict=True)]
-    met = [(x, y) for x, y, keep in zip(one_way, other_way, kept, strict=True) if keep]
-    ids = selected_clusters(clusters, kept)
+    selected = [x is not None and y is not None for x, y in zip(one_way, other_way, strict=True)]
+    met = [(x, y) for x, y, keep in zip(one_way, other_way, selected, strict=True) if keep]
+    ids = selected_clusters(clusters, selected)
     turned = {"first": "second", "second": "first"}
     same = [str(y) == turned.get(str(x), str(x)) for x, y in met]
     stuck = [x == y and x in turned for x, y in met]
@@ -198,12 +198,12 @@ def human_ceiling(
     for person in people:
         check_lengths(judge, person)
     units = [
-        (label_text(label), [text for row in people if (text := label_text(row[place])) is not None])
-        for place, label in enumerate(judge)
+        (label_text(label), [text for row in people if (text := label_text(row[position])) is not None])
+        for position, label in enumerate(judge)
     ]
-    kept = [label is not None and len(texts) >= 2 for label, texts in units]
-    met = [unit for unit, keep in zip(units, kept, strict=True) if keep]
-    ids = selected_clusters(clusters, kept)
+    selected = [label is not None and len(texts) >= 2 for label, texts in units]
+    met = [unit for unit, keep in zip(units, selected, strict=True) if keep]
+    ids = selected_clusters(clusters, selected)
     among = [float(np.mean([x == y for x, y in combinations(texts, 2)])) for _, texts in met]
     beside = [float(np.mean([label == text for text in texts])) for label, texts in met]
     if not met:
@@ -285,13 +285,13 @@ def leaks_of(
     known = {session.key: session for session in sessions}
     asked = [guess for guess in guesses if guess.session in known]
     levels = [level for level in Level if any(known[guess.session].level is level for guess in asked)]
-    found = []
+    result = []
     for about in GuessedThing:
         for level in (None, *levels):
             mine = [g for g in asked if g.about is about and (level is None or known[g.session].level is level)]
             if mine:
-                found.append(_leak(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
-    return tuple(found)
+                result.append(_leak(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
+    return tuple(result)
 
 
 def _leak(
@@ -407,7 +407,7 @@ def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> 
         numbers = [decimal_of(label) for label in columns.labels]
         ranked = np.array([np.nan if number is None else number for number in numbers] + [np.nan])
         return _ranks(ranked[columns.value])
-    position_of = {label: place for place, label in enumerate(scale.categories)}
+    position_of = {label: position for position, label in enumerate(scale.categories)}
     if scale.is_numeric or scale.ordered:
         ranked = np.array([float(position_of.get(label, np.nan)) for label in columns.labels] + [np.nan])
         return _ranks(ranked[columns.value])
@@ -661,7 +661,7 @@ def _error(influence: Floats, who: Whole, what: Whole) -> tuple[float, int]:
 
 
 def _variance(influence: Floats, codes: Whole) -> tuple[float, int]:
-    _, places = np.unique(codes, return_inverse=True)
-    sums = np.bincount(places, weights=influence)
+    _, positions = np.unique(codes, return_inverse=True)
+    sums = np.bincount(positions, weights=influence)
     n = len(sums)
     return float((sums**2).sum()) * n / max(n - 1, 1), n

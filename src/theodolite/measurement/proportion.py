@@ -216,7 +216,7 @@ def _checked_clusters(clusters: Clusters | None, defects: int, labelled: int) ->
     """Return the clusters that hold a labelled dialogue."""
     if clusters is None:
         return None
-    sizes = [_cluster(cluster, place) for place, cluster in enumerate(clusters)]
+    sizes = [_cluster(cluster, position) for position, cluster in enumerate(clusters)]
     sums = sum(d for d, _ in sizes), sum(n for _, n in sizes)
     if sums != (defects, labelled):
         message = (

@@ -89,13 +89,13 @@ def people_permutation(
     if not len(answers) == len(sides) == len(people) or len(names) > 2:
         message = f"`answers`, `sides` and `people` need one length and two sides; got {len(answers)} and {names}"
         raise InputError(message)
-    kept = [place for place, answer in enumerate(answers) if answer is not None]
-    values = np.array([float(answers[place] or 0.0) for place in kept])
+    selected = [position for position, answer in enumerate(answers) if answer is not None]
+    values = np.array([float(answers[position] or 0.0) for position in selected])
     if len(set(values.tolist())) < 2:
         return Undefined(reason=ALL_EQUAL if len(values) else TOO_FEW_PEOPLE, n=len(values), method="permutation")
     by_person: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for rank, place in zip(average_ranks(values), kept, strict=True):
-        by_person[people[place]][sides[place]].append(float(rank))
+    for rank, position in zip(average_ranks(values), selected, strict=True):
+        by_person[people[position]][sides[position]].append(float(rank))
     return _within(by_person, names, draws, seed) or _between(by_person, names, draws, seed)
 
 
@@ -113,11 +113,11 @@ def _within(
         if is_whole
         else np.random.default_rng(seed).choice((1.0, -1.0), size=(draws, len(gaps)))
     )
-    found = float(gaps.mean())
+    observed = float(gaps.mean())
     rises, falls = int((gaps > SAME).sum()), int((gaps < -SAME).sum())
     return Significance(
-        p_value=_share((signs * gaps).mean(axis=1), found, is_whole=is_whole),
-        statistic=found,
+        p_value=_share((signs * gaps).mean(axis=1), observed, is_whole=is_whole),
+        statistic=observed,
         method=f"permutation within people, {'exact' if is_whole else f'{draws:,} draws'}",
         n=sum(len(ranks[name]) for ranks in both for name in names),
         effect=(rises - falls) / len(gaps),
@@ -139,18 +139,18 @@ def _between(
         return Undefined(reason=TOO_FEW_PEOPLE, n=total, n_clusters=len(means), method="permutation")
     if np.ptp(means) < SAME:
         return Undefined(reason=ALL_EQUAL, n=total, n_clusters=len(means), method="permutation")
-    found = float(means[second].mean() - means[~second].mean())
+    result = float(means[second].mean() - means[~second].mean())
     if len(levels := np.unique(means)) == 2:
         p_value, is_whole = _of_two_kinds(means == levels[1], second), True
     else:
         is_whole = math.comb(n + m, m) <= MOST_WAYS
         chosen = np.array(list(_arrangements(n + m, m, draws, seed, is_whole=is_whole)))
         sums = means[chosen].sum(axis=1)
-        p_value = _share(sums / m - (means.sum() - sums) / n, found, is_whole=is_whole)
+        p_value = _share(sums / m - (means.sum() - sums) / n, result, is_whole=is_whole)
     higher = np.sign(np.where(np.abs(gap := means[second][:, None] - means[~second][None, :]) < SAME, 0.0, gap))
     return Significance(
         p_value=p_value,
-        statistic=found,
+        statistic=result,
         method=f"permutation of people, {'exact' if is_whole else f'{draws:,} draws'}",
         n=total,
         effect=float(higher.mean()),
@@ -347,7 +347,7 @@ def set_alpha(
     """
     check_confidence(confidence)
     is_shared = [len(sets) >= 2 for sets in given]
-    units = [[frozenset(codes) for codes in sets] for sets, kept in zip(given, is_shared, strict=True) if kept]
+    units = [[frozenset(codes) for codes in sets] for sets, selected in zip(given, is_shared, strict=True) if selected]
     kinds = sorted({codes for sets in units for codes in sets}, key=sorted)
     if not units:
         return Undefined(reason=NO_SHARED_UNIT, unit=CORRECTED)
@@ -369,10 +369,10 @@ def set_alpha(
 
 def _sums(units: Sequence[Sequence[Codes]], kinds: Sequence[Codes], distance: Floats) -> Floats:
     """Return what each text adds: the distances within it over its pairs' weight, and how often it has each set."""
-    place = {codes: at for at, codes in enumerate(kinds)}
+    position = {codes: at for at, codes in enumerate(kinds)}
     sums = np.zeros((len(units), 1 + len(kinds)))
     for row, sets in zip(sums, units, strict=True):
-        at = [place[codes] for codes in sets]
+        at = [position[codes] for codes in sets]
         row[0] = distance[np.ix_(at, at)].sum() / (len(at) - 1)
         np.add.at(row[1:], at, 1.0)
     return sums

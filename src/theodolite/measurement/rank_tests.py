@@ -283,8 +283,8 @@ def _brunner_munzel(first: Floats, second: Floats) -> tuple[float, float, float]
 
 def _two_sided(chances: Floats, found: float) -> float:
     """Return twice the smaller tail of a distribution over whole numbers from 0."""
-    place = round(found)
-    return min(2.0 * min(float(chances[: place + 1].sum()), float(chances[place:].sum())), 1.0)
+    position = round(found)
+    return min(2.0 * min(float(chances[: position + 1].sum()), float(chances[position:].sum())), 1.0)
 
 
 def _rank_sums(n: int, m: int) -> Floats:
@@ -292,9 +292,9 @@ def _rank_sums(n: int, m: int) -> Floats:
     ways = np.zeros((m + 1, n * m + 1))
     ways[0, 0] = 1.0
     # Each of n + m places goes to one of the m or not; U counts those of n before it.
-    for place in range(n + m):
-        for chosen in range(min(place + 1, m), 0, -1):
-            before = place - (chosen - 1)
+    for position in range(n + m):
+        for chosen in range(min(position + 1, m), 0, -1):
+            before = position - (chosen - 1)
             if before <= n:
                 ways[chosen, before:] += ways[chosen - 1, : n * m + 1 - before]
     chances: Floats = ways[m] / ways[m].sum()

@@ -136,11 +136,15 @@ def _both(
         message = f"`human` and `judge` must score the same units; got {len(human)} and {len(judge)} scores"
         raise InputError(message)
     first, second = (np.array([math.nan if x is None else float(x) for x in row]) for row in (human, judge))
-    kept = ~np.isnan(first) & ~np.isnan(second)
-    if kept.sum() < 3:
-        message = f"a ranking needs 3 units that people and judge both scored; got {kept.sum()} of {len(human)}"
+    selected = ~np.isnan(first) & ~np.isnan(second)
+    if selected.sum() < 3:
+        message = f"a ranking needs 3 units that people and judge both scored; got {selected.sum()} of {len(human)}"
         raise InputError(message)
-    return as_scores(first[kept], "human"), as_scores(second[kept], "judge"), selected_clusters(clusters, kept.tolist())
+    return (
+        as_scores(first[selected], "human"),
+        as_scores(second[selected], "judge"),
+        selected_clusters(clusters, selected.tolist()),
+    )
 
 
 def _opposed(people: Floats, scores: Floats) -> int:
@@ -157,8 +161,8 @@ def _tau(people: Floats, scores: Floats, clusters: ClusterIds | None, confidence
     flat = [who for who, row in (("people", people), ("the judge", scores)) if np.ptp(row) == 0.0]
     if flat:
         return Undefined(reason=EQUAL_SCORES_OF.format(side=flat[0]), n=len(people))
-    found = _correlation(people, scores, "kendall", clusters, confidence)
-    return replace(found, chance=0.0) if isinstance(found, Estimate) else found
+    result = _correlation(people, scores, "kendall", clusters, confidence)
+    return replace(result, chance=0.0) if isinstance(result, Estimate) else result
 
 
 def _correlation(
@@ -210,9 +214,9 @@ def _chain(lis: int, n: int, clusters: ClusterIds | None, confidence: float, n_p
     """
     codes = cluster_codes(clusters, n)
     most = int(np.bincount(np.unique(codes, return_inverse=True)[1]).max())
-    found, reach = lis / most, math.log(2.0 / (1.0 - confidence))
-    start = -math.exp(-1.0 - reach / found)
-    low, high = (-most * found * float(lambertw(start, branch).real) for branch in (0, -1))
+    result, reach = lis / most, math.log(2.0 / (1.0 - confidence))
+    start = -math.exp(-1.0 - reach / result)
+    low, high = (-most * result * float(lambertw(start, branch).real) for branch in (0, -1))
     return Estimate(
         value=float(lis),
         low=min(max(low, 1.0), lis),

@@ -228,10 +228,11 @@ class _Coded:
         if strange or not given:
             message = f"`labels` must hold labels of {list(points)}; got {strange or 'none'}"
             raise InputError(message)
-        units, raters = (tuple(dict.fromkeys(triple[place] for triple in given)) for place in (0, 1))
-        places = [{name: number for number, name in enumerate(names)} for names in (units, raters, points)]
+        units, raters = (tuple(dict.fromkeys(triple[position] for triple in given)) for position in (0, 1))
+        positions = [{name: number for number, name in enumerate(names)} for names in (units, raters, points)]
         columns = [
-            np.array([table[triple[place]] for triple in given], dtype=np.int64) for place, table in enumerate(places)
+            np.array([table[triple[position]] for triple in given], dtype=np.int64)
+            for position, table in enumerate(positions)
         ]
         kind, weight, rows = _kinds(columns[0], columns[1], columns[2], (len(units), len(raters)))
         return cls(
@@ -252,8 +253,8 @@ class _Coded:
 
     def mean(self, beliefs: Floats) -> Floats:
         """Return the mean of beliefs over units, shape (categories,)."""
-        found: Floats = self.weight @ beliefs / self.weight.sum() if len(beliefs) < len(self.kind) else beliefs.mean(0)
-        return found
+        result: Floats = self.weight @ beliefs / self.weight.sum() if len(beliefs) < len(self.kind) else beliefs.mean(0)
+        return result
 
     def shares(self) -> Floats:
         """Return the shares of each unit's labels, shape (units, categories)."""
@@ -265,9 +266,9 @@ class _Coded:
     def errors(self, beliefs: Floats, smoothing: float) -> Floats:
         """Return how often each rater gives which label to which true one, shape (raters, true, given)."""
         q = len(self.categories)
-        place, size = self.rater * q + self.label, len(self.raters) * q
+        position, size = self.rater * q + self.label, len(self.raters) * q
         weight = beliefs[self.unit] * self.weight[self.unit, None]
-        counts = np.stack([np.bincount(place, weight[:, k], size).reshape(-1, q) for k in range(q)], axis=1)
+        counts = np.stack([np.bincount(position, weight[:, k], size).reshape(-1, q) for k in range(q)], axis=1)
         smoothed = counts.astype(np.float64) + smoothing
         total = smoothed.sum(axis=2, keepdims=True)
         # Of a true label that a rater never met nothing is known.
@@ -389,12 +390,12 @@ def group_agreement(
         message = f"`fewest` must be 2 raters or more; got {fewest}"
         raise InputError(message)
     names = list(dict.fromkeys(groups))
-    found = [
+    result = [
         _one_group(indicators, np.array([g == name for g in groups]), fewest, confidence, clusters) for name in names
     ]
     p_values = [
         _permutation_p(indicators, sum(g == name for g in groups), ratio, draws, seed) if ratio is not None else None
-        for name, (_, _, ratio) in zip(names, found, strict=True)
+        for name, (_, _, ratio) in zip(names, result, strict=True)
     ]
     adjusted = iter(adjust_p_values([p for p in p_values if p is not None], method="bh"))
     return tuple(
@@ -407,7 +408,7 @@ def group_agreement(
             p_value=p,
             adjusted_p_value=None if p is None else next(adjusted),
         )
-        for name, (within, across, ratio), p in zip(names, found, p_values, strict=True)
+        for name, (within, across, ratio), p in zip(names, result, p_values, strict=True)
     )
 
 
@@ -509,14 +510,14 @@ def defect_rates_by_group(
     names = list(dict.fromkeys(groups))
     rates: dict[str, Estimate | Undefined] = {}
     for name in names:
-        raters = [place for place, group in enumerate(groups) if group == name]
-        labels = [(float(x), place) for place in raters for x in ratings[place] if x is not None]
+        raters = [position for position, group in enumerate(groups) if group == name]
+        labels = [(float(x), position) for position in raters for x in ratings[position] if x is not None]
         rates[name] = (
             Undefined(reason=GROUP_TOO_SMALL, n=len(labels), unit=LABELS_GIVEN)
             if len(raters) < fewest
             else mean_fraction(
                 [value for value, _ in labels],
-                clusters=[place for _, place in labels],
+                clusters=[position for _, position in labels],
                 unit=LABELS_GIVEN,
                 confidence=confidence,
                 otherwise=GROUP_WITHOUT_LABELS,
@@ -526,8 +527,8 @@ def defect_rates_by_group(
     if len(shown) < 2:
         return GroupRates(rates=rates, gap=None, p_value=None)
     members = np.array([[group == name for group in groups] for name in shown])
-    kept = members.any(axis=0)
-    gap, p = _gap(totals[kept].astype(np.float64), members[:, kept], draws, seed)
+    selected = members.any(axis=0)
+    gap, p = _gap(totals[selected].astype(np.float64), members[:, selected], draws, seed)
     return GroupRates(rates=rates, gap=gap, p_value=p)
 
 
@@ -540,9 +541,9 @@ def _gap(totals: Floats, members: NDArray[np.bool_], draws: int, seed: int) -> t
         return float(rates.max() - rates.min())
 
     rng = np.random.default_rng(seed)
-    found = widest(np.arange(len(totals)))
-    as_wide = sum(widest(rng.permutation(len(totals))) >= found - 1e-12 for _ in range(draws))
-    return found, (1.0 + as_wide) / (1.0 + draws)
+    observed = widest(np.arange(len(totals)))
+    as_wide = sum(widest(rng.permutation(len(totals))) >= observed - 1e-12 for _ in range(draws))
+    return observed, (1.0 + as_wide) / (1.0 + draws)
 
 
 def _one_group(
@@ -552,8 +553,8 @@ def _one_group(
     if members.sum() < fewest:
         small = Undefined(reason=GROUP_TOO_SMALL, unit=CORRECTED)
         return small, small, None
-    place = indicators[members] @ np.arange(indicators.shape[2])
-    table = np.where(indicators[members].sum(axis=2) > 0, place, math.nan)
+    position = indicators[members] @ np.arange(indicators.shape[2])
+    table = np.where(indicators[members].sum(axis=2) > 0, position, math.nan)
     within = krippendorff_alpha(table, confidence=confidence, clusters=clusters)
     across = _across(indicators[members].sum(axis=0), indicators[~members].sum(axis=0), clusters, confidence)
     if isinstance(within, Undefined) or isinstance(across, Undefined) or across.value <= 0.0:

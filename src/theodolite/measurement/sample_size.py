@@ -279,13 +279,13 @@ def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 
     Returns:
         One comparison for each such pair, in order of the study; none where no two applications differ so.
     """
-    found = []
+    result = []
     for first, second in permutations(sides, 2):
         added = set(second.mitigations) - set(first.mitigations)
         is_more = len(added) == 1 and set(first.mitigations) < set(second.mitigations)
         if is_more and first.family == second.family:
-            found.append(compare_sides(first, second, mitigation=added.pop(), confidence=confidence))
-    return tuple(found)
+            result.append(compare_sides(first, second, mitigation=added.pop(), confidence=confidence))
+    return tuple(result)
 
 
 def _paired_rate(first: Ruling, second: Ruling, confidence: float) -> PairedRate:
@@ -513,10 +513,10 @@ def _alike(
     confidence: float,
 ) -> Estimate | Undefined:
     shares = {key: share for key in both if (share := _same(old[key], new[key])) is not None}
-    kept = [cluster for key, cluster in zip(both, clusters, strict=True) if key in shares]
+    selected = [cluster for key, cluster in zip(both, clusters, strict=True) if key in shares]
     return mean_fraction(
         list(shares.values()),
-        clusters=shared_clusters(kept),
+        clusters=shared_clusters(selected),
         unit=ALIKE,
         confidence=confidence,
         otherwise=NO_DIALOGUE_OF_BOTH_VERSIONS,

@@ -207,12 +207,12 @@ def mean_estimate(
     """
     n = len(values)
     codes = cluster_codes(clusters, n)
-    _, places = np.unique(codes, return_inverse=True)
-    n_groups = int(places.max(initial=-1)) + 1
+    _, positions = np.unique(codes, return_inverse=True)
+    n_groups = int(positions.max(initial=-1)) + 1
     if n_groups < 2:
         return Undefined(reason=TOO_FEW_SCORE_PAIRS, n=n, unit=unit, method="Student's t")
     mean = float(values.mean())
-    sums = np.bincount(places, values - mean)
+    sums = np.bincount(positions, values - mean)
     plain = float(values.var(ddof=1)) / n
     variance = float(sums @ sums) / n**2 * n_groups / (n_groups - 1)
     reach = student_quantile(confidence, n_groups - 1) * math.sqrt(variance)
@@ -221,7 +221,9 @@ def mean_estimate(
     if np.ptp(values) == 0.0:
         mean, method = float(values[0]), NO_VARIATION if scale is None else CONSTANT
         ends = (
-            (None, None) if scale is None else ends_of_constant(mean, np.bincount(places).tolist(), scale, confidence)
+            (None, None)
+            if scale is None
+            else ends_of_constant(mean, np.bincount(positions).tolist(), scale, confidence)
         )
     return Estimate(
         value=mean,
@@ -244,8 +246,8 @@ def _both(
         message = f"both scores must be of the same units; got {len(a)} and {len(b)}. Put None where one is missing"
         raise InputError(message)
     first, second = score_column(a, names[0]), score_column(b, names[1])
-    kept = ~(np.isnan(first) | np.isnan(second))
-    return first[kept], second[kept], selected_clusters(clusters, kept.tolist())
+    selected = ~(np.isnan(first) | np.isnan(second))
+    return first[selected], second[selected], selected_clusters(clusters, selected.tolist())
 
 
 def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
@@ -325,14 +327,14 @@ def without_each(first: Floats, second: Floats, method: str, codes: NDArray[np.i
     cell = a * len(points_b) + b
     whole = np.bincount(cell, minlength=n_cells)
     order = np.argsort(group, kind="stable")
-    found = []
+    result = []
     for begin in range(0, len(names), TABLES_AT_ONCE):
         n = min(TABLES_AT_ONCE, len(names) - begin)
         rows = order[slice(*np.searchsorted(group[order], [begin, begin + n]))]
         own = np.bincount((group[rows] - begin) * n_cells + cell[rows], minlength=n * n_cells)
         tables = (whole - own.reshape(n, n_cells)).reshape(n, len(points_a), len(points_b)).astype(np.float64)
-        found.append(_of_tables(tables, points_a, points_b, method))
-    return np.concatenate(found)
+        result.append(_of_tables(tables, points_a, points_b, method))
+    return np.concatenate(result)
 
 
 def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) -> Floats:
@@ -361,20 +363,20 @@ def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) 
         off_b = at_b - ((in_b * at_b).sum(axis=1) / n)[:, None]
         over = np.einsum("tab,ta,tb->t", tables, off_a, off_b)
         scale = np.sqrt((in_a * off_a**2).sum(axis=1) * (in_b * off_b**2).sum(axis=1))
-    found = np.divide(over, scale, out=np.full(len(n), np.nan), where=scale > 0.0)
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    result = np.divide(over, scale, out=np.full(len(n), np.nan), where=scale > 0.0)
+    return np.asarray(np.clip(result, -1.0, 1.0))
 
 
 def _shifted(sums: Floats, axis: int) -> Floats:
     """Return cumulative sums that leave each entry itself out."""
-    kept = (np.arange(sums.shape[axis]) > 0).reshape((1, -1, 1) if axis == 1 else (1, 1, -1))
-    return np.asarray(np.roll(sums, 1, axis=axis) * kept)
+    selected = (np.arange(sums.shape[axis]) > 0).reshape((1, -1, 1) if axis == 1 else (1, 1, -1))
+    return np.asarray(np.roll(sums, 1, axis=axis) * selected)
 
 
 def average_ranks(values: Floats) -> Floats:
     """Return the rank of each value from 1, equal values sharing the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
+    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2.0)[position]
     return ranks
 
 

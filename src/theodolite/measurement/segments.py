@@ -166,10 +166,10 @@ def watch_segment(
     windows = _windows(row, rules)
     rate, over, since_over = _rate(row, rules)
     baselines = _baselines(row, rules)
-    found = _detections(row, baselines, rules)
+    result = _detections(row, baselines, rules)
     alerts = [
         *_limit_alert(history, application, row, rules, rate, since_over),
-        *_detector_alerts(history, application, row, baselines, found),
+        *_detector_alerts(history, application, row, baselines, result),
         *_order_alerts(history, application, row, windows, rules),
     ]
     stretch = Stretch(
@@ -186,8 +186,8 @@ def watch_segment(
         detectable=_detectable(baselines.get("rate"), rules),
         windows=windows,
         latest=_latest(row, rules),
-        rate_detector=found["rate"].path if "rate" in found else (),
-        level_detector=found["level"].path if "level" in found else (),
+        rate_detector=result["rate"].path if "rate" in result else (),
+        level_detector=result["level"].path if "level" in result else (),
         cusum=_cusum(row, rules),
         ewma=_ewma(row, rules),
         worst=tuple(_worst(history, row)),
@@ -243,15 +243,15 @@ def _detectable(baseline: float | None, rules: WatchRules) -> tuple[DetectableRi
 def _detections(row: SegmentRow, baselines: Mapping[str, float], rules: WatchRules) -> dict[str, Detection]:
     """Run the detectors from the end of the good times on; all of a history where its baseline was given."""
     arl = float(rules.arl * N_DETECTORS)
-    found: dict[str, Detection] = {}
+    result: dict[str, Detection] = {}
     if row.defects is not None:
         start = 0 if rules.baseline is not None else rules.reference
         if len(row.defects) > start:
-            found["rate"] = rate_detector(row.defects[start:], baseline=baselines["rate"], arl=arl)
+            result["rate"] = rate_detector(row.defects[start:], baseline=baselines["rate"], arl=arl)
     if len(row.badness) > rules.reference:
         later = row.badness[rules.reference :]
-        found["level"] = level_detector(later, baseline=baselines["level"], arl=arl)
-    return found
+        result["level"] = level_detector(later, baseline=baselines["level"], arl=arl)
+    return result
 
 
 def _detector_alerts(
@@ -323,12 +323,12 @@ def _limit_alert(
 ) -> Iterator[Alert]:
     if since_over is None or isinstance(rate, Undefined) or rules.limit is None:
         return
-    place = int(row.last_positions[since_over])
+    position = int(row.last_positions[since_over])
     yield _alert(
         history,
         AlertKind.RATE_OVER_LIMIT,
         application,
-        (place, int(row.last_positions[0]), since_over + 1),
+        (position, int(row.last_positions[0]), since_over + 1),
         evidence=rate.low or 0.0,
         threshold=rules.limit,
         method=METHOD,
@@ -410,9 +410,9 @@ def _worst(history: History, row: SegmentRow) -> Iterator[WorstScore]:
     best = history.lowest if history.worse is ScaleDirection.HIGH else history.highest
     for index in order[:_MOST_WORST].tolist():
         if recent[index] != best:
-            place = int(row.positions[-len(recent) + index])
-            score = history.scores[place]
-            name = score.item or score.session or f"score {place + 1:,}"
+            position = int(row.positions[-len(recent) + index])
+            score = history.scores[position]
+            name = score.item or score.session or f"score {position + 1:,}"
             yield WorstScore(dialogue=name, value=float(recent[index]), reason=score.reason)
 
 

@@ -149,11 +149,11 @@ def inversion_count(scores: Sequence[float]) -> int:
 
 def greater_before(scores: Floats) -> Whole:
     """Return for each score how many before it are higher; shape (n,), counts."""
-    found = np.zeros(len(scores), dtype=np.int64)
+    result = np.zeros(len(scores), dtype=np.int64)
     for digit in _digits(ranks(scores)):
         low = ~digit.is_one
-        found[digit.places[low]] += digit.ones_before[low]
-    return found
+        result[digit.places[low]] += digit.ones_before[low]
+    return result
 
 
 def _by_merging(rank: Whole) -> int:
@@ -168,16 +168,16 @@ def _by_merging(rank: Whole) -> int:
     size = 1 << (n - 1).bit_length()
     row: NDArray[np.integer[Any]] = np.arange(size, dtype=np.int64 if size > 2**30 else np.int32)
     row[np.argsort(rank, kind="stable")] = np.arange(n)
-    found, half = _within_small_blocks(row), min(SMALL_BLOCK, size)
+    result, half = _within_small_blocks(row), min(SMALL_BLOCK, size)
     while half < size:
         blocks = (row << 1).reshape(-1, 2 * half)
         blocks[:, half:] |= 1
         blocks.sort(axis=1)
         is_first = (blocks & 1) == 0
-        places = int((is_first.sum(axis=0) * np.arange(2 * half, dtype=np.int64)).sum())
-        found += places - len(blocks) * (half * (half - 1) // 2)
+        positions = int((is_first.sum(axis=0) * np.arange(2 * half, dtype=np.int64)).sum())
+        result += positions - len(blocks) * (half * (half - 1) // 2)
         row, half = (blocks >> 1).ravel(), 2 * half
-    return found
+    return result
 
 
 def _within_small_blocks(row: NDArray[np.integer[Any]]) -> int:
@@ -196,17 +196,17 @@ def _digits(rank: Whole) -> Iterator[_Digit]:
     """
     if len(rank) < 2:
         return
-    places = np.arange(len(rank), dtype=np.int64)
+    positions = np.arange(len(rank), dtype=np.int64)
     starts = np.zeros(len(rank), dtype=np.int64)
     for bit in reversed(range(int(rank.max()).bit_length())):
         is_one = (rank >> bit & 1).astype(bool)
         running = np.concatenate(([0], np.cumsum(is_one)))
         ones_before = running[:-1] - running[starts]
-        yield _Digit(places, is_one, ones_before)
+        yield _Digit(positions, is_one, ones_before)
         if bit == 0:
             return
         order, starts = _zeros_first(is_one, ones_before, starts)
-        rank, places = rank[order], places[order]
+        rank, positions = rank[order], positions[order]
 
 
 def _zeros_first(is_one: NDArray[np.bool_], ones_before: Whole, starts: Whole) -> tuple[Whole, Whole]:
@@ -287,10 +287,10 @@ def _by_values(rank: Whole, n_values: int, *, strict: bool) -> int:
 
 def _by_patience(rank: list[int], *, strict: bool) -> int:
     """Lay each score on the first pile whose top is not lower (or, if equals may follow, is higher)."""
-    place = bisect_left if strict else bisect_right
+    position = bisect_left if strict else bisect_right
     tops: list[int] = []
     for score in rank:
-        pile = place(tops, score)
+        pile = position(tops, score)
         if pile == len(tops):
             tops.append(score)
         else:
@@ -575,10 +575,10 @@ def rolling_inversions(scores: Sequence[float] | Floats, *, window: int) -> Whol
     """
     array = _windowed(scores, window)
     n_windows = max(0, len(array) - window + 1)
-    found = np.zeros(n_windows, dtype=np.int64)
+    result = np.zeros(n_windows, dtype=np.int64)
     for lag in range(1, window if n_windows else 1):
-        found += _sums(array[:-lag] > array[lag:], window - lag)
-    return found
+        result += _sums(array[:-lag] > array[lag:], window - lag)
+    return result
 
 
 def rolling_subsequence(scores: Sequence[float] | Floats, *, window: int, strict: bool = True) -> Whole:
@@ -629,8 +629,8 @@ def _sums(flags: NDArray[np.bool_], width: int) -> NDArray[np.uint8] | NDArray[n
     n_sums = len(flags) - width + 1
     if width <= FEW:
         small = np.zeros(n_sums, dtype=np.uint8)
-        for place in range(width):
-            small += flags[place : place + n_sums]
+        for position in range(width):
+            small += flags[position : position + n_sums]
         return small
     running = np.zeros(len(flags) + 1, dtype=np.int32)
     np.cumsum(flags, out=running[1:])

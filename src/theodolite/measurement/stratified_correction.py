@@ -120,8 +120,8 @@ class Strata:
             return 0.0
         labelled = np.array([part.labelled for part in self.parts], dtype=np.float64)
         rates = np.array([part.defects for part in self.parts]) / labelled
-        found = self.defects_by_cluster - self.labels_by_cluster * rates
-        parts = self.verdicts_by_cluster @ (rates - self.shares @ rates) / self.judged + found @ (
+        result = self.defects_by_cluster - self.labels_by_cluster * rates
+        parts = self.verdicts_by_cluster @ (rates - self.shares @ rates) / self.judged + result @ (
             self.shares / labelled
         )
         return math.sqrt(float(parts @ parts) * n_clusters / (n_clusters - 1))
@@ -165,15 +165,15 @@ class Strata:
         k = len(self.parts)
         spread = lattice(2 * k - 1)
         left, shares = np.ones(spread.shape[1]), []
-        for place in range(k - 1):
-            counts = self.verdicts_by_cluster[:, place:]
+        for position in range(k - 1):
+            counts = self.verdicts_by_cluster[:, position:]
             pairs = list(zip(counts[:, 0].tolist(), counts.sum(axis=1).tolist(), strict=True))
-            taken = share_chances(pairs, spread[place], alone=self.alone)
+            taken = share_chances(pairs, spread[position], alone=self.alone)
             shares.append(left * taken)
             left = left * (1.0 - taken)
         defects = [
-            share_chances(part.by_cluster, spread[k - 1 + place], alone=self.alone)
-            for place, part in enumerate(self.parts)
+            share_chances(part.by_cluster, spread[k - 1 + position], alone=self.alone)
+            for position, part in enumerate(self.parts)
         ]
         return np.array([*shares, left]), np.array(defects)
 
@@ -198,8 +198,8 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
         raise InputError(message)
     _, codes = np.unique(cluster_codes(clusters, len(verdicts)), return_inverse=True)
     kinds = list(dict.fromkeys(verdicts))
-    place = {kind: number for number, kind in enumerate(kinds)}
-    heaps = np.array([place[verdict] for verdict in verdicts], dtype=np.int64)
+    position = {kind: number for number, kind in enumerate(kinds)}
+    heaps = np.array([position[verdict] for verdict in verdicts], dtype=np.int64)
     seen = np.array([label is not None for label in labels], dtype=np.bool_)
     defect = np.array([bool(label) for label in labels], dtype=np.bool_)
     shape = int(codes.max(initial=-1)) + 1, len(kinds)
@@ -210,7 +210,7 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
     )
     return Strata(
         parts=tuple(
-            _stratum(kind, *(table[:, place[kind]] for table in (judged, labelled, defects))) for kind in kinds
+            _stratum(kind, *(table[:, position[kind]] for table in (judged, labelled, defects))) for kind in kinds
         ),
         verdicts_by_cluster=judged,
         labels_by_cluster=labelled,
@@ -410,8 +410,8 @@ def _width(heaps: Strata, more: Floats, confidence: float) -> float:
     defects = []
     for part, extra, points in zip(heaps.parts, more, spread, strict=True):
         rate = (part.defects + JEFFREYS) / (part.labelled + 2.0 * JEFFREYS)
-        found = part.defects + extra * rate
-        defects.append(beta_chances(found, part.labelled + extra - found, points))
+        result = part.defects + extra * rate
+        defects.append(beta_chances(result, part.labelled + extra - result, points))
     low, high = middle((shares * np.array(defects)).sum(axis=0), confidence)
     return high - low
 
@@ -421,9 +421,9 @@ def _drawn(verdicts: Sequence[Hashable], labels: Labels, take: Whole, seed: int)
     drawn: list[int] = []
     for kind, count in zip(dict.fromkeys(verdicts), take.tolist(), strict=True):
         free = [
-            place
-            for place, (verdict, label) in enumerate(zip(verdicts, labels, strict=True))
+            position
+            for position, (verdict, label) in enumerate(zip(verdicts, labels, strict=True))
             if verdict == kind and label is None
         ]
-        drawn += sorted(int(place) for place in rng.choice(free, size=count, replace=False)) if count else []
+        drawn += sorted(int(position) for position in rng.choice(free, size=count, replace=False)) if count else []
     return tuple(drawn)

@@ -50,11 +50,11 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
         Bulletin 76:378-382, doi:10.1037/h0031619, with votes for annotators.
     """
     given = _given(votes)
-    kept = [len(texts) >= 2 for texts in given]
+    selected = [len(texts) >= 2 for texts in given]
     flips = [_apart(texts) for texts in given if len(texts) >= 2]
     return mean_fraction(
         flips,
-        clusters=selected_clusters(clusters, kept),
+        clusters=selected_clusters(clusters, selected),
         unit=PAIRS_OF_VOTES,
         confidence=confidence,
         otherwise=ONE_VOTE_EACH,
@@ -125,10 +125,10 @@ def majority_share(
         As for `defect_rate`; the change of what is estimated: Condorcet's jury
         theorem, e.g. Grofman, Owen, Feld (1983), Theory and Decision 15:261-278.
     """
-    found = [_majority(texts) for texts in _given(votes)]
-    kept = [winner is not None for winner in found]
-    flags = [winner == label_text(label) for winner in found if winner is not None]
-    sizes = cluster_sizes(flags, selected_clusters(clusters, kept))
+    result = [_majority(texts) for texts in _given(votes)]
+    selected = [winner is not None for winner in result]
+    flags = [winner == label_text(label) for winner in result if winner is not None]
+    sizes = cluster_sizes(flags, selected_clusters(clusters, selected))
     return defect_rate(sum(flags), len(flags), confidence=confidence, clusters=sizes)
 
 
@@ -166,15 +166,19 @@ def retest_alpha(
         Krippendorff (2011), https://repository.upenn.edu/asc_papers/43; retest:
         Krippendorff (2018), Content Analysis, 4th ed., chapter 12 (stability).
     """
-    place = {point: float(number) for number, point in enumerate(scale_points(categories))}
+    position = {point: float(number) for number, point in enumerate(scale_points(categories))}
     given = _given(votes)
-    strange = sorted({text for texts in given for text in texts} - set(place))
+    strange = sorted({text for texts in given for text in texts} - set(position))
     if strange:
-        message = f"`categories` must hold every label, used or not: {list(place)}; got {strange}. Give the full scale"
+        message = (
+            f"`categories` must hold every label, used or not: {list(position)}; got {strange}. Give the full scale"
+        )
         raise InputError(message)
     most = max((len(texts) for texts in given), default=0)
     # Alpha does not ask which vote came first, so gaps may be closed up.
-    rows = [[place[texts[turn]] if turn < len(texts) else math.nan for texts in given] for turn in range(max(most, 2))]
+    rows = [
+        [position[texts[turn]] if turn < len(texts) else math.nan for texts in given] for turn in range(max(most, 2))
+    ]
     return krippendorff_alpha(rows, scale=scale, clusters=clusters, confidence=confidence)
 
 

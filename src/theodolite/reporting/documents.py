@@ -111,9 +111,9 @@ class CitedResults:
 
     def estimates(self, *measures: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield the estimates of some measures over whole applications, with their places."""
-        for place, entry in enumerate(self.data["estimates"]):
+        for position, entry in enumerate(self.data["estimates"]):
             if entry["measure"] in measures and not entry["subject"].get("group"):
-                yield place, entry
+                yield position, entry
 
 
 def value_text(value: object) -> str:
@@ -197,7 +197,7 @@ def _statement(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     yield Heading("Curation rationale")
     yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
     yield Heading("Language variety")
-    languages = [study.language, *(one.language for one in study.translations)]
+    languages = [study.language, *(translation.language for translation in study.translations)]
     yield _said(f"Language tags of the study's texts: {_names(languages)}.")
     yield Heading("Speaker demographics")
     groups = ", ".join(study.groups)
@@ -257,8 +257,8 @@ def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     )
     yield Heading("Applications")
     rows = tuple(
-        ((one["name"],), (_short(results, f"/instruments/applications/{place}/version"),))
-        for place, one in enumerate(results.data["instruments"]["applications"])
+        ((one["name"],), (_short(results, f"/instruments/applications/{position}/version"),))
+        for position, one in enumerate(results.data["instruments"]["applications"])
     )
     yield DocumentTable(columns=("Application", "Version"), rows=rows)
     yield Heading("Annotation")
@@ -306,7 +306,7 @@ def _deviations(results: CitedResults) -> Iterator[Block]:
     if not series["deviations"]:
         yield _said("No deviations: everything that was tested had been published.")
         return
-    rows = tuple(((results.cite(f"/series/deviations/{place}"),),) for place in range(len(series["deviations"])))
+    rows = tuple(((results.cite(f"/series/deviations/{position}"),),) for position in range(len(series["deviations"])))
     yield DocumentTable(columns=("Deviation",), rows=rows)
 
 
@@ -321,11 +321,11 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     if not reports:
         in_use = Number("/judge_validations", f"0 of {figures.number_of(len(judged), 'judge')} validated.")
         yield Paragraph((in_use, " Rates by these judges may be too high or too low."))
-    for place, report in enumerate(reports):
+    for position, report in enumerate(reports):
         yield Paragraph(
             (
                 f"Judge {report['judge']}: ",
-                Number(f"/judge_validations/{place}", f"{report.get('labelled', 0)} labelled dialogues"),
+                Number(f"/judge_validations/{position}", f"{report.get('labelled', 0)} labelled dialogues"),
                 ".",
             )
         )
@@ -362,14 +362,14 @@ def _count_lines(results: CitedResults, name: str, plural: str) -> Iterator[Text
 
 
 def _proxy_lines(results: CitedResults) -> Iterator[Text]:
-    for place, check in enumerate(results.data.get("proxies") or []):
+    for position, check in enumerate(results.data.get("proxies") or []):
         yield (
             f"{check['scenario']}, {check['rule']}: ",
-            results.cite(f"/proxies/{place}/labelled"),
+            results.cite(f"/proxies/{position}/labelled"),
             " of ",
-            results.cite(f"/proxies/{place}/completed"),
+            results.cite(f"/proxies/{position}/completed"),
             " dialogues labelled; rates over applications: ",
-            results.cite(f"/proxies/{place}/reach"),
+            results.cite(f"/proxies/{position}/reach"),
         )
 
 
@@ -380,17 +380,17 @@ def _guardrail_lines(study: Study, results: CitedResults) -> Iterator[Text]:
         for rule in guideline.defect_rules
         if rule.violation in {Violation.PROHIBITED_RELEASED, Violation.PERMITTED_WITHHELD}
     }
-    for place, entry in results.estimates("defect_rate"):
+    for position, entry in results.estimates("defect_rate"):
         side = sides.get(f"{entry['subject'].get('guideline')}.{entry['subject'].get('rule')}")
         if side:
-            yield (f"{entry['subject'].get('application')}, {side}: ", results.estimate(place))
+            yield (f"{entry['subject'].get('application')}, {side}: ", results.estimate(position))
 
 
 def _agreement_lines(results: CitedResults) -> Iterator[Text]:
     measures = {entry["measure"] for entry in results.data["estimates"] if _is_agreement(entry["measure"])}
     people = _people_in(results)
-    for place, entry in results.estimates(*measures):
-        yield (f"{entry['measure']}, {_subject_text(entry['subject'], people)}: ", results.estimate(place))
+    for position, entry in results.estimates(*measures):
+        yield (f"{entry['measure']}, {_subject_text(entry['subject'], people)}: ", results.estimate(position))
 
 
 def _tree_lines(results: CitedResults) -> Iterator[Text]:
@@ -415,7 +415,7 @@ def _tree_lines(results: CitedResults) -> Iterator[Text]:
 
 def _people_in(results: CitedResults) -> frozenset[str]:
     kinds = results.data["instruments"]["annotators"]
-    return frozenset(one["name"] for one in kinds if one["kind"] == AnnotatorKind.PERSON.value)
+    return frozenset(kind["name"] for kind in kinds if kind["kind"] == AnnotatorKind.PERSON.value)
 
 
 def plain_text(parts: Text) -> str:
@@ -457,7 +457,7 @@ def _levels(study: Study) -> str:
 
 
 def _annotator_counts(study: Study) -> str:
-    counts = {kind: sum(one.kind is kind for one in study.annotators) for kind in AnnotatorKind}
+    counts = {kind: sum(annotator.kind is kind for annotator in study.annotators) for kind in AnnotatorKind}
     return ", ".join(f"{kind.value}: {n}" for kind, n in counts.items() if n) or "none"
 
 
@@ -490,12 +490,12 @@ def _dispositions(results: CitedResults) -> DocumentTable:
     rows = tuple(
         (
             (entry["guideline"],),
-            (results.cite(f"/dispositions/{place}/planned"),),
-            (results.cite(f"/dispositions/{place}/labelled"),),
-            (results.cite(f"/dispositions/{place}/unparseable"),),
-            (results.cite(f"/dispositions/{place}/missing"),),
+            (results.cite(f"/dispositions/{position}/planned"),),
+            (results.cite(f"/dispositions/{position}/labelled"),),
+            (results.cite(f"/dispositions/{position}/unparseable"),),
+            (results.cite(f"/dispositions/{position}/missing"),),
         )
-        for place, entry in enumerate(results.data["dispositions"])
+        for position, entry in enumerate(results.data["dispositions"])
     )
     return DocumentTable(columns=("Guideline", "Planned", "Labelled", "Unparseable", "Missing"), rows=rows)
 
@@ -503,8 +503,8 @@ def _dispositions(results: CitedResults) -> DocumentTable:
 def _estimates(results: CitedResults, *measures: str) -> Block:
     people = _people_in(results)
     rows = tuple(
-        ((entry["measure"],), (_subject_text(entry["subject"], people),), (results.estimate(place),))
-        for place, entry in results.estimates(*measures)
+        ((entry["measure"],), (_subject_text(entry["subject"], people),), (results.estimate(position),))
+        for position, entry in results.estimates(*measures)
     )
     return DocumentTable(columns=("Measure", "Subject", "Estimate"), rows=rows) if rows else _said("None.")
 
@@ -543,7 +543,7 @@ def _scale(question: Question) -> str:
     scale = question.scale
     if scale.kind is ScaleKind.TEXT:
         return "text"
-    labels = "; ".join(f"{one.value}: {one.meaning}" if one.meaning else one.value for one in scale.labels)
+    labels = "; ".join(f"{label.value}: {label.meaning}" if label.meaning else label.value for label in scale.labels)
     if scale.kind is ScaleKind.CATEGORIES:
         return labels
     return f"{scale.lowest} to {scale.highest}" + (f" ({labels})" if labels else "")

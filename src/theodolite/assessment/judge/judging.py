@@ -127,7 +127,7 @@ def _unread(verdict: Verdict, guideline: Guideline, replies: Sequence[Reply], re
     if refusal:
         return Verdict(answers=unread(guideline, Outcome.REFUSED, raw=refusal, replicate=replicate))
     if replies[-1].finish == CUT_OFF:
-        return replace(verdict, answers=tuple(replace(one, reasoning=_SHORTENED) for one in verdict.answers))
+        return replace(verdict, answers=tuple(replace(answer, reasoning=_SHORTENED) for answer in verdict.answers))
     return verdict
 
 
@@ -236,9 +236,9 @@ def races(votes: Sequence[Vote], guideline: Guideline) -> tuple[Race, ...]:
     deciding = {rule.question for rule in guideline.defect_rules}
     questions = [q for q in guideline.instrument.questions if q.name in deciding and q.scale.kind is not ScaleKind.TEXT]
     return tuple(
-        _race([_ballot(vote, place) for vote in votes], question, guideline)
+        _race([_ballot(vote, position) for vote in votes], question, guideline)
         for question in questions
-        for place in _places(votes, question)
+        for position in _places(votes, question)
     )
 
 
@@ -269,7 +269,7 @@ def majority(
     decided: list[Answer] = []
     for question in guideline.instrument.questions:
         if question.scale.kind is not ScaleKind.TEXT:
-            decided += [_decided(votes, place, decided, guideline, rules) for place in _places(votes, question)]
+            decided += [_decided(votes, position, decided, guideline, rules) for position in _places(votes, question)]
     spoken = max(votes, key=lambda vote: (_n_agreeing(vote, decided), -vote.replicate))
     texts = [answer for answer in spoken.answers if answer.question not in {known.question for known in decided}]
     order = [question.name for question in guideline.instrument.questions]

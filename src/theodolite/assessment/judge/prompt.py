@@ -39,14 +39,14 @@ def recalled(word: Callable[[Guideline, Arrangement], T]) -> Callable[[Guideline
 
     @wraps(word)
     def recall(guideline: Guideline, arrangement: Arrangement) -> T:
-        place = (id(guideline), arrangement.replicate)
-        found = known.get(place)
+        position = (id(guideline), arrangement.replicate)
+        result = known.get(position)
         # What is kept holds the guideline, so that no other one can come to have its number.
-        if found is None:
+        if result is None:
             if len(known) >= _KEPT:
                 known.clear()
-            found = known[place] = (guideline, word(guideline, arrangement))
-        return found[1]
+            result = known[position] = (guideline, word(guideline, arrangement))
+        return result[1]
 
     return recall
 

@@ -123,10 +123,10 @@ def verdict_of(
     for question in guideline.instrument.questions:
         turns = [turn.number for turn in dialogue.turns] if question.level is QuestionLevel.TURN else [None]
         answers += [
-            _answer(question, read, place, len(turns), number)
+            _answer(question, read, position, len(turns), number)
             if is_open(question, answers, guideline.instrument, number)
             else replace(left_closed(question, answers, guideline.instrument, number), replicate=replicate)
-            for place, number in enumerate(turns)
+            for position, number in enumerate(turns)
         ]
     verdict = Verdict(answers=tuple(answers), problem=_problem(fields, answers))
     is_given = any(answer.outcome not in _NO_VERDICT for answer in answers)
@@ -154,14 +154,14 @@ def _object(text: str) -> Mapping[str, object] | None:
     stripped = text.strip()
     fenced = _FENCED.match(stripped)
     try:
-        found = json.loads(
+        result = json.loads(
             fenced["body"] if fenced else stripped,
             object_pairs_hook=_without_doubles,
             parse_constant=_no_number,
         )
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return result if isinstance(result, dict) else None
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -516,13 +516,13 @@ def load_target(request: dict[str, Any]) -> Any:
     """
     _arrange_imports(request)
     module_name, _, name = request["target"].rpartition(":")
-    found: Any = _module(module_name, Path(request["study"]))
+    result: Any = _module(module_name, Path(request["study"]))
     for part in name.split("."):
-        known = [known for known in dir(found) if not known.startswith("_")]
-        if not hasattr(found, part):
+        known = [known for known in dir(result) if not known.startswith("_")]
+        if not hasattr(result, part):
             raise UnusableTarget({"reason": "no name", "module": module_name, "part": part, "known": known})
-        found = getattr(found, part)
-    return found
+        result = getattr(result, part)
+    return result
 
 
 def _module(name: str, study: Path) -> types.ModuleType:
@@ -620,11 +620,11 @@ class Network:
         look_up = socket.getaddrinfo
 
         def getaddrinfo(host: Any, *arguments: Any, **keywords: Any) -> Any:
-            found = look_up(host, *arguments, **keywords)
+            result = look_up(host, *arguments, **keywords)
             if isinstance(host, (str, bytes)):
                 name = host.decode(errors="replace") if isinstance(host, bytes) else host
-                self._names.update((str(entry[4][0]), name.lower()) for entry in found)
-            return found
+                self._names.update((str(entry[4][0]), name.lower()) for entry in result)
+            return result
 
         socket.getaddrinfo = getaddrinfo
         watched = self.connecting | self.looking_up | self.starting
@@ -680,8 +680,8 @@ def _plain(host: Any) -> str:
 
 
 def _program(event: str, arguments: tuple[Any, ...]) -> str:
-    place = 1 if event == "os.spawn" else 0
-    command = arguments[place] if len(arguments) > place else ""
+    position = 1 if event == "os.spawn" else 0
+    command = arguments[position] if len(arguments) > position else ""
     words = os.fsdecode(command) if isinstance(command, (str, bytes, os.PathLike)) else str(command)
     return Path(words.split(" ")[0]).name or event
 

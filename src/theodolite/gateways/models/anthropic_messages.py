@@ -57,11 +57,11 @@ def _blocks(events: Sequence[EventBody]) -> list[dict[str, Any]]:
     kinds: dict[Any, str] = {}
     texts: dict[Any, list[str]] = defaultdict(list)
     for event in events:
-        place = event.get("index")
+        position = event.get("index")
         if event.get("type") == "content_block_start":
-            kinds[place] = text_at(event, "content_block", "type")
-        texts[place].append(piece(event))
-    return [{"type": kind, "text": "".join(texts[place])} for place, kind in kinds.items()]
+            kinds[position] = text_at(event, "content_block", "type")
+        texts[position].append(piece(event))
+    return [{"type": kind, "text": "".join(texts[position])} for position, kind in kinds.items()]
 
 
 TOKENS_AT_MOST = 4096

@@ -72,12 +72,12 @@ class CachedModel:
         # Nothing is awaited between the look above and the entry below, so only one passes.
         self._in_flight[key] = asyncio.Event()
         try:
-            found = await self._found(key)
-            if found is None:
+            result = await self._found(key)
+            if result is None:
                 return await self._asked(key, sent, request, on_chunk)
             if on_chunk is not None:
-                on_chunk(found.text)
-            return found
+                on_chunk(result.text)
+            return result
         finally:
             self._in_flight.pop(key).set()
 
@@ -92,10 +92,10 @@ class CachedModel:
     async def _found(self, key: str) -> Reply | None:
         if self._refresh and key not in self._fresh:
             return None
-        kept = await self._cache.find(key)
-        if kept is None:
+        stored = await self._cache.find(key)
+        if stored is None:
             return None
-        return replace(kept.reply, tokens_in=0, tokens_out=0, cost_microusd=0, latency_s=0.0, attempts=0)
+        return replace(stored.reply, tokens_in=0, tokens_out=0, cost_microusd=0, latency_s=0.0, attempts=0)
 
     async def _asked(self, key: str, sent: str, request: AskModel, on_chunk: OnChunk | None) -> Reply:
         reply = await self._model.reply(request, on_chunk=on_chunk)

@@ -64,9 +64,9 @@ def reply_of(output: ModelOutput, answer: HttpResponse, price: Price | None) -> 
     cost = price.cost_microusd(output.tokens_in, output.tokens_out) if price is not None and n_tokens else None
     if isinstance(output.text, AttemptError):
         return replace(output.text, spent=_spent(output, cost))
-    kept, n_repaired = repaired(output.text)
+    text, n_repaired = repaired(output.text)
     return Reply(
-        text=kept,
+        text=text,
         answered_as=word(output.model),
         finish=word(output.finish),
         tokens_in=output.tokens_in,

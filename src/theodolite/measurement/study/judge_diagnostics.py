@@ -46,17 +46,17 @@ def _diagnostics_of(
     table: AnswerTable, annotator: Annotator, guideline: Guideline, application: str
 ) -> JudgeDiagnostics:
     marks = table.marks.get(annotator.name, ())
-    places = [index for index in table.positions(application) if marks and marks[index]]
+    positions = [index for index in table.positions(application) if marks and marks[index]]
 
     def marked(mark: AnnotationMark) -> tuple[str, ...]:
-        return tuple(table.sessions.label(index) for index in places if marks[index] & mark)
+        return tuple(table.sessions.label(index) for index in positions if marks[index] & mark)
 
-    votes = _JudgeVotes.of(table, annotator, guideline, places)
+    votes = _JudgeVotes.of(table, annotator, guideline, positions)
     return JudgeDiagnostics(
         annotator=annotator.name,
         application=application,
         guideline=guideline.name,
-        verdicts=len(places),
+        verdicts=len(positions),
         quoting=len(marked(AnnotationMark.QUOTING)),
         ungrounded=marked(AnnotationMark.UNGROUNDED),
         control_passed=len(marked(AnnotationMark.PASSED)),

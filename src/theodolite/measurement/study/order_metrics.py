@@ -308,7 +308,7 @@ def _human_scores(labels: QuestionLabels, by: AnswerSources) -> Iterator[tuple[s
     if by.reference:
         yield by.reference.name, scores_of(labels, by.reference)
         return
-    people = [(one.name, scores_of(labels, one)) for one in by.annotators if one.is_person]
+    people = [(annotator.name, scores_of(labels, annotator)) for annotator in by.annotators if annotator.is_person]
     if len(people) <= MOST_IN_PAIRS:
         yield from people
     if len(people) > 1:
@@ -359,7 +359,11 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
 def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> AnswerArrays:
     """Return the first answers of people whose annotations are counted, with the order that each showed."""
     table = evidence.answers
-    people = [one.name for one in evidence.study.annotators if one.by_hand and one.guideline == guideline.name]
+    people = [
+        annotator.name
+        for annotator in evidence.study.annotators
+        if annotator.by_hand and annotator.guideline == guideline.name
+    ]
     return answer_arrays(
         _row(person, position, record, *order)
         for person in people

@@ -294,8 +294,8 @@ def prompt_mark(mark: StyleMark, prompt: str) -> float | None:
 
 
 def _mean_mark(mark: StyleMark, prompts: Sequence[str]) -> float:
-    found = [value for value in (prompt_mark(mark, prompt) for prompt in prompts) if value is not None]
-    return sum(found) / len(found) if found else math.nan
+    result = [value for value in (prompt_mark(mark, prompt) for prompt in prompts) if value is not None]
+    return sum(result) / len(result) if result else math.nan
 
 
 def _condition(setting: Setting) -> Condition:
@@ -435,8 +435,8 @@ def _role_breaks(
     if rule.words:
         known = _rule(rule.words)
         for prompt in prompts:
-            if found := known.first(prompt, rule.hints):
-                yield RoleBreak(dialogue=dialogue.label, turn=prompt.turn.number, words=found)
+            if result := known.first(prompt, rule.hints):
+                yield RoleBreak(dialogue=dialogue.label, turn=prompt.turn.number, words=result)
 
 
 def written_turns(dialogue: Dialogue) -> list[Turn]:
@@ -470,8 +470,8 @@ def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) ->
 
 def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[RoleBreak]:
     said = [_told(turn.prompt) for turn in turns]
-    for place, turn in enumerate(turns):
-        if any(_in_common(said[place], earlier) >= same_words for earlier in said[:place]):
+    for position, turn in enumerate(turns):
+        if any(_in_common(said[position], earlier) >= same_words for earlier in said[:position]):
             yield RoleBreak(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 
 
@@ -510,12 +510,12 @@ class _Rule(NamedTuple):
                 return ""
             if self.in_small is not None and self.in_small.search(small) is None:
                 return ""
-        found = self.pattern.search(prompt.plain)
-        return found.group() if found else ""
+        result = self.pattern.search(prompt.plain)
+        return result.group() if result else ""
 
 
 @cache
 def _rule(words: tuple[str, ...]) -> _Rule:
-    joined = "|".join(f"(?:{one})" for one in words)
+    joined = "|".join(f"(?:{word})" for word in words)
     is_small = joined.isascii() and joined == joined.lower()
     return _Rule(re.compile(joined, re.IGNORECASE), re.compile(joined) if is_small else None)

@@ -595,7 +595,7 @@ class TwiceCoded:
             (code in first_has, code in second_has)
             for first_has, second_has in zip(self.first, self.second, strict=True)
         ]
-        rows = [[float(first_has[place]) for first_has in coded] for place in range(2)]
+        rows = [[float(first_has[position]) for first_has in coded] for position in range(2)]
         return CodeAgreement(
             code=code,
             n_given=sum(sum(first_has) for first_has in coded),

@@ -165,14 +165,14 @@ def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
         for guideline in sources.guidelines
     )
     nodes = {node.name: node for node in builder.nodes(outline.name, dimensions)}
-    kept = tuple(
+    selected = tuple(
         replace(dimension, crosswalk=builder.weights(dimension), unasked=builder.unasked(dimension))
         for dimension in dimensions
     )
     return TreeDesign(
         name=outline.name,
         nodes=tuple(nodes.values()),
-        dimensions=kept,
+        dimensions=selected,
         edition=outline.edition,
         about=outline.about,
         views=outline.views,
@@ -187,18 +187,18 @@ class _DesignBuilder:
 
     def weights(self, dimension: Dimension) -> dict[str, float]:
         """Return the items that tell about a dimension, with their weights."""
-        found: dict[str, float] = {}
+        result: dict[str, float] = {}
         for name, weight in dimension.crosswalk.items():
             for item in (name,) if name in self.items else self.sources.rules(name):
-                found[item] = weight
-        return found
+                result[item] = weight
+        return result
 
     def unasked(self, dimension: Dimension) -> tuple[str, ...]:
         """Return the entries of a crosswalk that nothing in the study answers."""
         return tuple(name for name in dimension.crosswalk if name not in self.items and not self.sources.rules(name))
 
     def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
-        impacts = {one.node: found for one in dimensions if (found := self._impacts(one))}
+        impacts = {one.node: result for one in dimensions if (result := self._impacts(one))}
         if self.topology.has_root:
             edges = tuple(Edge(child=dimension.node) for dimension in dimensions)
             beside = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
@@ -468,27 +468,27 @@ class TreeSources:
 
     def items(self) -> dict[str, RiskItem]:
         """Return everything that a crosswalk may name, by its name."""
-        found: dict[str, RiskItem] = {}
+        result: dict[str, RiskItem] = {}
         for guideline in self.guidelines:
             by = self.by.get(guideline.name, ())
             for question in guideline.instrument.questions:
                 source = f"{guideline.name}.{question.name}"
                 if question.scale.is_numeric:
-                    found[source] = RiskItem(name=source, source=source, question=question, by=by)
+                    result[source] = RiskItem(name=source, source=source, question=question, by=by)
             for rule in guideline.defect_rules:
                 question = guideline.instrument.question(rule.question)
                 source = f"{guideline.name}.{question.name}"
                 name = f"{guideline.name}.{rule.name}"
                 magnitude = magnitude_question(guideline, rule)
                 item = RiskItem(name=name, source=source, question=question, rule=rule, by=by, magnitude=magnitude)
-                found[name] = item
-                found.setdefault(source, item)
+                result[name] = item
+                result.setdefault(source, item)
         for instrument in self.questionnaires:
             for question in instrument.questions:
                 source = f"{instrument.name}.{question.name}"
                 if question.scale.is_numeric:
-                    found[source] = RiskItem(name=source, source=source, question=question, by_testers=True)
-        return found
+                    result[source] = RiskItem(name=source, source=source, question=question, by_testers=True)
+        return result
 
     def named_answers(self, dimensions: Sequence[Dimension]) -> dict[str, RiskItem]:
         """Return the items of crosswalk entries that name an answer: `guideline.question == value`.
@@ -501,12 +501,12 @@ class TreeSources:
             for guideline in self.guidelines
             for question in guideline.instrument.questions
         }
-        found: dict[str, RiskItem] = {}
+        result: dict[str, RiskItem] = {}
         for name in dict.fromkeys(name for dimension in dimensions for name in dimension.crosswalk):
             source, _, value = (part.strip() for part in name.partition("=="))
             if value and source in questions and value in questions[source][1].scale.categories:
                 guideline, question = questions[source]
-                found[name] = RiskItem(
+                result[name] = RiskItem(
                     name=name,
                     source=source,
                     question=question,
@@ -514,7 +514,7 @@ class TreeSources:
                     by=self.by.get(guideline.name, ()),
                     opened_by=_opening(question),
                 )
-        return found
+        return result
 
     def impacts(self, items: Sequence[RiskItem]) -> tuple[RiskItem, ...]:
         """Return the follow-ups of some items that ask whether what happened was good or bad for people."""

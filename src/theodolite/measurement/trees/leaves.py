@@ -173,10 +173,10 @@ class LeafTable:
     def clusters(self) -> Ints:
         """Place of each dialogue's cluster in `cluster_keys`, shape (sessions,)."""
         index_of = {key: index for index, key in enumerate(self.cluster_keys)}
-        found = [
+        result = [
             index_of[session.level, session.held_by, session.cluster or session.label] for session in self.sessions
         ]
-        return np.array(found, dtype=np.int64)
+        return np.array(result, dtype=np.int64)
 
     def only(self, kept: Flags) -> LeafTable:
         """Return the table without the leaves of some dialogues.

@@ -116,9 +116,9 @@ def view_values(
         for view in design.views
     )
     extended = replace(design, nodes=(*added, *design.nodes), views=())
-    found = measure_tree(extended, table, nodes=tuple(names.values()), draws=draws, methods=methods)
+    result = measure_tree(extended, table, nodes=tuple(names.values()), draws=draws, methods=methods)
     own = {name: view for view, name in names.items()}
-    return tuple(replace(node, node=own[node.node]) for node in found.nodes)
+    return tuple(replace(node, node=own[node.node]) for node in result.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

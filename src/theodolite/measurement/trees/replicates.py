@@ -136,7 +136,7 @@ class Compiled:
 
     def _products(self, weights: Floats) -> dict[tuple[str, str], Floats]:
         """Return the histograms of all replicates, by node and child."""
-        found: dict[tuple[str, str], Floats] = {}
+        result: dict[tuple[str, str], Floats] = {}
         for batch in self._batches():
             content = np.concatenate([element.content for _, element in batch], axis=1)
             used = np.flatnonzero(content.any(axis=1))
@@ -144,9 +144,9 @@ class Compiled:
             at = 0
             for name, element in batch:
                 width = element.content.shape[1]
-                found[name, element.edge.child] = product[:, at : at + width]
+                result[name, element.edge.child] = product[:, at : at + width]
                 at += width
-        return found
+        return result
 
     def _batches(self) -> Iterator[list[tuple[str, Elements]]]:
         batch: list[tuple[str, Elements]] = []
@@ -613,9 +613,9 @@ def _present(values: Floats, weights: Floats) -> NDArray[np.bool_]:
 
 
 def _means(values: Floats, weights: Floats) -> Floats:
-    kept = np.where(_present(values, weights), weights, 0.0)
-    total = kept.sum(axis=1)
-    summed = np.einsum("ij,ij->i", np.broadcast_to(np.nan_to_num(values), kept.shape), kept)
+    selected = np.where(_present(values, weights), weights, 0.0)
+    total = selected.sum(axis=1)
+    summed = np.einsum("ij,ij->i", np.broadcast_to(np.nan_to_num(values), selected.shape), selected)
     means: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
     return means
 
@@ -627,17 +627,17 @@ def _maxima(values: Floats, weights: Floats) -> Floats:
 
 def _medians(values: Floats, weights: Floats) -> Floats:
     """Return weighted medians: where exactly half the weight lies below, the mean of the two in the middle."""
-    kept = np.where(_present(values, weights), weights, 0.0)
+    selected = np.where(_present(values, weights), weights, 0.0)
     order = np.argsort(values, axis=1, kind="stable")  # NaN goes last, and weighs nothing
     if values.shape[0] == 1:
-        ordered, kept = values[:, order[0]], kept[:, order[0]]
+        ordered, selected = values[:, order[0]], selected[:, order[0]]
     else:
-        ordered, kept = np.take_along_axis(values, order, axis=1), np.take_along_axis(kept, order, axis=1)
-    running = np.cumsum(kept, axis=1)
+        ordered, selected = np.take_along_axis(values, order, axis=1), np.take_along_axis(selected, order, axis=1)
+    running = np.cumsum(selected, axis=1)
     total = running[:, -1:]
     below = np.argmax(running >= total * (0.5 - ROUNDING), axis=1)[:, None]
     above = np.argmax(running > total * (0.5 + ROUNDING), axis=1)[:, None]
-    ordered = np.broadcast_to(ordered, kept.shape)
+    ordered = np.broadcast_to(ordered, selected.shape)
     # With a first weight of 0 the place of "half of nothing" would be taken for a value.
     middle = (np.take_along_axis(ordered, below, axis=1) + np.take_along_axis(ordered, above, axis=1))[:, 0] / 2
     return np.where(total[:, 0] > 0, middle, np.nan)
@@ -663,8 +663,8 @@ def _combined(combine: Combine, values: Floats, weights: Floats, rows: int) -> F
     present = np.broadcast_to(_present(values, weights), (rows, values.shape[1]))
     wide, shares = np.broadcast_to(values, present.shape), np.broadcast_to(weights, present.shape)
     for row in range(rows):
-        kept = present[row]
-        if kept.any():
-            number = combine(wide[row, kept].tolist(), shares[row, kept].tolist())
+        selected = present[row]
+        if selected.any():
+            number = combine(wide[row, selected].tolist(), shares[row, selected].tolist())
             results[row] = np.nan if number is None else number
     return results

@@ -76,9 +76,9 @@ def node_robustness(
     tree = compiled(design, table, methods)
     chosen = [name for name in nodes or design.by_name if _is_number(tree, name)]
     return tuple(
-        found
+        result
         for context in contexts
-        for found in _of_context(tree, _parts(table, context), chosen, replace(draws, replicates=_fewer(draws)))
+        for result in _of_context(tree, _parts(table, context), chosen, replace(draws, replicates=_fewer(draws)))
     )
 
 
@@ -208,7 +208,7 @@ class _Total:
 
     def _ends(self, confidence: float) -> list[Ends] | None:
         ends = [context.bounds.of(self.name, confidence).ends for context in self.contexts]
-        known = [each for each in ends if each is not None]
+        known = [end for end in ends if end is not None]
         return known if len(known) == len(ends) else None
 
     def gap(self, width: float) -> Estimate:

@@ -21,7 +21,7 @@ SCHEMA_VERSION = "2.0"
 
 def comparison_document(comparisons: Sequence[Comparison]) -> dict[str, Json]:
     """Return comparisons as plain values, every flip with both labels."""
-    return {"schema_version": SCHEMA_VERSION, "comparisons": [_comparison(one) for one in comparisons]}
+    return {"schema_version": SCHEMA_VERSION, "comparisons": [_comparison(comparison) for comparison in comparisons]}
 
 
 def _comparison(comparison: Comparison) -> dict[str, Json]:

@@ -49,16 +49,16 @@ def changes_between(earlier: Study, later: Study) -> tuple[StudyChange, ...]:
 
 def _in_section(section: str, earlier: object, later: object) -> list[StudyChange]:
     before, after = _parts(earlier), _parts(later)
-    found = []
+    result = []
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
-            found.append(StudyChange(section=section, name=name, kind=ChangeKind.REMOVED))
+            result.append(StudyChange(section=section, name=name, kind=ChangeKind.REMOVED))
         elif name not in before:
-            found.append(StudyChange(section=section, name=name, kind=ChangeKind.ADDED))
+            result.append(StudyChange(section=section, name=name, kind=ChangeKind.ADDED))
         elif before[name] != after[name]:
             lines = _lines(before[name], after[name])
-            found.append(StudyChange(section=section, name=name, kind=ChangeKind.CHANGED, lines=lines))
-    return [*found, *_order(section, before, after)]
+            result.append(StudyChange(section=section, name=name, kind=ChangeKind.CHANGED, lines=lines))
+    return [*result, *_order(section, before, after)]
 
 
 def _order(section: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[StudyChange]:
@@ -73,7 +73,7 @@ def _order(section: str, before: Mapping[str, str], after: Mapping[str, str]) ->
 def _parts(value: object) -> Mapping[str, str]:
     """Return the parts of a section by name, each as canonical JSON; what is not there is no part."""
     if isinstance(value, tuple):
-        return {_name(part, place): canonical_json(part) for place, part in enumerate(value, start=1)}
+        return {_name(part, position): canonical_json(part) for position, part in enumerate(value, start=1)}
     return {} if value is None or value == "" else {"": canonical_json(value)}
 
 

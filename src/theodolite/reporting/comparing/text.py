@@ -152,8 +152,8 @@ def _rate(rate: PairedRate, comparison: Comparison, width: int) -> list[str]:
         parts.append(_left_out(rate))
     parts.append(difference_text(rate))
     lines = [name] if len(name) >= MARGIN else []
-    for place, part in enumerate(parts):
-        lines += labelled("" if place or lines else name, part, margin=MARGIN, width=width)
+    for position, part in enumerate(parts):
+        lines += labelled("" if position or lines else name, part, margin=MARGIN, width=width)
     return lines
 
 

@@ -198,7 +198,7 @@ def _session_rows(
 def _dialogue_rows(
     evidence: Evidence, dialogue: Dialogue, base: Mapping[str, object], labels: Sequence[_Label], calls: Sequence[Call]
 ) -> Iterator[dict[str, object]]:
-    guidelines = {one.name: one for one in evidence.study.guidelines}
+    guidelines = {guideline.name: guideline for guideline in evidence.study.guidelines}
     last = len(dialogue.turns)
     known = {turn.number for turn in dialogue.turns}
     for turn in dialogue.turns or (None,):
@@ -223,7 +223,9 @@ def _without_words_of_people(row: dict[str, object]) -> dict[str, object]:
 
 
 def _turn_cells(dialogue: Dialogue, turn: Turn, calls: Sequence[Call]) -> dict[str, object]:
-    places = [place for place in (turn.prompt_at, turn.response_at) if place is not None and place < len(calls)]
+    positions = [
+        position for position in (turn.prompt_at, turn.response_at) if position is not None and position < len(calls)
+    ]
     return {
         "turn": turn.number,
         "prompt": None if turn.withheld else turn.prompt,
@@ -231,7 +233,7 @@ def _turn_cells(dialogue: Dialogue, turn: Turn, calls: Sequence[Call]) -> dict[s
         "context": (turn.context or dialogue.context or None) if not turn.withheld else None,
         "withheld": turn.withheld or None,
         "latency_s": None if dialogue.held_by is TesterType.RECORDED else turn.latency_s,
-        "cost_usd": _cost_usd([calls[place] for place in places]),
+        "cost_usd": _cost_usd([calls[position] for position in positions]),
     }
 
 
@@ -325,7 +327,7 @@ def _failure_cells(failure: Failure | None) -> dict[str, object]:
 def score_of(answer: Answer, guideline: Guideline | None) -> float | None:
     """Return a label as a number, where the scale is one of numbers."""
     scale = (
-        next((one.scale for one in guideline.instrument.questions if one.name == answer.question), None)
+        next((question.scale for question in guideline.instrument.questions if question.name == answer.question), None)
         if guideline
         else None
     )
@@ -344,7 +346,9 @@ def is_defect(answer: Answer, guideline: Guideline | None, dialogue: Dialogue) -
     rules = [
         rule for rule in guideline.defect_rules if rule.question == answer.question and rule.applies_to(dialogue.groups)
     ]
-    scale = next((one.scale for one in guideline.instrument.questions if one.name == answer.question), None)
+    scale = next(
+        (question.scale for question in guideline.instrument.questions if question.name == answer.question), None
+    )
     if not rules or scale is None or not scale.admits(answer.value):
         return None
     return any(rule.is_defect(answer.value, scale) for rule in rules)

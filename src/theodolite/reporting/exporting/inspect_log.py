@@ -204,7 +204,7 @@ class _LogWriter:
             return sample | {"error": _error(failed)} if failed else None
         hidden = dialogue.held_by is TesterType.PERSON and not self._include_text
         messages = [] if hidden else list(_messages(dialogue, self._model))
-        answers = [one for one in messages if one["role"] == "assistant"]
+        answers = [message for message in messages if message["role"] == "assistant"]
         stop = [{"message": answers[-1], "stop_reason": "stop"}] if answers else []
         events, usage = self._events(chunk, dialogue, hidden=hidden)
         return sample | {
@@ -329,8 +329,8 @@ class _LogWriter:
         span: str,
         history: Sequence[Mapping[str, Any]],
     ) -> Iterator[dict[str, Any]]:
-        for place, role in ((turn.prompt_at, "user"), (turn.response_at, "application")):
-            call = calls[place] if place is not None and place < len(calls) else None
+        for position, role in ((turn.prompt_at, "user"), (turn.response_at, "application")):
+            call = calls[position] if position is not None and position < len(calls) else None
             if call is None or call.reply.withheld or call.reply.recorded:
                 continue
             model = call.reply.answered_as or (self._model if role == "application" else "theodolite/simulated-user")

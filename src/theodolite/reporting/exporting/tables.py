@@ -327,17 +327,29 @@ def _value(
 
 def _codings(evidence: Evidence, work: CodingWork) -> Rows:
     """Yield a row for each code that was given, and one without a code where none fitted."""
-    coders = numbered(evidence, [one.coder for one in work.codings], "C")
-    for one in work.codings:
-        for code in one.codes or ("",):
-            yield (*_about(one.answer), coders[one.coder], *_revision(work, one.codebook), one.revision, code)
+    coders = numbered(evidence, [coding.coder for coding in work.codings], "C")
+    for coding in work.codings:
+        for code in coding.codes or ("",):
+            yield (
+                *_about(coding.answer),
+                coders[coding.coder],
+                *_revision(work, coding.codebook),
+                coding.revision,
+                code,
+            )
 
 
 def _resolutions(work: CodingWork) -> Rows:
-    for one in work.resolutions:
-        outcome = "no consensus" if one.codes is None else "consensus"
-        for code in one.codes or ("",):
-            yield (*_about(one.answer), *_revision(work, one.codebook), outcome, code, len(one.participants))
+    for resolution in work.resolutions:
+        outcome = "no consensus" if resolution.codes is None else "consensus"
+        for code in resolution.codes or ("",):
+            yield (
+                *_about(resolution.answer),
+                *_revision(work, resolution.codebook),
+                outcome,
+                code,
+                len(resolution.participants),
+            )
 
 
 def _codes(work: CodingWork) -> Rows:

@@ -281,7 +281,9 @@ def application_chart(watch: Watch, application: str) -> str:
     come first, since the order metrics below do not see them. Lines break where
     the instrument changes. Nothing in it needs a script or another file.
     """
-    stretches = [one for one in watch.stretches if one.application == application and one.windows.positions]
+    stretches = [
+        stretch for stretch in watch.stretches if stretch.application == application and stretch.windows.positions
+    ]
     panels = list(_panels(watch, stretches))
     axis = lanes.Axis(_last(watch))
     drawn = [
@@ -322,12 +324,12 @@ def _panels(watch: Watch, stretches: Sequence[Stretch]) -> Iterator[Panel]:
 
 def _spoken(watch: Watch, application: str) -> str:
     alerts = [alert.kind.value for alert in watch.alerts if alert.application == application]
-    found = "no alert" if not alerts else f"alerts: {', '.join(alerts)}"
-    return f"Rolling metrics of {application or watch.history.name}; {found}. The table below says the same."
+    result = "no alert" if not alerts else f"alerts: {', '.join(alerts)}"
+    return f"Rolling metrics of {application or watch.history.name}; {result}. The table below says the same."
 
 
 def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.Axis) -> Iterator[str]:
-    rows = [(one.windows.positions, panel.row_of(one)) for one in stretches]
+    rows = [(stretch.windows.positions, panel.row_of(stretch)) for stretch in stretches]
     # Each row is thinned by itself: a list of a million pairs would take a hundred times the room.
     lines = [list(zip(thinned(positions if row else ()), thinned(row), strict=True)) for positions, row in rows]
     lane = lanes.Lane(
@@ -362,12 +364,12 @@ def _changes(changes: Sequence[InstrumentChange], axis: lanes.Axis, n_panels: in
 
 def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -> Iterator[str]:
     """Mark each alert at its panel: a bar from its begin to its alarm, and a triangle at the alarm."""
-    places = {panel.key: place for place, panel in enumerate(panels)}
+    positions = {panel.key: position for position, panel in enumerate(panels)}
     for alert in alerts:
-        place = places.get(_KIND_PANEL.get(alert.kind, ""))
-        if place is None or alert.position is None:
+        position = positions.get(_KIND_PANEL.get(alert.kind, ""))
+        if position is None or alert.position is None:
             continue
-        x, y = axis.x(alert.position), lanes.lane_top(place)
+        x, y = axis.x(alert.position), lanes.lane_top(position)
         if alert.since is not None:
             begin = axis.x(alert.since)
             width = max(2.0, x - begin)
@@ -380,7 +382,7 @@ def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -
 def _days(watch: Watch, axis: lanes.Axis, n_panels: int) -> Iterator[str]:
     """Write a few days, or places of scores, under the chart."""
     scores, last = watch.history.columns, _last(watch)
-    places = sorted({round(last * share / 5) for share in range(6)})
-    for place in (place for place in places if place < len(scores)):
-        at = scores.at(place)
-        yield lanes.tick(axis, place, f"{at:%Y-%m-%d}" if at else f"{place + 1:,}", n_panels)
+    positions = sorted({round(last * share / 5) for share in range(6)})
+    for position in (position for position in positions if position < len(scores)):
+        at = scores.at(position)
+        yield lanes.tick(axis, position, f"{at:%Y-%m-%d}" if at else f"{position + 1:,}", n_panels)

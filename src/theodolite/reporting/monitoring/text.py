@@ -76,8 +76,8 @@ def head_text(watch: Watch) -> str:
 
 def without_value(history: History) -> list[tuple[str, int]]:
     """Return the outcomes of the scores without a value, and how many have each."""
-    found = [(outcome.value, history.columns.n_of(outcome)) for outcome in Outcome if outcome is not Outcome.ANSWERED]
-    return [(name, n) for name, n in found if n]
+    result = [(outcome.value, history.columns.n_of(outcome)) for outcome in Outcome if outcome is not Outcome.ANSWERED]
+    return [(name, n) for name, n in result if n]
 
 
 def day(moment: datetime | None) -> str:
@@ -206,17 +206,17 @@ def power_texts(watch: Watch) -> list[str]:
 
 def _power(stretch: Stretch) -> str:
     named = f"{stretch.application}: " if stretch.application else ""
-    found = [rise for rise in stretch.detectable if rise.rate is not None]
-    if stretch.baseline is None or not found:
+    result = [rise for rise in stretch.detectable if rise.rate is not None]
+    if stretch.baseline is None or not result:
         most = max((rise.n for rise in stretch.detectable), default=0)
         return f"{named}no rise of the defect rate is found within {figures.number_of(most, 'score')}."
     rates = ", ".join(
         f"within {figures.number_of(rise.n, 'score')} ({figures.percent(rise.rate)} or more)"
-        for rise in found
+        for rise in result
         if rise.rate is not None
     )
     return (
-        f"{named}a higher defect rate is found with a probability of at least {found[0].power:g}"
+        f"{named}a higher defect rate is found with a probability of at least {result[0].power:g}"
         f" {rates}; it is compared with a baseline ({figures.percent(stretch.baseline)})."
     )
 

@@ -54,8 +54,8 @@ class Agreement:
 def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
     """Return all agreements in order."""
     return tuple(
-        Agreement(place=place, measurement=measurement, annotators=annotators)
-        for place, measurement in enumerate(findings.measurements)
+        Agreement(place=position, measurement=measurement, annotators=annotators)
+        for position, measurement in enumerate(findings.measurements)
         if len(annotators := measurement.subject.annotators) > 1
     )
 
@@ -99,17 +99,17 @@ def with_people(
     study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str, measure: Measure
 ) -> tuple[Agreement, ...]:
     """Return how far a judge agrees with the reference or, without one, with people: a pool, or each of them."""
-    found = [agreement for agreement in _of(agreements, guideline, measure) if judge in agreement.annotators]
+    result = [agreement for agreement in _of(agreements, guideline, measure) if judge in agreement.annotators]
     for standard in (REFERENCE, PEOPLE):
-        if own := tuple(agreement for agreement in found if standard in agreement.annotators):
+        if own := tuple(agreement for agreement in result if standard in agreement.annotators):
             return own
     people = set(people_of(study, guideline.name))
-    return tuple(agreement for agreement in found if people & set(agreement.annotators))
+    return tuple(agreement for agreement in result if people & set(agreement.annotators))
 
 
 def opponent_text(agreements: Sequence[Agreement]) -> str:
     """Return what `with_people` compares a judge with: the final labels, or people."""
-    return "the final labels" if any(REFERENCE in one.annotators for one in agreements) else "people"
+    return "the final labels" if any(REFERENCE in agreement.annotators for agreement in agreements) else "people"
 
 
 def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
@@ -163,8 +163,8 @@ def agreed(agreement: Agreement) -> int:
 def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
     """Tell whether a judge was compared with people at all."""
     measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
-    found = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
-    return any(agreement.estimate is not None for agreement in found)
+    result = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
+    return any(agreement.estimate is not None for agreement in result)
 
 
 def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
@@ -197,7 +197,11 @@ def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fa
 
 def common_reason(agreements: Sequence[Agreement]) -> str:
     """Return why nothing is known of an agreement, the most frequent reason first; empty where something is."""
-    reasons = [one.measurement.result.reason for one in agreements if isinstance(one.measurement.result, Undefined)]
+    reasons = [
+        agreement.measurement.result.reason
+        for agreement in agreements
+        if isinstance(agreement.measurement.result, Undefined)
+    ]
     if not reasons or len(reasons) < len(agreements):
         return ""
     return Counter(reasons).most_common(1)[0][0]
@@ -293,8 +297,8 @@ def _mean_text(result: Estimate) -> str:
 def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | None = None) -> tuple[Correction, ...]:
     """Return the corrected rates of a guideline, or of one of its rules, in order; and means of what a rule asks."""
     return tuple(
-        Correction(place=place, measurement=one)
-        for place, one in enumerate(findings.measurements)
+        Correction(place=position, measurement=one)
+        for position, one in enumerate(findings.measurements)
         if one.measure in CORRECTED
         and one.subject.guideline == guideline.name
         and (rule is None or one.subject.rule == rule.name or one.subject.question == rule.question)
@@ -319,10 +323,10 @@ def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate])
         own = own_rate(correction, rates)
         return own_text(own) if own else ""
     uncorrected = replace(correction.measurement.subject, corrected_by="")
-    for one in findings.measurements:
-        same = one.measure is Measure.JUDGE_MEAN and one.subject == uncorrected
-        if same and isinstance(one.result, Estimate):
-            return f"mean {_mean_text(one.result)} of {figures.count(one.result.n)}"
+    for measurement in findings.measurements:
+        same = measurement.measure is Measure.JUDGE_MEAN and measurement.subject == uncorrected
+        if same and isinstance(measurement.result, Estimate):
+            return f"mean {_mean_text(measurement.result)} of {figures.count(measurement.result.n)}"
     return ""
 
 
@@ -342,7 +346,14 @@ def own_text(rate: Rate) -> str:
 
 def validation_of_judge(evidence: Evidence, annotator: str) -> ValidationReport | None:
     """Return the validation report of an annotator's current version, or None."""
-    return next((one for one in evidence.validation_reports if one.judge == annotator), None)
+    return next(
+        (
+            validation_report
+            for validation_report in evidence.validation_reports
+            if validation_report.judge == annotator
+        ),
+        None,
+    )
 
 
 def validation_note(evidence: Evidence, annotator: str) -> str:
@@ -350,8 +361,8 @@ def validation_note(evidence: Evidence, annotator: str) -> str:
     known = next((one for one in evidence.study.annotators if one.name == annotator), None)
     if known is None or known.kind is AnnotatorKind.PERSON:
         return ""
-    found = validation_of_judge(evidence, annotator)
-    return f"validated {found.issued:%Y-%m-%d}" if found else "not validated"
+    result = validation_of_judge(evidence, annotator)
+    return f"validated {result.issued:%Y-%m-%d}" if result else "not validated"
 
 
 _TOO_OFTEN = 0.1

@@ -99,8 +99,8 @@ def _account(
         planned=len(asked),
         labelled=AccountPart(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
-            AccountPart(outcome=outcome, party=party, words=words, cases=tuple(places))
-            for (outcome, party, words), places in sorted(parts.items(), key=_order)
+            AccountPart(outcome=outcome, party=party, words=words, cases=tuple(positions))
+            for (outcome, party, words), positions in sorted(parts.items(), key=_order)
         ),
     )
 
@@ -122,8 +122,8 @@ def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str,
 
 
 def _order(entry: tuple[tuple[Outcome, FailureSource | None, str], list[int]]) -> tuple[int, int]:
-    (outcome, _, _), places = entry
-    return WORST_FIRST.index(outcome), -len(places)
+    (outcome, _, _), positions = entry
+    return WORST_FIRST.index(outcome), -len(positions)
 
 
 def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[Outcome, FailureSource | None, str]:
@@ -210,7 +210,7 @@ class ApplicationAccount:
     @property
     def n_open(self) -> int:
         """Sessions that are still to be held; count."""
-        n_failed = sum(len(places) for _, places in self.failed) + len(self.failed_otherwise)
+        n_failed = sum(len(positions) for _, positions in self.failed) + len(self.failed_otherwise)
         return self.planned - len(self.held) - n_failed
 
 

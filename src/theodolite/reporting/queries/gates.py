@@ -82,7 +82,9 @@ def _limited(gate: Gate, study: Study, rates: tuple[Rate, ...]) -> list[Rate]:
     whole = [rate for rate in rates if rate.group is None]
     if any(annotator.name == gate.name for annotator in study.annotators):
         return [rate for rate in whole if rate.annotator == gate.name]
-    rules = [rule.name for one in study.guidelines if one.name == gate.name for rule in one.defect_rules]
+    rules = [
+        rule.name for guideline in study.guidelines if guideline.name == gate.name for rule in guideline.defect_rules
+    ]
     return [rate for rule in rules for rate in lead_rates(rates, gate.name, rule)]
 
 
@@ -139,9 +141,9 @@ def gate_lines(results: Sequence[GateResult]) -> list[str]:
 
 def gate_notes(results: Sequence[GateResult]) -> list[str]:
     """Return a sentence for each result, for the summary of a run."""
-    several = len({one.subject.application for one in results}) > 1
+    several = len({result.subject.application for result in results}) > 1
     return [
-        f"{one.gate.name} {one.gate.text}{f', {subject_text(one)}' if several else ''}: {one.state.value}"
-        f" ({rate_text(one)})"
-        for one in results
+        f"{result.gate.name} {result.gate.text}{f', {subject_text(result)}' if several else ''}: {result.state.value}"
+        f" ({rate_text(result)})"
+        for result in results
     ]

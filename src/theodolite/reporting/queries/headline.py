@@ -41,7 +41,7 @@ def _testers(evidence: Evidence) -> str:
     """Return who spoke, and how many; people by the sessions that they held."""
     settings, held = evidence.answers.settings, evidence.answers.dialogues
     people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is TesterType.PERSON and one}
-    rest = [place for place, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
+    rest = [position for position, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
     told = _tested_without_people(evidence, rest) if rest else ""
     return ", ".join(part for part in (told, figures.number_of(len(people), "tester") if people else "") if part)
 
@@ -50,15 +50,17 @@ def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
     """Return how many personas, scripts or prompts, and attacks spoke: each for what it is."""
     settings = evidence.answers.settings
     by_kind: dict[TesterKind, list[int]] = {}
-    for place in places:
-        by_kind.setdefault(settings[place].kind, []).append(place)
+    for position in places:
+        by_kind.setdefault(settings[position].kind, []).append(position)
     played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
-    fixed = [place for own in by_kind.values() for place in own]
-    recorded = [place for place in fixed if played and settings[place].held_by is TesterType.RECORDED]
-    scripted = [place for place in fixed if played and settings[place].held_by is not TesterType.RECORDED]
+    fixed = [position for own in by_kind.values() for position in own]
+    recorded = [position for position in fixed if played and settings[position].held_by is TesterType.RECORDED]
+    scripted = [position for position in fixed if played and settings[position].held_by is not TesterType.RECORDED]
     example = "example " if any(group.example for group in evidence.study.personas) else ""
     parts = [
-        figures.number_of(len({settings[place].tester for place in played}), f"{example}persona") if played else "",
+        figures.number_of(len({settings[position].tester for position in played}), f"{example}persona")
+        if played
+        else "",
         figures.number_of(_n_testers(settings, scripted), "script") if scripted else "",
         figures.number_of(_n_testers(settings, recorded), "recorded dialogue") if recorded else "",
         _prompts(evidence, fixed) if fixed and not played else "",
@@ -68,14 +70,14 @@ def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
 
 
 def _n_testers(settings: Sequence[Setting], places: Sequence[int]) -> int:
-    return len({(settings[place].scenario, settings[place].tester) for place in places})
+    return len({(settings[position].scenario, settings[position].tester) for position in places})
 
 
 def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
     settings, sessions = evidence.answers.settings, evidence.sessions
     pairs: dict[str, set[str]] = {}
-    for place in places:
-        pairs.setdefault(settings[place].application, set()).add(sessions.pair_key(place))
+    for position in places:
+        pairs.setdefault(settings[position].application, set()).add(sessions.pair_key(position))
     prompts = {key for keys in pairs.values() for key in keys}
     if len(pairs) == 1 or any(keys != prompts for keys in pairs.values()):
         return figures.number_of(len(prompts), "prompt")

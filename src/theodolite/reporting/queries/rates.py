@@ -81,12 +81,12 @@ def rates_of(findings: Findings, study: Study) -> tuple[Rate, ...]:
     ceilings, pools = _ceilings(findings), pools_of(study)
     return tuple(
         Rate(
-            place=place,
+            place=position,
             measurement=measurement,
             ceiling=ceilings.get(measurement.subject),
             is_single=measurement.subject.annotator in pools.get(measurement.subject.guideline, ()),
         )
-        for place, measurement in enumerate(findings.measurements)
+        for position, measurement in enumerate(findings.measurements)
         if measurement.measure is Measure.DEFECT_RATE
     )
 
@@ -139,7 +139,7 @@ def rate_by_application(rates: tuple[Rate, ...], guideline: str, rule: str) -> d
 def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:
     """Return the guidelines with rules for which nobody gave a label that could count, so that they have no rate."""
     rated = {rate.measurement.subject.guideline for rate in rates}
-    return tuple(one for one in study.guidelines if one.defect_rules and one.name not in rated)
+    return tuple(guideline for guideline in study.guidelines if guideline.defect_rules and guideline.name not in rated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,16 +248,16 @@ def _rows(
     lead = lead_rates(rates, guideline.name, rule.name)
     voices = {rate.annotator for rate in lead}
     split = [rate for rate in rates if _is_part(rate, guideline, rule, voices)]
-    found: dict[tuple[str, str], dict[str, Rate]] = {}
+    result: dict[tuple[str, str], dict[str, Rate]] = {}
     for rate in split or lead:
         area = rate.group.value if rate.group else heading_of(guideline, rule)
         is_named = len(voices) > 1 or rate.annotator == PEOPLE
         name = f"{area}, by {title_of(study, rate.annotator)}" if is_named else area
         if rate.measurement.result.n:
-            found.setdefault((name, rate.station), {})[rate.measurement.application] = rate
+            result.setdefault((name, rate.station), {})[rate.measurement.application] = rate
     return [
         MatrixRow(area=area, station=station, cells=tuple(by_application.get(name) for name in applications))
-        for (area, station), by_application in found.items()
+        for (area, station), by_application in result.items()
     ]
 
 

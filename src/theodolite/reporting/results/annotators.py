@@ -203,8 +203,8 @@ def raters_entry(found: RaterChecks) -> dict[str, Json]:
         "question": found.question,
         "dialogues": found.dialogues,
         "annotators": [
-            {"annotator": one.annotator, "labels": one.labels, "fit": one.fit, "looks": one.looks}
-            for one in found.raters
+            {"annotator": rater.annotator, "labels": rater.labels, "fit": rater.fit, "looks": rater.looks}
+            for rater in found.raters
         ],
     }
 

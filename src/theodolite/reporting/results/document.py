@@ -89,19 +89,19 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "dispositions": [_account(account) for account in accounts_of(study, cases)],
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
-        "sessions": (_session(evidence, place) for place in range(len(evidence.answers))),
+        "sessions": (_session(evidence, position) for position in range(len(evidence.answers))),
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
         "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
-        "codings": [coding_entry(found) for found in findings.codings],
+        "codings": [coding_entry(result) for result in findings.codings],
         "tasks": [task_entry(tally) for tally in findings.tasks],
         "proxies": [proxy_entry(check) for check in findings.proxies],
         "event": event_entry(findings.event),
-        "annotator_groups": [annotator_groups_entry(found) for found in findings.annotator_groups],
-        "annotator_models": [raters_entry(found) for found in findings.raters],
+        "annotator_groups": [annotator_groups_entry(result) for result in findings.annotator_groups],
+        "annotator_models": [raters_entry(result) for result in findings.raters],
         "order_effects": [order_effect_entry(effect) for effect in findings.orders],
         "order_metrics": order_metrics_entry(findings.order_metrics),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
@@ -234,7 +234,8 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
                 "count": check.n_dialogues,
                 "dialogues": check.dialogues(),
                 "occurrences": (
-                    {"dialogue": one.dialogue, "turn": one.turn, "words": one.words} for one in check.role_breaks
+                    {"dialogue": role_break.dialogue, "turn": role_break.turn, "words": role_break.words}
+                    for role_break in check.role_breaks
                 ),
             }
             for check in findings.role_breaks

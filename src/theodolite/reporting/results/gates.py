@@ -19,7 +19,7 @@ _LEVELS = {GateState.NOT_MET: "error", GateState.INCONCLUSIVE: "warning"}
 
 def gates_entry(results: Sequence[GateResult]) -> dict[str, Any]:
     """Return the results as JSON: the state of all together, and each with its rate and account."""
-    return {"state": worst_of(results).value, "gates": [_entry(one) for one in results]}
+    return {"state": worst_of(results).value, "gates": [_entry(result) for result in results]}
 
 
 def _entry(one: GateResult) -> dict[str, Any]:
@@ -75,10 +75,18 @@ def markdown_summary(results: Sequence[GateResult], study: str, *, command: str 
         "| name | application | gate | result | state |",
         "|---|---|---|---|---|",
     ]
-    for one in results:
-        cells = (one.gate.name, subject_text(one), f"`{one.gate.text}`", rate_text(one), f"**{one.state.value}**")
+    for result in results:
+        cells = (
+            result.gate.name,
+            subject_text(result),
+            f"`{result.gate.text}`",
+            rate_text(result),
+            f"**{result.state.value}**",
+        )
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
-    reasons = [f"- {one.gate.name}, {subject_text(one)}: {reason_text(one)}" for one in results if one.reason]
+    reasons = [
+        f"- {result.gate.name}, {subject_text(result)}: {reason_text(result)}" for result in results if result.reason
+    ]
     lines += ["", *reasons] if reasons else []
     lines += ["", f"Open the results: `{command}`"] if command else []
     return "\n".join(lines) + "\n"
@@ -99,23 +107,23 @@ def sarif_text(results: Sequence[GateResult], study: str, *, file: str, version:
     """
     broken = [one for one in results if one.state is not GateState.MET]
     rules = {one.gate.name: {"id": one.gate.name, "shortDescription": {"text": one.gate.text}} for one in broken}
-    place = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
+    location = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
     driver = {"name": "Theodolite", "version": version, "rules": list(rules.values())}
-    found = [
+    result = [
         {
             "ruleId": one.gate.name,
             "level": _LEVELS[one.state],
             "message": {
                 "text": f"{study}, {subject_text(one)}: {one.state.value}, {rate_text(one)}. {reason_text(one)}"
             },
-            "locations": [place],
+            "locations": [location],
         }
         for one in broken
     ]
     log = {
         "$schema": _SARIF_SCHEMA,
         "version": _SARIF_VERSION,
-        "runs": [{"tool": {"driver": driver}, "results": found}],
+        "runs": [{"tool": {"driver": driver}, "results": result}],
     }
     return json.dumps(log, ensure_ascii=False, indent=1) + "\n"
 
@@ -123,11 +131,16 @@ def sarif_text(results: Sequence[GateResult], study: str, *, file: str, version:
 def github_annotations(results: Sequence[GateResult], *, file: str, line: int = 1) -> list[str]:
     """Return a workflow command of GitHub Actions for each gate that is not met or inconclusive."""
     return [
-        f"::{_LEVELS[one.state]} file={_property(file)},line={line},title={_property(f'gate {one.gate.name}')}::"
-        f"{_message(f'{subject_text(one)}: {one.gate.text} {one.state.value}, {rate_text(one)}. {reason_text(one)}')}"
-        for one in results
-        if one.state is not GateState.MET
+        f"::{_LEVELS[result.state]} file={_property(file)},line={line},title={_property(f'gate {result.gate.name}')}::"
+        f"{_message(_sentence(result))}"
+        for result in results
+        if result.state is not GateState.MET
     ]
+
+
+def _sentence(result: GateResult) -> str:
+    verdict = f"{subject_text(result)}: {result.gate.text} {result.state.value}"
+    return f"{verdict}, {rate_text(result)}. {reason_text(result)}"
 
 
 def _message(text: str) -> str:

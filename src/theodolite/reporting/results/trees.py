@@ -92,7 +92,7 @@ def robustness_entry(robustness: NodeRobustness) -> dict[str, Json]:
         "highest": robustness.highest or None,
         "gap": short_number_entry(robustness.gap),
         "spread": short_number_entry(robustness.spread),
-        "values": [_context_entry(each) for each in robustness.values],
+        "values": [_context_entry(value) for value in robustness.values],
     }
 
 
@@ -117,8 +117,13 @@ def comparison_entry(comparison: TreeComparison) -> dict[str, Json]:
         "higher": list(comparison.higher),
         "n_pairs": comparison.n_pairs,
         "differences": [
-            {"node": each.node, "first": each.first, "second": each.second, **number_entry(each.difference)}
-            for each in comparison.differences
+            {
+                "node": difference.node,
+                "first": difference.first,
+                "second": difference.second,
+                **number_entry(difference.difference),
+            }
+            for difference in comparison.differences
         ],
     }
 
@@ -128,7 +133,7 @@ def _standing(standing: TreeStanding) -> Json:
         "dimensions": list(standing.dimensions),
         "front": list(standing.front),
         "front_odds": dict(standing.front_odds),
-        "comparisons": [comparison_entry(each) for each in standing.comparisons],
+        "comparisons": [comparison_entry(comparison) for comparison in standing.comparisons],
     }
 
 

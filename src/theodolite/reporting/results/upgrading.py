@@ -54,8 +54,8 @@ def upgraded(results: Entry) -> dict[str, Any]:
     if not version.startswith("1."):
         message = f"form {version} is unknown"
         raise ValueError(message)
-    found = {name: _PARTS.get(name, _unchanged)(part) for name, part in results.items()}
-    return {**_NEW, **_renamed(found, _DOCUMENT), "schema_version": "2.0"}
+    result = {name: _PARTS.get(name, _unchanged)(part) for name, part in results.items()}
+    return {**_NEW, **_renamed(result, _DOCUMENT), "schema_version": "2.0"}
 
 
 def _renamed(entry: Entry, names: Mapping[str, str]) -> dict[str, Any]:
@@ -92,21 +92,21 @@ def _adding(**new: Any) -> Callable[[Any], Any]:
 
 
 def _estimate(entry: Entry) -> dict[str, Any]:
-    found = former_subject(Measure(entry["measure"]), entry["application"], entry["about"])
+    result = former_subject(Measure(entry["measure"]), entry["application"], entry["about"])
     rest = {name: part for name, part in entry.items() if name not in {"measure", "application", "about"}}
     return {
         "measure": entry["measure"],
-        "subject": subject_entry(found.subject),
-        "weighting": found.weighting.value if found.weighting else None,
-        "statistic": found.statistic.value if found.statistic else None,
+        "subject": subject_entry(result.subject),
+        "weighting": result.weighting.value if result.weighting else None,
+        "statistic": result.statistic.value if result.statistic else None,
         **_renamed(rest, _ESTIMATE),
     }
 
 
 def _realism_rate(entry: Entry) -> dict[str, Any]:
-    found = former_subject(Measure.DEFECT_RATE, entry["application"], entry["about"])
+    result = former_subject(Measure.DEFECT_RATE, entry["application"], entry["about"])
     rest = {name: part for name, part in entry.items() if name not in {"application", "about"}}
-    return {"subject": subject_entry(found.subject), **rest}
+    return {"subject": subject_entry(result.subject), **rest}
 
 
 _PARTS: Mapping[str, Callable[[Any], Any]] = {

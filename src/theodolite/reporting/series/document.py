@@ -62,17 +62,17 @@ def _rates(results: SeriesResults) -> list[Json]:
     for table in rule_tables(results):
         for row in table.rows:
             for application, rate in row.rates.items():
-                found = row.study.results["estimates"][rate.place]
+                result = row.study.results["estimates"][rate.place]
                 entries.append(
                     {
                         "study": row.study.study.name,
                         "scenarios": list(row.study.scenarios),
                         "application": application,
-                        "subject": found["subject"],
+                        "subject": result["subject"],
                         "versions": dict(row.versions),
                         "estimate": rate.place,
-                        **{key: found[key] for key in ("value", "low", "high", "n", "method", "undefined_reason")},
-                        "outcomes": found["outcomes"],
+                        **{key: result[key] for key in ("value", "low", "high", "n", "method", "undefined_reason")},
+                        "outcomes": result["outcomes"],
                     }
                 )
     return entries
@@ -112,7 +112,9 @@ def _review(line: NumberedEntry) -> Json:
         "because": list(line.because),
         "carried_from": entry.carried_from[0] if entry.carried_from else None,
         "state": line.state.value if line.state else None,
-        "updates": [{"state": one.state.value, "note": one.note, "at": one.at.isoformat()} for one in line.updates],
+        "updates": [
+            {"state": update.state.value, "note": update.note, "at": update.at.isoformat()} for update in line.updates
+        ],
     }
 
 

@@ -93,7 +93,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         generated=f"{results.generated:%Y-%m-%d}",
         package=results.package_version,
         badges=_badges(results),
-        unfinished=[one.study.name for one in results.studies if not one.is_finished],
+        unfinished=[study.study.name for study in results.studies if not study.is_finished],
         absent=absent,
         plan=published_facts(results.preregistered) if isinstance(results.preregistered, Series) else (),
         deviations=deviations(results),
@@ -102,14 +102,14 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         rates=[_rate_table(table, results) for table in rule_tables(results)],
         sessions=_sessions(results),
         trees=[_tree_table(table) for table in tree_tables(results)],
-        studies=[(one, _facts(one)) for one in results.studies],
-        review=[line for one in results.studies for line in one.review],
+        studies=[(study, _facts(study)) for study in results.studies],
+        review=[line for study in results.studies for line in study.review],
     )
 
 
 def _badges(results: SeriesResults) -> list[str]:
-    completed = sum(one.results["run"]["completed_dialogues"] for one in results.studies)
-    planned = sum(one.results["run"]["planned_dialogues"] for one in results.studies)
+    completed = sum(study.results["run"]["completed_dialogues"] for study in results.studies)
+    planned = sum(study.results["run"]["planned_dialogues"] for study in results.studies)
     return [
         figures.number_of(len(results.studies), "study", "studies"),
         figures.number_of(len(results.applications), "application"),
@@ -121,8 +121,10 @@ def _badges(results: SeriesResults) -> list[str]:
 def _coverage(results: SeriesResults) -> SeriesTable:
     rows = []
     for application in results.applications:
-        found = [results.studies_of(application, scenario) for scenario in results.scenarios]
-        cells = [FigureCell(words="; ".join(_where(one) for one in studies)) if studies else None for studies in found]
+        result = [results.studies_of(application, scenario) for scenario in results.scenarios]
+        cells = [
+            FigureCell(words="; ".join(_where(study) for study in studies)) if studies else None for studies in result
+        ]
         rows.append((application, "", 0, tuple(cells)))
     return SeriesTable(
         title="Applications and scenarios",
@@ -183,14 +185,14 @@ def _rate_cell(rate: Rate) -> FigureCell:
 
 def _sessions(results: SeriesResults) -> SeriesTable:
     rows = []
-    for one in results.studies:
-        for entry in one.results["applications"]:
+    for study in results.studies:
+        for entry in study.results["applications"]:
             failed = sum(kind["n"] for kind in entry["failed"]) + entry["failed_by_others"]
             causes = ", ".join(f"{kind['n']} {kind['what']}" for kind in entry["failed"])
             numbers = (entry["planned"], entry["completed"], entry["filtered"], failed, entry["open"])
             cells = [FigureCell(words=figures.count(number)) for number in numbers]
             cells[3] = FigureCell(words=figures.count(failed), missing=causes)
-            rows.append((one.study.name, entry["name"], 0, tuple(cells)))
+            rows.append((study.study.name, entry["name"], 0, tuple(cells)))
     return SeriesTable(
         title="Sessions",
         about="The disposition of every planned session. A reply that the application's own filter withheld counts as"
@@ -205,9 +207,9 @@ def _tree_table(table: TreeTable) -> SeriesTable:
     design = table.design
     rows = []
     for name, depth in node_names(design):
-        found = [finding.node(name) for _, finding in table.columns]
-        if any(node.outcomes.used for node in found):
-            rows.append((design.by_name[name].title or name, "", depth, tuple(_node_cell(node) for node in found)))
+        result = [finding.node(name) for _, finding in table.columns]
+        if any(node.outcomes.used for node in result):
+            rows.append((design.by_name[name].title or name, "", depth, tuple(_node_cell(node) for node in result)))
     columns = [f"{finding.application} in {one.study.name}" for one, finding in table.columns]
     notes = [] if rows else ["No study has data for any node of this tree."]
     if differing := _differing(table):
@@ -229,7 +231,7 @@ def _differing(table: TreeTable) -> list[str]:
     for _, finding in table.columns:
         for name, version in finding.versions.items():
             versions.setdefault(name, set()).add(version)
-    return [name for name, found in versions.items() if len(found) > 1]
+    return [name for name, result in versions.items() if len(result) > 1]
 
 
 def _node_cell(node: NodeFinding) -> FigureCell:

@@ -76,14 +76,14 @@ class SeriesResults:
         planned = (
             [name for team in self.preregistered.teams for name in team.applications] if self.preregistered else []
         )
-        tested = [application.name for one in self.studies for application in one.study.applications]
+        tested = [application.name for study in self.studies for application in study.study.applications]
         return tuple(dict.fromkeys([*(name for name in planned if name in tested), *tested]))
 
     @property
     def scenarios(self) -> tuple[str, ...]:
         """Names of all scenarios, in order of the plan and then of the studies."""
         planned = self.preregistered.plan.scenarios if self.preregistered else ()
-        return tuple(dict.fromkeys([*planned, *(name for one in self.studies for name in one.scenarios)]))
+        return tuple(dict.fromkeys([*planned, *(name for study in self.studies for name in study.scenarios)]))
 
     def untested(self) -> tuple[str, ...]:
         """Return in words what of the plan no study tests."""
@@ -105,10 +105,10 @@ class SeriesResults:
     def studies_of(self, application: str, scenario: str) -> tuple[SeriesStudy, ...]:
         """Return the studies in which an application is tested in a scenario."""
         return tuple(
-            one
-            for one in self.studies
-            if scenario in one.scenarios
-            and any(own.name == application and own.is_tested_in(scenario) for own in one.study.applications)
+            study
+            for study in self.studies
+            if scenario in study.scenarios
+            and any(own.name == application and own.is_tested_in(scenario) for own in study.study.applications)
         )
 
 
@@ -151,26 +151,26 @@ class RuleTable:
 def rule_tables(results: SeriesResults) -> tuple[RuleTable, ...]:
     """Return a table for each rule, in the order in which studies bring them."""
     rows: dict[tuple[str, str, str], list[RateRow]] = {}
-    for one in results.studies:
-        for row in _rows(one):
+    for study in results.studies:
+        for row in _rows(study):
             rows.setdefault((row.subject.guideline, row.subject.rule, row.subject.condition), []).append(row)
     return tuple(
         RuleTable(
             guideline=guideline,
             rule=rule,
             condition=condition,
-            rows=tuple(found),
-            versions=tuple(dict.fromkeys(row.versions.get(f"guideline {guideline}", "") for row in found)),
+            rows=tuple(result),
+            versions=tuple(dict.fromkeys(row.versions.get(f"guideline {guideline}", "") for row in result)),
         )
-        for (guideline, rule, condition), found in rows.items()
+        for (guideline, rule, condition), result in rows.items()
     )
 
 
 def _rows(one: SeriesStudy) -> Iterator[RateRow]:
-    found: dict[EstimateSubject, list[Rate]] = {}
+    result: dict[EstimateSubject, list[Rate]] = {}
     for rate in rates_of(one.findings, one.study):
-        found.setdefault(replace(rate.measurement.subject, application=""), []).append(rate)
-    for subject, rates in found.items():
+        result.setdefault(replace(rate.measurement.subject, application=""), []).append(rate)
+    for subject, rates in result.items():
         versions = {name: value for rate in rates for name, value in rate.measurement.versions.items()}
         by_application = {rate.measurement.application: rate for rate in rates}
         yield RateRow(study=one, subject=subject, versions=versions, rates=by_application)
@@ -192,10 +192,10 @@ class TreeTable:
 def tree_tables(results: SeriesResults) -> tuple[TreeTable, ...]:
     """Return a table for each version of each tree: values of two versions never share one."""
     columns: dict[tuple[str, str], list[tuple[SeriesStudy, TreeFinding]]] = {}
-    for one in results.studies:
-        for finding in one.findings.trees:
-            columns.setdefault((finding.design.name, finding.design.method_version), []).append((one, finding))
-    return tuple(TreeTable(design=found[0][1].design, columns=tuple(found)) for found in columns.values())
+    for study in results.studies:
+        for finding in study.findings.trees:
+            columns.setdefault((finding.design.name, finding.design.method_version), []).append((study, finding))
+    return tuple(TreeTable(design=result[0][1].design, columns=tuple(result)) for result in columns.values())
 
 
 def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
@@ -214,7 +214,7 @@ def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
 
 def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
     """Return what studies test that the series has not published: study and words."""
-    return [(one.study.name, words) for one in results.studies for words in _deviations_of(one)]
+    return [(study.study.name, words) for study in results.studies for words in _deviations_of(study)]
 
 
 def _deviations_of(one: SeriesStudy) -> Sequence[str]:

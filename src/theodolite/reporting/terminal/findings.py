@@ -102,14 +102,14 @@ def testers_text(findings: Findings) -> str:
 
 
 def _by_level(findings: Findings) -> dict[str, list[TaskTally]]:
-    found: dict[str, list[TaskTally]] = {}
-    for one in findings.tasks:
-        found.setdefault(one.level.value, []).append(one)
-    return found
+    result: dict[str, list[TaskTally]] = {}
+    for task in findings.tasks:
+        result.setdefault(task.level.value, []).append(task)
+    return result
 
 
 def _task(level: str, tallies: Sequence[TaskTally]) -> str:
-    done = [(one.application, one.done) for one in tallies if isinstance(one.done, Estimate)]
+    done = [(tally.application, tally.done) for tally in tallies if isinstance(tally.done, Estimate)]
     said = ", ".join(f"{name} {figures.share(rate.count or 0, rate.n)}" for name, rate in done)
     return f"task done by own account in {level}: {said or 'nobody said'}"
 

@@ -91,9 +91,11 @@ def _against(report: ValidationReport, authority: str, width: int) -> list[str]:
     name = "final labels" if authority == REFERENCE else authority
     lines = _labelled("Compared with", f"{name}: {_agreement(report, authority)}", width)
     apart = [
-        f"{one.application} {rate_text(one.result)}"
-        for one in report.measurements
-        if one.measure == Measure.EXACT_AGREEMENT and one.application != ALL_APPLICATIONS and _is_of(one, authority)
+        f"{measurement.application} {rate_text(measurement.result)}"
+        for measurement in report.measurements
+        if measurement.measure == Measure.EXACT_AGREEMENT
+        and measurement.application != ALL_APPLICATIONS
+        and _is_of(measurement, authority)
     ]
     lines += _labelled("", "; ".join(apart), width)
     lines += _labelled("Labels", _labels(report, authority), width)
@@ -119,8 +121,8 @@ def _against_many(report: ValidationReport, width: int) -> list[str]:
 
 def _range(report: ValidationReport, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
     """Return the lowest and the highest value that people's labels give a figure, over all applications."""
-    found = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
-    values = [one.result.value for one in found if one and isinstance(one.result, Estimate)]
+    result = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
+    values = [one.result.value for one in result if one and isinstance(one.result, Estimate)]
     return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
 
 
@@ -139,8 +141,8 @@ def _agreement(report: ValidationReport, authority: str) -> str:
     left_out = unreadable_text(exact) if exact else ""
     parts += [left_out] if left_out else []
     for measure in _COEFFICIENTS:
-        found = report.figure(measure, authority=authority)
-        parts += [f"{coefficient_name(found)} {coefficient_text(found.result)}"] if found else []
+        result = report.figure(measure, authority=authority)
+        parts += [f"{coefficient_name(result)} {coefficient_text(result.result)}"] if result else []
     return "; ".join(parts)
 
 
@@ -168,19 +170,19 @@ def _label(found: Sequence[Measurement], label: str) -> str:
 def _other_judges(report: ValidationReport) -> str:
     """Return how far the judge agrees with each other judge."""
     lines = []
-    for one in report.measurements:
-        if one.measure is Measure.EXACT_AGREEMENT and compares_judges(report, one):
-            kappa = report.figure(Measure.COHEN_KAPPA, authority=one.subject.authority)
+    for measurement in report.measurements:
+        if measurement.measure is Measure.EXACT_AGREEMENT and compares_judges(report, measurement):
+            kappa = report.figure(Measure.COHEN_KAPPA, authority=measurement.subject.authority)
             beyond = f", {coefficient_name(kappa)} {coefficient_text(kappa.result)}" if kappa else ""
-            lines.append(f"{one.subject.authority} same label on {rate_text(one.result)}{beyond}")
+            lines.append(f"{measurement.subject.authority} same label on {rate_text(measurement.result)}{beyond}")
     return "; ".join(lines)
 
 
 def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
     parts = []
     for measure, title in _RIGHT.items():
-        found = report.figure(measure, authority=authority, rule=rule)
-        parts += [f"{title} {rate_text(found.result)}"] if found else []
+        result = report.figure(measure, authority=authority, rule=rule)
+        parts += [f"{title} {rate_text(result.result)}"] if result else []
     bias = report.figure(Measure.JUDGE_BIAS, authority=authority, rule=rule)
     parts += [f"bias {difference_text(bias.result)}"] if bias else []
     refused = report.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
@@ -216,9 +218,10 @@ def _crowd(report: ValidationReport) -> str:
 
 def _groups(report: ValidationReport) -> str:
     return "; ".join(
-        f"{group.name} {group.value}, {one.subject.n_people} people: beyond chance {coefficient_text(one.result)}"
-        for one in report.measurements
-        if one.measure is Measure.CROSS_AGREEMENT and (group := one.subject.annotator_group)
+        f"{group.name} {group.value}, {measurement.subject.n_people} people:"
+        f" beyond chance {coefficient_text(measurement.result)}"
+        for measurement in report.measurements
+        if measurement.measure is Measure.CROSS_AGREEMENT and (group := measurement.subject.annotator_group)
     )
 
 
@@ -237,9 +240,9 @@ def _probes(report: ValidationReport) -> str:
 
 def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[str]:
     for measure, title in titles.items():
-        found = report.figure(measure)
-        if found is not None:
-            yield f"{title} {rate_text(found.result)}"
+        result = report.figure(measure)
+        if result is not None:
+            yield f"{title} {rate_text(result.result)}"
 
 
 _NAMED = 5
@@ -303,13 +306,12 @@ def _advice_text(record: VoteRecord | None) -> str:
 
 
 def _quotes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
-    found = [label for conduct in conducts for label in conduct.ungrounded]
-    if not found:
+    result = [label for conduct in conducts for label in conduct.ungrounded]
+    if not result:
         return ""
     verdicts = sum(conduct.verdicts for conduct in conducts)
-    return (
-        f"{title} quotes words that do not stand there in {figures.share(len(found), verdicts)} verdicts{_named(found)}"
-    )
+    shares = figures.share(len(result), verdicts)
+    return f"{title} quotes words that do not stand there in {shares} verdicts{_named(result)}"
 
 
 def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:

@@ -97,12 +97,12 @@ def _sided_rows(
     rows = [] if len(voices) < 2 and len(application) < _NAME else [application]
     met = ""
     for station, annotator in voices:
-        found = [side.get((station, annotator)) for side in sides]
+        result = [side.get((station, annotator)) for side in sides]
         if station and station != met:
-            rows.append(f"  {station}, {_of_each(found)}")
+            rows.append(f"  {station}, {_of_each(result)}")
             met = station
         name = f"  {title_of(study, annotator)}" if several or (rows and not station) else ""
-        cells = [_side(rate, end, screen) for rate in found]
+        cells = [_side(rate, end, screen) for rate in result]
         rows.append(_sided(f"{(name if rows else application)[: _NAME - 1]:<{_NAME}}", cells))
     return rows
 
@@ -138,14 +138,14 @@ def rule_rows(
 ) -> list[str]:
     """Return one block a rule: its condition, and one line an application and annotator."""
     bare = unlabelled_guidelines(study, rates)
-    found = [
+    result = [
         (guideline, rule, lead_rates(rates, guideline.name, rule.name))
         for guideline, rule in rules
         if guideline not in bare
     ]
-    shown = [rate for _, _, column in found for rate in column]
+    shown = [rate for _, _, column in result for rate in column]
     end = axis_end(shown)
-    rows = [line for guideline, rule, column in found for line in _block(study, guideline, rule, column, end, screen)]
+    rows = [line for guideline, rule, column in result for line in _block(study, guideline, rule, column, end, screen)]
     if any(rate.estimate is not None and rate.estimate.n >= figures.FEW for rate in shown):
         rows.append(" " * MARGIN + f"95% intervals; axis 0 to {figures.points(end).removesuffix('.0')}%; {_ORDER}")
     return rows

@@ -131,10 +131,10 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
         return [("texts", f"withheld: {dialogue.withheld}")]
     user = dialogue.persona.name if dialogue.persona is not None else "user"
     material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
-    found = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
+    result = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
     said = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
     for turn in dialogue.turns:
-        said += [(user, turn.prompt), *([("found", found[turn.number])] if turn.number in found else [])]
+        said += [(user, turn.prompt), *([("found", result[turn.number])] if turn.number in result else [])]
         said += [("source", turn.context)] if turn.context else []
         said += [("bot", turn.response), *_tried(study, dialogue, turn.number)]
     return said
@@ -194,6 +194,6 @@ def _answer_text(answer: Answer, *, named: bool) -> str:
 
 
 def _quote_text(quote: Quote) -> str:
-    place = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
-    place = "source material" if quote.turn == SOURCE_MATERIAL else place
-    return f'"{quote.text}" ({place}, {"verified" if quote.verified else "NOT in the text"})'
+    position = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
+    position = "source material" if quote.turn == SOURCE_MATERIAL else position
+    return f'"{quote.text}" ({position}, {"verified" if quote.verified else "NOT in the text"})'

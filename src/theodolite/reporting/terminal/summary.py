@@ -243,8 +243,8 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
 def _ending(summary: _Summary, places: Places) -> list[str]:
     step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
     lines = summary.lines("Note", _read_this(summary))
-    for place, text in enumerate(_gate_notes(summary)):
-        lines += summary.lines("" if place else "Gates", printable(text))
+    for position, text in enumerate(_gate_notes(summary)):
+        lines += summary.lines("" if position else "Gates", printable(text))
     lines += summary.lines("Cost", _spent(summary))
     lines += _places(summary, places)
     return lines + summary.lines("Next", step)
@@ -352,8 +352,8 @@ def judges_text(
 def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings) -> str:
     """Return what the judges' rates become by the labels of people; empty where nobody labelled a sample."""
     study, rates = evidence.study, rates_of(findings, evidence.study)
-    found = corrections_to_tell(study, findings, guideline)
-    defined = [one for one in found if one.is_defined]
+    result = corrections_to_tell(study, findings, guideline)
+    defined = [one for one in result if one.is_defined]
     texts = []
     for one in defined[:_MOST_CORRECTED]:
         own = own_words(one, findings, rates)
@@ -363,7 +363,7 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
         texts.append(f"{_corrected_subject(guideline, one)} {one.text}{known}{alone}.")
     rest = len(defined) - _MOST_CORRECTED
     texts += [f"{rest} more in the report."] if rest > 0 else []
-    return " ".join([*texts, *_undefined_corrections(study, guideline, found)])
+    return " ".join([*texts, *_undefined_corrections(study, guideline, result)])
 
 
 def _corrected_subject(guideline: Guideline, one: Correction) -> str:
@@ -391,10 +391,10 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
         outcome.value: unreadable_cases(cases, guideline, judge.name, outcome)
         for outcome in (Outcome.UNPARSEABLE, Outcome.REFUSED)
     }
-    told = [f"{figures.count(len(found))} {name}" for name, found in unread.items() if found]
+    told = [f"{figures.count(len(result))} {name}" for name, result in unread.items() if result]
     if not told:
         return ""
-    applications = Counter(case.setting.application for found in unread.values() for case in found)
+    applications = Counter(case.setting.application for result in unread.values() for case in result)
     where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
     return f"its {' and '.join(told)}{where} count as not agreeing"
 

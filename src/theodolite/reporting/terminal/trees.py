@@ -43,12 +43,12 @@ def tree_lines(finding: TreeFinding, *, depth: int = _DEEPEST, width: int = 80) 
 def _branch(finding: TreeFinding, name: str, level: int, depth: int, width: int) -> Iterator[str]:
     if level >= depth:
         return
-    node, found = finding.design.by_name[name], finding.node(name)
+    node, result = finding.design.by_name[name], finding.node(name)
     margin = " " * (_INDENT * level)
-    words = f"{margin}{name}: {value_words(found)}  [{kind_words(node)}; {basis_words(found)}]"
+    words = f"{margin}{name}: {value_words(result)}  [{kind_words(node)}; {basis_words(result)}]"
     yield from textwrap.wrap(words, width, subsequent_indent=f"{margin}    ", break_long_words=False)
-    if found.worst and len(found.worst_odds) > 1:
-        odds = ", ".join(f"{child} {share:.2f}" for child, share in found.worst_odds.items())
+    if result.worst and len(result.worst_odds) > 1:
+        odds = ", ".join(f"{child} {share:.2f}" for child, share in result.worst_odds.items())
         yield from textwrap.wrap(f"highest with odds: {odds}", width, initial_indent=f"{margin}    ")
     for child in node.children:
         yield from _branch(finding, child, level + 1, depth, width)
@@ -90,7 +90,9 @@ def comparison_lines(comparison: TreeComparison, *, width: int = 80) -> list[str
     """Return how two trees stand to each other: node by node, then in words."""
     first, second = comparison.first or "first", comparison.second or "second"
     lines = [f"{first}  against  {second}"]
-    lines += [f"  {_difference_words(each)}" for each in comparison.differences if not _is_empty(each)]
+    lines += [
+        f"  {_difference_words(difference)}" for difference in comparison.differences if not _is_empty(difference)
+    ]
     return lines + [line for text in _verdict(comparison, first, second) for line in textwrap.wrap(text, width)]
 
 
@@ -179,7 +181,7 @@ def summary_words(findings: Sequence[TreeFinding]) -> str:
     for name in dict.fromkeys(finding.design.name for finding in findings):
         own = [finding for finding in findings if finding.design.name == name]
         tops = [(finding.application, _highest(finding)) for finding in own]
-        said = [f"{application} {_top_words(found)}" for application, found in tops]
+        said = [f"{application} {_top_words(result)}" for application, result in tops]
         texts.append(f"{name}, the highest branch of each: {'; '.join(said)}.{_widest_words(own)}")
     return " ".join(texts)
 
@@ -206,8 +208,8 @@ def _highest(finding: TreeFinding) -> NodeFinding | None:
     """Return the dimension that came to the highest value; None where none has data."""
     names = [dimension.node for dimension in finding.design.dimensions] or list(finding.design.roots)
     shown = [name for name in names for name in (name, f"{name}, simulated sessions") if name in finding.design.by_name]
-    found = [finding.node(name) for name in shown]
-    return max((each for each in found if each.value is not None), key=lambda each: each.value or 0.0, default=None)
+    result = [finding.node(name) for name in shown]
+    return max((each for each in result if each.value is not None), key=lambda each: each.value or 0.0, default=None)
 
 
 def _top_words(found: NodeFinding | None) -> str:

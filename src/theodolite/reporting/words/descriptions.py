@@ -164,11 +164,11 @@ def _number(finding: RiskFinding, n: int) -> str:
 
 def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
     """Return the number of dialogues in which simulated users broke character; empty for none."""
-    found = [check for check in checks if check.n_dialogues]
-    if not found:
+    result = [check for check in checks if check.n_dialogues]
+    if not result:
         return ""
-    concerned = len({label for check in found for label in check.dialogues()})
-    kinds = ", ".join(f"{check.kind.value} {figures.count(check.n_dialogues)}" for check in found)
+    concerned = len({label for check in result for label in check.dialogues()})
+    kinds = ", ".join(f"{check.kind.value} {figures.count(check.n_dialogues)}" for check in result)
     n = max(check.n for check in checks)
     unread = unread_text(max(checks, key=lambda check: check.unread))
     more = f"; {unread}" if unread else ""

@@ -69,7 +69,7 @@ def test_the_power_is_stated_for_histories_with_a_rule_for_defects():
     text = " ".join(watch_text(watch, words()).split())
 
     assert "Power a higher defect rate is found with a probability of at least 0.8 within 100 scores" in text
-    assert "it is compared with a baseline (10.2 %)" in text
+    assert "it is compared with a baseline (10.2%)" in text
     assert "found with a known rate (--baseline RATE)" in text
     assert watch_document(watch, exit_code=0)["stretches"][0]["detectable"][1]["n"] == 200
 
