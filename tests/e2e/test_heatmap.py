@@ -102,3 +102,36 @@ def test_the_drawer_is_walked_by_keyboard_and_a_dialogue_leads_back_to_its_cell(
 
     expect(page.locator("#drawer")).to_be_visible()
     assert page.evaluate("location.hash") == address
+
+
+def test_the_worst_area_of_an_application_and_three_of_its_dialogues_take_two_clicks(page):
+    """Sort, then open the darkest cell of the first row."""
+    page.get_by_label("Sort").select_option("value")
+    first = page.locator("#heat tbody tr[data-area]:visible").first
+    expect(first.locator(".heat-cell.h8").first).to_be_visible()
+
+    first.locator(".heat-cell.h8").first.click()
+
+    assert page.locator("#drawer .drawer-list li").count() >= 3
+    expect(page.locator("#drawer h2")).to_contain_text(first.locator("th").inner_text())
+
+
+def test_two_clicks_show_each_variant_beside_the_application_without_controls(page):
+    page.get_by_role("link", name="Results", exact=True).click()
+
+    expect(page.get_by_role("heading", name="Effect of controls")).to_be_visible()
+    page.get_by_text(re.compile(r"^Other rules \(\d+\)$")).click()
+    chart = page.get_by_role("region", name="Jailbreak succeeded: none and its variants, chart")
+    expect(chart).to_be_visible()
+    for name in ("none (as it is)", "leaky (word-list)", "strict (reply-check)"):
+        expect(chart.get_by_text(name).first).to_be_visible()
+
+
+@pytest.mark.parametrize("tab", ["overview", "results", "completeness"])
+def test_no_tab_has_a_barrier_in_dark_mode(page, tab):
+    page.emulate_media(color_scheme="dark")
+    page.evaluate("tab => { location.hash = tab; }", tab)
+    expect(page.locator(".tabs a[aria-current]")).to_have_attribute("href", f"#{tab}")
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+
+    assert violations(page) == []

@@ -286,3 +286,21 @@ def test_a_dialogue_leads_to_the_same_prompt_in_another_application(visit):
     page.locator(".siblings a", has_text="gpt4").click()
 
     expect(page.locator("#reader h1")).to_have_text("gpt4/v2-1")
+
+
+def test_the_first_screen_and_one_click_show_how_far_a_judge_agrees_with_people(visit):
+    page = visit("xstest")
+    expect(page.get_by_text("agrees with people on 333 to 421 of 450")).to_be_visible()
+
+    page.get_by_role("link", name="Judges", exact=True).click()
+
+    expect(page.get_by_role("heading", name="Agreement", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Confusion matrices")).to_be_visible()
+
+
+def test_a_column_of_votes_leads_to_exactly_its_dialogues(visit):
+    page = visit("xstest", address="#judges")
+
+    page.locator("figure .chart").first.locator("g[data-set]").nth(1).click()
+
+    expect(page.locator("#list li")).to_have_count(13)

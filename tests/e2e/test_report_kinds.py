@@ -106,12 +106,15 @@ def test_no_tab_is_wider_than_a_phone(report, browser):
     assert too_wide == []
 
 
-def test_print_holds_the_results_and_opens_every_fold(report, browser):
+def test_print_shows_every_chart_with_its_shapes(report, browser):
     page = browser.new_context().new_page()
     page.goto(report.as_uri())
     page.emulate_media(media="print")
     charts = page.locator("#report .chart").all()
     hidden = [chart.get_attribute("aria-label") for chart in charts if not chart.is_visible()]
+    hidden += page.locator("#report .chart .shape").evaluate_all(
+        "shapes => shapes.filter(shape => getComputedStyle(shape).display === 'none').map(shape => shape.outerHTML)"
+    )
     page.context.close()
 
     assert hidden == []

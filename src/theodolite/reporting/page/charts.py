@@ -150,7 +150,7 @@ def _histogram(
     tint = f"t{panel.tint}" if panel.tint >= 0 else "plain"
     for place, part in enumerate(panel.parts):
         x, tall = start + step * place, height * part.n / ticks[-1]
-        bar = _rect("bar", x + step * 0.15, base - tall, step * 0.7, tall)
+        bar = _rect("shape", x + step * 0.15, base - tall, step * 0.7, tall)
         count = _text(x + step / 2, base - tall - 4, figures.count(part.n), anchor="middle") if part.n else ""
         yield f'<g class="{tint}"{_opens(part)}>{bar}{count}</g>'
         if every <= 1 or place % int(every) == 0:
@@ -230,7 +230,7 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
     shapes, y = [], 6.0
     for number, stage in enumerate(stages):
         width = (end - start) * stage.n / ticks[-1]
-        bar = _rect("bar", start, y + 4, width, 18)
+        bar = _rect("shape", start, y + 4, width, 18)
         count = _text(start + width + 8, y + 18, figures.count(stage.n))
         shapes.append(_text(NAME, y + 18, stage.label, kind="name", anchor="end"))
         shapes.append(f'<g class="plain"{_opens(stage)}>{bar}{count}</g>')
@@ -272,14 +272,14 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str) -> str:
 
 
 _MARKERS = (
-    '<circle class="bar" r="5"/>',
-    '<rect class="bar" x="-4.5" y="-4.5" width="9" height="9"/>',
-    '<path class="bar" d="M0-6.2L6.2 0 0 6.2-6.2 0z"/>',
-    '<path class="bar" d="M0-5.8L5.8 4.6H-5.8z"/>',
+    '<circle class="shape" r="5"/>',
+    '<rect class="shape" x="-4.5" y="-4.5" width="9" height="9"/>',
+    '<path class="shape" d="M0-6.2L6.2 0 0 6.2-6.2 0z"/>',
+    '<path class="shape" d="M0-5.8L5.8 4.6H-5.8z"/>',
     '<circle class="ring" r="4"/>',
-    '<path class="bar" d="M0 5.8L5.8-4.6H-5.8z"/>',
-    '<path class="bar" d="M0-5.8L5.5-1.8 3.4 4.7H-3.4L-5.5-1.8z"/>',
-    '<path class="bar" d="M-1.9-5.5H1.9V-1.9H5.5V1.9H1.9V5.5H-1.9V1.9H-5.5V-1.9H-1.9z"/>',
+    '<path class="shape" d="M0 5.8L5.8-4.6H-5.8z"/>',
+    '<path class="shape" d="M0-5.8L5.5-1.8 3.4 4.7H-3.4L-5.5-1.8z"/>',
+    '<path class="shape" d="M-1.9-5.5H1.9V-1.9H5.5V1.9H1.9V5.5H-1.9V1.9H-5.5V-1.9H-1.9z"/>',
 )
 """Marker of each application, by the number of its colour: hue and shape always go together."""
 

@@ -35,7 +35,7 @@ def test_ticks_are_round_and_reach_the_largest_count(most, ticks):
 def test_columns_of_all_histograms_are_on_one_scale():
     drawing = histograms([panel(1, 4), panel(2, 0, title="other")], label="severity", unit="dialogues")
 
-    heights = [float(one.get("height")) for one in rects(drawing, "bar")]
+    heights = [float(one.get("height")) for one in rects(drawing, "shape")]
     assert heights[1] == pytest.approx(4 * heights[0], abs=0.2)
     assert heights[2] == pytest.approx(2 * heights[0], abs=0.2)
     assert heights[3] == 0
@@ -63,7 +63,7 @@ def test_stages_of_a_funnel_are_on_the_scale_of_the_plan_and_name_their_losses()
 
     drawing = funnel(stages, [[Part(label="application timed out", n=2)]], label="funnel")
 
-    planned, run = (float(one.get("width")) for one in rects(drawing, "bar"))
+    planned, run = (float(one.get("width")) for one in rects(drawing, "shape"))
     assert run / planned == pytest.approx(58 / 60, abs=0.001)
     assert "lost: 2 application timed out" in texts(drawing)
 
