@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-.PHONY: help demo test test-shuffled test-wire check check-types check-rest format bench bench-peers docs clean
+.PHONY: help demo test test-shuffled test-wire check check-types check-rest format bench bench-peers docs docs-site clean
 
 VENV := .venv
 STAMPS := $(VENV)/.stamps
@@ -12,6 +12,7 @@ PYTHON := $(VENV)/bin/python
 INSTALL := $(PYTHON) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WIRE := .venv-wire
 WIRE_INSTALL := $(WIRE)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-wire.txt
+SITE := .venv-site
 OUT := theodolite-demo
 ARGS :=
 
@@ -66,8 +67,12 @@ docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files 
 	$(PYTHON) tools/cli_reference.py
 	$(VENV)/bin/theodolite schemas src/theodolite/resources/schemas
 
+docs-site: $(SITE)/.stamp ## Build the documentation as a site with search; writes build/site/index.html
+	@$(SITE)/bin/python tools/docs_site.py
+	@$(SITE)/bin/zensical build --clean --strict
+
 clean: ## Remove what the other targets made
-	rm -rf $(VENV) $(WIRE) $(OUT) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(WIRE) $(SITE) $(OUT) mkdocs.yml build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 # Stamps say what .venv holds; a change of the lists brings it up to date.
 
@@ -103,4 +108,11 @@ $(WIRE)/.stamp: tools/find_python.sh tools/dependency_group.py pyproject.toml co
 	@$(WIRE_INSTALL) hatchling editables
 	@$(WIRE_INSTALL) --requirement $(WIRE)/requirements.txt
 	@$(WIRE_INSTALL) --no-build-isolation --editable ".[inspect]"
+	@touch $@
+
+# The site generator is no part of .venv: nothing else needs it.
+
+$(SITE)/.stamp: tools/find_python.sh constraints-site.txt
+	@python="$$(sh tools/find_python.sh)" && echo "making $(SITE) with $$python" && "$$python" -m venv --clear $(SITE)
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --requirement constraints-site.txt
 	@touch $@
