@@ -207,6 +207,7 @@ def curated_records(
         without_consent=left_out,
         restricted={case.dialogue for case in cases if case.is_restricted},
         redact=lambda dialogue: redacted(dialogue, hidden.get(dialogue.key, ()), ""),
+        held_out={name for one in evidence.study.materials if one.is_held_out for name in one.scenarios},
         min_group=min_group,
     )
 

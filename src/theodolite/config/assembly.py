@@ -45,6 +45,7 @@ from theodolite.config.judges import (
 )
 from theodolite.config.load_context import TRANSLATIONS, Entry, LoadContext, dropped, is_broken, section
 from theodolite.config.models import model_from_domain, model_to_domain, price_book
+from theodolite.config.packets import read_packet, require_known
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.personas import check_meetings, persona_group_from_domain, persona_group_to_domain
 from theodolite.config.recordings import joined, recorded_to_domain
@@ -103,8 +104,8 @@ def study_to_domain(
     registry = _read_labels(parts, pack, schema_set, context, names)
     instruments = instruments_to_domain(_questionnaires(parts, pack, context), schema_set, registry, context)
     crosschecks.check_everything(parts, registry, context, models)
-    spec, guidelines = entry.spec, _guidelines(parts, pack, registry)
-    levels, annotation, event = _people(entry, pack, context)
+    spec, (levels, annotation, event) = entry.spec, _people(entry, pack, context)
+    guidelines = _guidelines(parts, pack, registry)
     study = Study(
         name=spec.study,
         applications=tuple(parts.applications),
@@ -132,8 +133,14 @@ def study_to_domain(
         annotator_attributes=annotator_attributes_of(entry.spec.annotators),
         preregistered=preregistered(series_entry, series, context),
     )
-    whole = replace(study, topics=_topics(parts, pack, context), gates=gates_to_domain(entry, study, context))
+    whole = _with_late_parts(study, parts, pack, context)
     return in_languages(_noted(whole, entry, series_entry, context), entry, context), _dialogues(parts)
+
+
+def _with_late_parts(study: Study, parts: StudyParts, pack: Pack, context: LoadContext) -> Study:
+    """Return a study with the parts that refer to the others."""
+    gates = gates_to_domain(parts.entry, study, context)
+    return replace(study, topics=_topics(parts, pack, context), gates=gates, materials=parts.materials)
 
 
 def _dialogues(parts: StudyParts) -> Sequence[RecordedDialogue]:
@@ -273,7 +280,11 @@ def _tested(
     own = [*_scenario_files(context), *section(parts.entry, "scenarios", parts.entry.spec.scenarios)]
     spec = parts.entry.spec
     own += cases_scenario(entry, spec.cases, scenarios=spec.scenarios, groups=spec.groups, context=context)
-    entries = _latest([*pack.scenarios, *own])
+    latest = _latest([*pack.scenarios, *own])
+    packet = read_packet(entry, spec.held_out, context)
+    require_known(entry, packet, [item.name for item in latest], context)
+    entries = [packet.over(item) for item in latest]
+    parts.materials = (*pack.materials, *filter(None, [packet.material]))
     risk_names = (*(risk.name for risk in risks), *dropped(parts.entry, "risks"))
     red_teaming = red_teaming_of(parts.entry, parts.entry.spec.levels, context, models)
     parts.scenarios = [

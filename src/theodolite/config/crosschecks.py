@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from theodolite.config.annotators import AnnotatorSpec, LabelColumn, ReferenceSpec, unfit_labels
 from theodolite.config.connections import ApplicationSpec, HttpSpec
@@ -40,6 +40,9 @@ from theodolite.domain.study import Reference
 from theodolite.testing.design import TASKS
 from theodolite.testing.strategies import catalogue_with
 
+if TYPE_CHECKING:
+    from theodolite.domain.contamination import ScenarioMaterial
+
 
 @dataclass(slots=True, kw_only=True)
 class StudyParts:
@@ -54,6 +57,7 @@ class StudyParts:
     groups: list[GroupReading] = field(default_factory=list)
     annotators: list[Annotator] = field(default_factory=list)
     reference: Reference | None = None
+    materials: tuple[ScenarioMaterial, ...] = ()
 
 
 Rows = Sequence[Mapping[str, str]]

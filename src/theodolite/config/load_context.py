@@ -329,6 +329,7 @@ class LoadContext:
         taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
         on_rows: Called while long tables are gone through; None for nobody.
         paths: Finds the files that the study names, and refuses those that it may not read.
+        packet_files: Texts of a held-out packet by name; they are read before those of the study and its packs.
     """
 
     folder: Path
@@ -344,6 +345,7 @@ class LoadContext:
     taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
     on_rows: OnRows | None = None
     paths: StudyPaths = field(init=False)
+    packet_files: dict[str, bytes] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Let all paths begin in the study's folder."""
@@ -355,6 +357,8 @@ class LoadContext:
 
     def text(self, entry: Entry[Spec], *keys: str | int, name: str) -> str | None:
         """Return a file's text; None and a fault where it cannot be read."""
+        if name in self.packet_files:
+            return decoded(self.packet_files[name])[0]
         path = self.find(name)
         if isinstance(path, RefusedPath):
             self.diagnostics.add(entry.diagnostic(*keys, message=path.message))

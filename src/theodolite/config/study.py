@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import Discriminator, Field, Tag, field_validator
@@ -18,6 +19,7 @@ from theodolite.config.instruments import AnnotationSchemaSpec, QuestionnaireSpe
 from theodolite.config.judges import CorrectionSpec, JudgeSpec
 from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
 from theodolite.config.models import ModelSpec
+from theodolite.config.packets import HeldOutSpec
 from theodolite.config.personas import PersonaGroupSpec
 from theodolite.config.scenarios import LevelName, ScenarioSpec
 from theodolite.config.series import RiskSpec, SeriesForm, TopicSpec
@@ -28,6 +30,7 @@ from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.instrument import Orientation
 
 if TYPE_CHECKING:
+    from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.gate import Gate
     from theodolite.domain.study import Study
 
@@ -66,6 +69,10 @@ class PackSpec(Spec):
     """Edition, set by its author."""
     about: str = ""
     """What it is and who wrote it."""
+    public_since: date | None = None
+    """Date of its publication, for the contamination note of reports."""
+    canary: str = ""
+    """UUID that occurs nowhere else; one in a response shows that an application has seen the pack."""
     warning: str = ""
     """What people may meet in its scenarios that can be unpleasant, where a study says nothing of its own."""
     validity: str = ""
@@ -105,6 +112,8 @@ class StudySpec(Spec):
     """Language of its texts, as a tag; translations are in `translations/<language>.yaml`."""
     series: SeriesForm = ""
     """Evaluation series of the study: a name (`series/<name>.yaml`), or the series itself."""
+    held_out: HeldOutSpec | None = None
+    """Packet with scripts and secrets of scenarios that are published nowhere."""
     pack: OneOrMore | None = None
     """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
     connection: ConnectionSpec | None = None
@@ -186,6 +195,7 @@ class Pack:
     questionnaires: tuple[Entry[QuestionnaireSpec], ...] = ()
     schema: str = ""
     warning: str = ""
+    materials: tuple[ScenarioMaterial, ...] = ()
 
 
 def pack_names() -> tuple[str, ...]:
@@ -217,6 +227,7 @@ def read_packs(entry: Entry[StudySpec], context: LoadContext) -> Pack:
         questionnaires=tuple(item for pack in packs for item in pack.questionnaires),
         schema=next((pack.schema for pack in reversed(packs) if pack.schema), ""),
         warning="\n\n".join(dict.fromkeys(pack.warning for pack in packs if pack.warning)),
+        materials=tuple(item for pack in packs for item in pack.materials),
     )
 
 
@@ -244,6 +255,20 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
         questionnaires=tuple(_entries(source, name, "questionnaires", spec.questionnaires)),
         schema=spec.schema_,
         warning=spec.warning.strip(),
+        materials=(_material(name, spec),),
+    )
+
+
+def _material(name: str, spec: PackSpec) -> ScenarioMaterial:
+    """Return what is recorded of a pack for the contamination note."""
+    from theodolite.domain.contamination import ScenarioMaterial, canary_digest
+
+    return ScenarioMaterial(
+        name=name,
+        version=spec.edition,
+        public_since=spec.public_since.isoformat() if spec.public_since else "",
+        canaries=(canary_digest(spec.canary),) if spec.canary else (),
+        scenarios=tuple(spec.scenarios),
     )
 
 

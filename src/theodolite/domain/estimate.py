@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from theodolite.domain.application import Claim
+from theodolite.domain.contamination import ContaminationCheck
 from theodolite.domain.estimate_subject import (
     ALL_APPLICATIONS,
     EstimateSubject,
@@ -176,6 +177,7 @@ class Findings:
         orders: What the order of questions, answers and dialogues did to answers, a question and order each.
         order_metrics: The order of scores over dialogues and runs, and in people's ranking.
         event: Blinding, exposure and withdrawals; None where nobody took part.
+        contamination: The search for canaries, one for each pack and held-out packet of the study.
     """
 
     measurements: tuple[Measurement, ...]
@@ -197,6 +199,7 @@ class Findings:
     orders: tuple[OrderEffect, ...] = ()
     order_metrics: OrderMetrics = field(default_factory=OrderMetrics)
     event: EventFinding | None = None
+    contamination: tuple[ContaminationCheck, ...] = ()
 
 
 class ClaimStanding(StrEnum):

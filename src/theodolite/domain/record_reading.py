@@ -85,9 +85,11 @@ def _hints(kind: type) -> dict[str, Any]:
     """Return the types of a record's fields."""
     if kind is not Study:
         return get_type_hints(kind)
-    from theodolite.domain import event, gate, schema, study_parts, tree  # a study imports them for type checks only
+    # a study imports them for type checks only
+    from theodolite.domain import contamination, event, gate, schema, study_parts, tree
 
-    names = {name: part for module in (event, gate, schema, study_parts, tree) for name, part in vars(module).items()}
+    modules = (contamination, event, gate, schema, study_parts, tree)
+    names = {name: part for module in modules for name, part in vars(module).items()}
     return get_type_hints(kind, localns=names)
 
 

@@ -16,6 +16,7 @@ from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 
 if TYPE_CHECKING:  # what a study does not have need not be loaded
+    from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Series
     from theodolite.domain.gate import Gate
     from theodolite.domain.schema import AnnotationSchema, Questionnaire
@@ -102,6 +103,7 @@ class Study:
         sampling: How many dialogues.
         budget: Where a run stops.
         pack: Name of the scenario pack that it builds on; empty for none.
+        materials: Its packs and its held-out packet, for the contamination note.
         levels: What each level of testing is to hold; empty means model testing alone.
         annotation: How people's annotation is organised.
         event: When and how people take part, where they do.
@@ -148,6 +150,7 @@ class Study:
     translations: tuple[Translation, ...] = ()
     topics: tuple[SensitiveTopic, ...] = ()
     gates: tuple[Gate, ...] = ()
+    materials: tuple[ScenarioMaterial, ...] = ()
 
     @property
     def run_fingerprint(self) -> str:
@@ -172,6 +175,7 @@ class Study:
             budget=Budget(),
             topics=(),
             gates=(),
+            materials=(),
         )
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 

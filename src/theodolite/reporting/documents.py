@@ -336,6 +336,8 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
         yield Heading(title)
         rows = tuple((line,) for line in evidence[part])
         yield DocumentTable(columns=("Result",), rows=rows) if rows else _said("Nothing was measured.")
+    yield Heading("Contamination")
+    yield _contamination(results)
     yield Heading("Simulated users beside people")
     yield _listed(results, "realism", "No scenario was used by both.")
     yield Heading("Effects of order")
@@ -411,6 +413,27 @@ def _tree_lines(results: CitedResults) -> Iterator[Text]:
                 change = results.cite(f"{at}/without/{index}/change")
                 line = (*line, f"; without {without['child']}, {without['node']} changes by ", change)
             yield line
+
+
+def _contamination(results: CitedResults) -> Block:
+    """Return publication and canaries of each pack and packet."""
+    materials: tuple[tuple[Text, ...], ...] = tuple(
+        (
+            (f"{entry['material']} {entry['version']}".strip(),),
+            ("held out" if entry["held_out"] else f"public since {entry['public_since'] or 'an unknown date'}",),
+            (results.cite(f"/contamination/{place}/searched_responses"),),
+            (Number(f"/contamination/{place}/found", _found_text(entry)),),
+        )
+        for place, entry in enumerate(results.data.get("contamination") or [])
+    )
+    columns = ("Material", "Publication", "Searched responses", "Canaries")
+    return DocumentTable(columns=columns, rows=materials) if materials else _said("No pack or packet; not tested.")
+
+
+def _found_text(entry: Mapping[str, Any]) -> str:
+    if not entry["canaries"]:
+        return "no canary; not tested"
+    return "; ".join(f"{one['application']}: {', '.join(one['dialogues'])}" for one in entry["found"]) or "none found"
 
 
 def _people_in(results: CitedResults) -> frozenset[str]:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.event import Series
 from theodolite.domain.release import IdentifierFinding, ReleasedRecords, ReviewDecision
 from theodolite.domain.study import Study
-from theodolite.usecases.releasing import redacted_records
+from theodolite.usecases.releasing import redacted_records, without_reasons
 
 NOT_RELEASED = "text not released"
 _OTHER = "another application"
@@ -117,7 +116,7 @@ def without_words(records: ReleasedRecords, labels: Collection[str]) -> Released
     return replace(
         records,
         dialogues=tuple(_withheld(one) if one.label in labels else one for one in records.dialogues),
-        annotations=tuple(_without_reasons(one) if one.dialogue in keys else one for one in records.annotations),
+        annotations=tuple(without_reasons(one) if one.dialogue in keys else one for one in records.annotations),
         adjudications=tuple(
             replace(one, rationale="", raw="") if one.dialogue in keys else one for one in records.adjudications
         ),
@@ -127,15 +126,6 @@ def without_words(records: ReleasedRecords, labels: Collection[str]) -> Released
 def _withheld(dialogue: Dialogue) -> Dialogue:
     turns = (replace(turn, prompt="", response="", context="", withheld=NOT_RELEASED) for turn in dialogue.turns)
     return replace(dialogue, turns=tuple(turns), context="", strategies=())
-
-
-def _without_reasons(annotation: Annotation) -> Annotation:
-    votes = (replace(vote, answers=tuple(map(_bare, vote.answers))) for vote in annotation.votes)
-    return replace(annotation, answers=tuple(map(_bare, annotation.answers)), votes=tuple(votes))
-
-
-def _bare(answer: Answer) -> Answer:
-    return replace(answer, reasoning="", evidence=(), raw="")
 
 
 def _of_applications(records: ReleasedRecords, own: Collection[str]) -> ReleasedRecords:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from theodolite.assessment.redaction import identifiers
 from theodolite.domain.annotating.label_sample import LabelSample
-from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind
+from theodolite.domain.annotation import Adjudication, Annotation, AnnotatorKind, Answer
 from theodolite.domain.annotator import Annotator, RecordedLabels
 from theodolite.domain.application import Application, RecordedFile
 from theodolite.domain.dialogue import Dialogue, TesterType
@@ -22,10 +22,11 @@ from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.network import NetworkSettings
-from theodolite.domain.persona import Persona, Script
+from theodolite.domain.persona import Attack, Persona, Script
 from theodolite.domain.plan import PlannedSession, Slot, Tester
 from theodolite.domain.release import DialogueAssignment, IdentifierFinding, ReleasedRecords, ReviewDecision
 from theodolite.domain.run import Failure, Run, Spending
+from theodolite.domain.scenario import Scenario, TestPacket
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
 
@@ -77,15 +78,25 @@ def curate(
             hidden = redact(dialogue)
             dialogues.append(_without_texts(hidden) if dialogue.scenario in held_out else hidden)
     keys = {one.key for one in dialogues}
-    sessions = _with_common_groups([one for one in evidence.sessions if one.label not in reasons], min_group)
+    shown = (_without_aim(one, held_out) for one in evidence.sessions if one.label not in reasons)
+    sessions = _with_common_groups(list(shown), min_group)
+    private = {one.key for one in dialogues if one.scenario in held_out}
     groups = {session.label: session.groups for session in sessions}
     return ReleasedRecords(
-        study=evidence.study,
+        study=_without_packets(evidence.study, held_out),
         run=evidence.run,
         sessions=sessions,
         dialogues=tuple(replace(one, groups=_as_common(one.groups, groups[one.label])) for one in dialogues),
-        annotations=tuple(one for one in evidence.archive.annotations() if one.dialogue in keys),
-        adjudications=tuple(one for one in evidence.archive.adjudications() if one.dialogue in keys),
+        annotations=tuple(
+            without_reasons(one) if one.dialogue in private else one
+            for one in evidence.archive.annotations()
+            if one.dialogue in keys
+        ),
+        adjudications=tuple(
+            replace(one, rationale="", raw="") if one.dialogue in private else one
+            for one in evidence.archive.adjudications()
+            if one.dialogue in keys
+        ),
         failures=tuple(one for one in evidence.archive.failures() if one.label not in reasons),
         responses=tuple(_closed(evidence, keys)),
         assignments=tuple(_assignments(evidence, dialogues)),
@@ -104,6 +115,51 @@ def _assignments(evidence: Evidence, dialogues: Iterable[Dialogue]) -> Iterator[
         for position in assigned:
             if position in keys:
                 yield DialogueAssignment(annotator=annotator, dialogue=keys[position])
+
+
+def _without_packets(study: Study, held_out: Collection[str]) -> Study:
+    """Return a study without the scripts, aims, signs and sources of held-out scenarios."""
+    return replace(
+        study,
+        scenarios=tuple(_hidden(one) if one.name in held_out else one for one in study.scenarios),
+        translations=() if held_out else study.translations,
+    )
+
+
+def _without_aim(session: PlannedSession, held_out: Collection[str]) -> PlannedSession:
+    """Return a session of a held-out scenario without the words of its attack."""
+    if session.scenario not in held_out or not isinstance(session.tester, Attack):
+        return session
+    return replace(session, tester=replace(session.tester, aim=replace(session.tester.aim, ask=_HELD_OUT)))
+
+
+def _hidden(scenario: Scenario) -> Scenario:
+    scripts = (
+        replace(one, prompts=(_HELD_OUT,) * len(one.prompts), expected="", values={}) for one in scenario.scripts
+    )
+    return replace(
+        scenario,
+        goal=_HELD_OUT,
+        starter="",
+        packet=TestPacket(),
+        scripts=tuple(scripts),
+        instructions={},
+        corpus=(),
+        aims=tuple(replace(one, ask=_HELD_OUT) for one in scenario.aims),
+    )
+
+
+_HELD_OUT: Final = "held out"
+
+
+def without_reasons(annotation: Annotation) -> Annotation:
+    """Return an annotation without reasons, quotes and raw replies."""
+    votes = (replace(vote, answers=tuple(map(_bare_answer, vote.answers))) for vote in annotation.votes)
+    return replace(annotation, answers=tuple(map(_bare_answer, annotation.answers)), votes=tuple(votes))
+
+
+def _bare_answer(answer: Answer) -> Answer:
+    return replace(answer, reasoning="", evidence=(), raw="")
 
 
 def _without_texts(dialogue: Dialogue) -> Dialogue:

@@ -26,6 +26,7 @@ from theodolite.config.instruments import (
 )
 from theodolite.config.judges import CalibrationSpec, CorrectionSpec, JudgeSpec, WordRuleSpec
 from theodolite.config.models import ListedPriceSpec, ModelSpec, PriceSpec
+from theodolite.config.packets import HeldOutSpec, PacketSpec
 from theodolite.config.personas import PersonaGroupSpec
 from theodolite.config.questions import ExemplarSpec, QuestionSpec
 from theodolite.config.recordings import RecordedSpec
@@ -52,6 +53,8 @@ TABLES: dict[str, type[Spec]] = {
     "listed price": ListedPriceSpec,
     "series": SeriesSpec,
     "taxonomy": TaxonomySpec,
+    "held out": HeldOutSpec,
+    "packet": PacketSpec,
     "every application": ApplicationSpec,
     "recorded": RecordedSpec,
     "prompted model": PromptedModelSpec,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from statistics import median
+from typing import TYPE_CHECKING
 
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, annotators_of, positions_of
 from theodolite.domain.answers import Positions
@@ -76,6 +77,9 @@ from theodolite.measurement.study.risks import coding_findings, risk_findings
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
+if TYPE_CHECKING:
+    from theodolite.domain.contamination import ContaminationCheck
+
 
 def measure_study(
     evidence: Evidence, *, role_break_rules: RoleBreakRules | None = None, summaries: Methods = BUILT_IN
@@ -136,6 +140,41 @@ def measure_study(
         orders=tuple(order_findings(evidence)),
         order_metrics=order_metrics(evidence),
         event=event_finding(evidence.study, evidence.event),
+        contamination=contamination_checks(evidence),
+    )
+
+
+def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
+    """Return for each material of a study the dialogues in which an application repeats one of its canaries.
+
+    A canary in a response shows that the application, or what it was built from, has seen the material;
+    no canary in any response does not show the opposite.
+
+    Source:
+        Srivastava et al. (2023), Beyond the Imitation Game, TMLR, arXiv:2206.04615 (canary strings).
+    """
+    materials = evidence.study.materials
+    if not materials:
+        return ()
+    from theodolite.domain.contamination import CANARY, ContaminationCheck, canary_digest
+
+    guarded = {digest: material.name for material in materials for digest in material.canaries}
+    found: dict[str, dict[str, dict[str, None]]] = {material.name: {} for material in materials}
+    n = 0
+    for dialogue in evidence.archive.dialogues() if guarded else ():
+        for turn in dialogue.turns:
+            n += bool(turn.response)
+            for text in CANARY.findall(turn.response):
+                name = guarded.get(canary_digest(text))
+                if name is not None:
+                    found[name].setdefault(dialogue.application, {})[dialogue.label] = None
+    return tuple(
+        ContaminationCheck(
+            material=material,
+            responses=n if material.canaries else 0,
+            found={application: tuple(labels) for application, labels in found[material.name].items()},
+        )
+        for material in materials
     )
 
 

@@ -62,7 +62,7 @@ from theodolite.reporting.page.testers import (
 from theodolite.reporting.page.trees import tree_views
 from theodolite.reporting.page.tuning import Section
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import criteria_facts, series_facts
+from theodolite.reporting.words.descriptions import contamination_facts, criteria_facts, series_facts
 from theodolite.reporting.words.reading_aids import read_words
 
 WORDS = "words.yaml"
@@ -311,6 +311,7 @@ class MethodView:
     scenarios: tuple[tuple[str, str, tuple[str, ...]], ...]
     series: tuple[tuple[str, str], ...] = ()
     criteria: tuple[tuple[str, str], ...] = ()
+    contamination: tuple[tuple[str, str], ...] = ()
 
 
 def method_view(subject: Subject) -> MethodView:
@@ -339,6 +340,7 @@ def method_view(subject: Subject) -> MethodView:
         scenarios=tuple((scenario.name, scenario.goal, _unstated(scenario.proxy)) for scenario in study.scenarios),
         series=series_facts(study),
         criteria=criteria_facts(subject.evidence.criteria),
+        contamination=contamination_facts(study, subject.findings.contamination),
     )
 
 

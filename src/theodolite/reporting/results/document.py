@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
@@ -45,6 +45,9 @@ from theodolite.reporting.results.testers import (
     task_entry,
 )
 from theodolite.reporting.results.trees import tree_entries
+
+if TYPE_CHECKING:
+    from theodolite.domain.contamination import ContaminationCheck
 
 SCHEMA_VERSION = "2.0"
 
@@ -109,6 +112,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "gates": _gates(evidence, findings, facts),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
+        "contamination": [_contamination(check) for check in findings.contamination],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
@@ -254,6 +258,21 @@ def _failure(failure: Failure) -> dict[str, Json]:
         "annotator": failure.annotator or None,
         "endpoint": failure.endpoint or None,
         "tries": failure.tries,
+    }
+
+
+def _contamination(check: ContaminationCheck) -> Json:
+    material = check.material
+    return {
+        "material": material.name,
+        "version": material.version,
+        "held_out": material.is_held_out,
+        "public_since": material.public_since or None,
+        "sha256": material.sha256 or None,
+        "scenarios": list(material.scenarios),
+        "canaries": len(material.canaries),
+        "searched_responses": check.responses,
+        "found": [{"application": name, "dialogues": list(labels)} for name, labels in check.found.items()],
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from theodolite.domain.annotation import Annotation, Control, Vote
 from theodolite.domain.choices import Identification
+from theodolite.domain.contamination import ContaminationCheck, ScenarioMaterial
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.event import Series
@@ -194,6 +195,46 @@ def heading_of(guideline: Guideline, rule: DefectRule) -> str:
 def short_phrase(rule: DefectRule) -> str:
     """Return what a defect is without the number of dialogues, e.g. `fully refused`."""
     return rule.phrase.split(", of {n}")[0] if rule.phrase else "defects"
+
+
+def contamination_facts(study: Study, checks: Sequence[ContaminationCheck]) -> tuple[tuple[str, str], ...]:
+    """Return the contamination note as pairs of name and text: what was public since when, and canaries in responses.
+
+    Scenarios from no pack and no packet are listed as unknown: nobody states where else they are published.
+    """
+    facts = [
+        (_material_name(check.material), f"{_publication(check.material)}; {_canaries(check)}") for check in checks
+    ]
+    known = {name for check in checks for name in check.material.scenarios}
+    own = [scenario.name for scenario in study.scenarios if scenario.name not in known]
+    if own or not checks:
+        about = f"Scenarios {', '.join(own)}" if own else "Prompts of the study"
+        facts.append((about, "publication unknown; no canary, so contamination was not tested"))
+    return tuple(facts)
+
+
+def _material_name(material: ScenarioMaterial) -> str:
+    kind = "Packet" if material.sha256 else "Pack"
+    return f"{kind} {material.name}" + (f", version {material.version}" if material.version else "")
+
+
+def _publication(material: ScenarioMaterial) -> str:
+    if material.is_held_out:
+        return f"held out, SHA-256 {material.sha256[:12]}"
+    return f"public since {material.public_since}" if material.public_since else "public, date not stated"
+
+
+def _canaries(check: ContaminationCheck) -> str:
+    n = len(check.material.canaries)
+    if not n:
+        return "no canary, so contamination was not tested"
+    if not check.responses:
+        return "no response was searched for its canary"
+    searched = f"{figures.count(check.responses)} responses searched"
+    if not check.found:
+        return f"no canary in {searched}; this does not exclude contamination"
+    parts = (f"{name} repeats a canary in {', '.join(labels)}" for name, labels in check.found.items())
+    return f"contaminated: {'; '.join(parts)} ({searched})"
 
 
 def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
