@@ -34,7 +34,12 @@ _ORDER_SIDE = {"given": "answers"}
 _BLINDING = {"about": "guessed"}
 _CRITERIA = {"about": "subject"}
 _ANNOTATOR = {"certificate": "validated"}
-_NEW: Mapping[str, Any] = {"gates": None, "network": [], "order_metrics": {"sequences": [], "rankings": []}}
+_NEW: Mapping[str, Any] = {
+    "contamination": [],
+    "gates": None,
+    "network": [],
+    "order_metrics": {"sequences": [], "rankings": []},
+}
 """Parts that form 1 did not have."""
 
 
