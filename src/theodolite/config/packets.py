@@ -7,10 +7,11 @@ import io
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -71,8 +72,7 @@ class PacketSpec(Spec):
         return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packet:
+class Packet(NamedTuple):
     """A packet that has been read.
 
     Attributes:
@@ -80,7 +80,7 @@ class Packet:
         material: What is recorded of it.
     """
 
-    scenarios: Mapping[str, Entry[ScenarioSpec]] = field(default_factory=dict)
+    scenarios: Mapping[str, Entry[ScenarioSpec]] = MappingProxyType({})
     material: ScenarioMaterial | None = None
 
     def over(self, entry: Entry[ScenarioSpec]) -> Entry[ScenarioSpec]:
