@@ -228,7 +228,7 @@ _TEMPLATES = {
     "BACKEND": "django.template.backends.django.DjangoTemplates",
     "APP_DIRS": True,
     "OPTIONS": {
-        "builtins": ["django.templatetags.i18n"],
+        "builtins": ["django.templatetags.i18n", "theodolite.web.components"],
         "context_processors": [
             "django.template.context_processors.request",
             "django.contrib.auth.context_processors.auth",

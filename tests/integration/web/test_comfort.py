@@ -44,10 +44,11 @@ def test_strong_contrast_is_seven_to_one_or_more(colours):
     shades = dict(re.findall(r"(--[\w-]+): (#\w+);", inside))
 
     for ink, paper in (
-        ("ink", "paper"),
-        ("soft", "paper"),
-        ("accent", "paper"),
-        ("fault", "paper"),
+        ("text", "surface"),
+        ("text-3", "surface"),
+        ("accent", "surface"),
+        ("att", "surface"),
+        ("crit", "surface"),
         ("on-accent", "accent"),
     ):
         assert contrast(shades[f"--{ink}"], shades[f"--{paper}"]) >= 7, ink
