@@ -49,7 +49,6 @@ FORMER_NAMES = frozenset(
         "Knock",
         "Lapse",
         "Leak",
-        "Library",
         "Likeness",
         "Lines",
         "LiveRoom",

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import theodolite.web
+from theodolite.domain.event import Role
+from theodolite.web.components import SECTIONS, icon
+
+WEB = Path(theodolite.web.__file__).parent
+
+
+def test_an_icon_is_drawn_inline_and_hidden_from_readers():
+    drawn = icon("home", "small")
+
+    assert drawn.startswith('<svg class="icon icon-small"')
+    assert 'aria-hidden="true"' in drawn
+    assert "style=" not in drawn
+
+
+def test_an_unknown_icon_is_an_error():
+    with pytest.raises(KeyError):
+        icon("no-such-icon")
+
+
+@pytest.mark.parametrize("role", sorted(SECTIONS, key=lambda role: role.value))
+def test_every_section_has_an_icon_and_covers_its_pages_once(role):
+    names = [name for one in SECTIONS[role] for name in (*(page for page, _ in one.pages), *one.inner)]
+
+    assert all(icon(one.icon) for one in SECTIONS[role])
+    assert len(names) == len(set(names))
+
+
+def test_testers_have_no_sidebar():
+    assert not {Role.RED_TEAMER, Role.FIELD_TESTER} & set(SECTIONS)
+
+
+def test_templates_name_existing_icons():
+    texts = "".join(path.read_text(encoding="utf-8") for path in (WEB / "templates").rglob("*.html"))
+    names = set(re.findall(r"{% icon \"([\w-]+)\"", texts))
+
+    assert names
+    assert all(icon(name) for name in names)
+
+
+@pytest.mark.parametrize("sheet", ["tabler.css", "tabler.rtl.css", "app.css"])
+def test_style_sheets_load_nothing_from_elsewhere(sheet):
+    style = (WEB / "static" / "web" / sheet).read_text(encoding="utf-8")
+    addresses = re.findall(r"url\(\"?'?([^\"')]+)", style)
+
+    assert all(address.startswith("data:") or address == "inter.woff2" for address in addresses)
+    assert "@import" not in style
+
+
+def test_both_directions_style_the_same_classes():
+    sheets = [(WEB / "static" / "web" / name).read_text(encoding="utf-8") for name in ("tabler.css", "tabler.rtl.css")]
+    left, right = (set(re.findall(r"\.([a-z][\w-]*)", sheet)) for sheet in sheets)
+
+    assert left == right
+    assert sheets[0] != sheets[1]
