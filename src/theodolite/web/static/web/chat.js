@@ -172,6 +172,7 @@ if (form) {
   });
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.isComposing) return;
+    if (window.matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey) return; // no Shift key there
     const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
     const sends = event.ctrlKey || event.metaKey || (page.dataset.enter === "sends" ? plain : event.shiftKey);
     if (sends) {
