@@ -126,6 +126,9 @@ def test_two_clicks_show_each_variant_beside_the_application_without_controls(pa
     expect(chart).to_be_visible()
     for name in ("none (as it is)", "leaky (word-list)", "strict (reply-check)"):
         expect(chart.get_by_text(name).first).to_be_visible()
+    figure = page.locator("figure.block", has=chart)
+    figure.locator("summary").click()
+    expect(figure.get_by_text("0 of 24, 0.0% (at most 11.9)")).to_have_count(2)  # in the drawing and in its table
 
 
 @pytest.mark.parametrize("tab", ["overview", "results", "completeness"])

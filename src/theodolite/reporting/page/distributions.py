@@ -336,13 +336,13 @@ def _control_chart(
         drawing=dots(rows, axis=axis_of(subject, guideline, rule), label=_in_words(title)),
         table=Table(
             title=f"{title}: values",
-            columns=(*columns("Application", "Controls", "Level of testing"), Column("Defects", ColumnKind.RATE)),
+            columns=columns("Application", "Controls", "Level of testing", "Defects"),
             rows=tuple(
                 (
                     rate.measurement.application,
                     controls[rate.measurement.application],
                     rate.station or "one level",
-                    TableCell(value=rate.estimate, kind=ColumnKind.RATE, estimate=rate.place),
+                    TableCell(value=_share_words(rate), estimate=rate.place),
                 )
                 for rate in ordered
             ),
@@ -365,18 +365,22 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
         by = f"by {title_of(subject.study, rate.annotator)}" if several else ""
         where = ", ".join(filter(None, (rate.station, by)))
         low, value, high = ends_of(rate)
-        name, estimate = rate.measurement.application, rate.estimate
-        if estimate is None:
-            continue
-        share = figures.percent(value)
+        name = rate.measurement.application
         yield ShareRow(
             title=f"{name} ({controls[name]})",
             tint=subject.tint(name),
             low=low,
             value=value,
             high=high,
-            text=f"{rate.defects_text} of {figures.count(estimate.n)}, {share} ({interval_words(rate)})",
+            text=_share_words(rate),
             heading=where if where != heading else "",
             opens=rate.place,
         )
         heading = where
+
+
+def _share_words(rate: Rate) -> str:
+    """Return a rate with the interval or bound that the rest of the report has, for the drawing and its table."""
+    estimate = rate.estimate
+    share = figures.percent(estimate.value) if estimate else "undefined"
+    return f"{rate.defects_text} of {figures.count(estimate.n if estimate else 0)}, {share} ({interval_words(rate)})"
