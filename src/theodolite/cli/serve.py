@@ -1,4 +1,4 @@
-"""`theodolite view`, `serve`, `label` and `dry-run`: pages for people."""
+"""`theodolite view`, `serve`, `label` and `dry-run`: pages for people; `copy-database` for their records."""
 
 from __future__ import annotations
 
@@ -343,6 +343,44 @@ def _foot(result: DryRunResult, study: str) -> list[str]:
 
 def _line(head: str, text: str) -> str:
     return f"{head:<{_HEAD}}{_cut(text, WIDTH - _HEAD)}"
+
+
+@click.command()
+@study_argument
+@click.option(
+    "--to",
+    "side",
+    type=click.Choice(["postgresql", "sqlite"]),
+    required=True,
+    help="Copy the workspace's file to the database in DATABASE_URL, or back.",
+)
+@json_option
+def copy_database(study: str, *, side: str, as_json: bool) -> int:
+    """Copy all records of a workspace between its file and PostgreSQL.
+
+    The target must have no runs. The copy is one transaction; counts and hashes of each table
+    are compared before it ends.
+
+    \b
+    Examples
+      theodolite copy-database support --to postgresql
+      theodolite copy-database support --to sqlite
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.bootstrap.database_copy import copy_database as copy
+
+    address = os.environ.get(DATABASE_VARIABLE, "")
+    if not address:
+        message = "`DATABASE_URL` is not set; set it to the address of the PostgreSQL database"
+        raise InputError(message)
+    tables = copy(workspace_for(_folder(study)), address, to_postgresql=side == "postgresql")
+    if as_json:
+        found = [asdict(table) for table in tables]
+        click.echo(as_line({"exit_code": 0, "tables": found}))
+        return 0
+    for table in tables:
+        click.echo(f"  {table.name:<36}{table.rows:>10,}  {table.digest[:12]}")
+    click.echo(f"Copied {sum(table.rows for table in tables):,} rows of {len(tables)} tables; all hashes are equal.")
+    return 0
 
 
 def _cut(text: str, width: int) -> str:
