@@ -224,6 +224,9 @@ MOST_AT_FIRST_PRICED = 32
 """Calls in flight at first where an earlier run knows that such an account bears more; count."""
 
 
+ALONE_RENEWAL_S = 4.0
+"""Interval at which a process without others renews its leases of slots; seconds."""
+
 NO_SLOT_POLL_S = 0.5
 """Pause before slots are requested again while other workers have leased all of them; seconds."""
 
@@ -383,15 +386,18 @@ class SlotPools:
         self._folder = folder
         self.limits = limits
         self._n_others = 0
+        self._next_renewal_s = clock.monotonic_s() + ALONE_RENEWAL_S
         self._accounts: dict[tuple[str, str], SlotPool] = {}
         self.windows: dict[tuple[str, str, str], Window | SharedWindow] = {}
 
     async def renew(self) -> None:
-        """Adapt the leased slots if other workers came or left; a process that is alone asks and writes nothing."""
+        """Adapt the leased slots to other workers; a process that is alone renews its lease less often."""
         if self.limits is None:
             return
         before, self._n_others = self._n_others, await self.limits.n_other_workers()
-        if before or self._n_others:
+        now_s = self._clock.monotonic_s()
+        if before or self._n_others or now_s >= self._next_renewal_s:
+            self._next_renewal_s = now_s + ALONE_RENEWAL_S
             for account in self._accounts.values():
                 if account.is_used:
                     await account.renew()

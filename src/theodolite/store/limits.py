@@ -29,8 +29,8 @@ if TYPE_CHECKING:  # a run without limits loads none of them
 
 Result = TypeVar("Result")
 
-SLOT_LEASE_S = 60.0
-"""Duration of a lease of slots; seconds."""
+SLOT_LEASE_S = 10.0
+"""Duration of a lease of slots; seconds. Short, since the slots of a killed worker are missing so long."""
 
 PART = 2
 """Share of the free budget that a worker leases among others: one part in `PART` times their number."""
@@ -54,9 +54,8 @@ def register(run_id: int, owner: str, lease_s: float) -> None:
 
 
 def extend(owner: str, lease_s: float) -> None:
-    """Extend the leases of a worker, in the transaction of its heartbeat."""
+    """Extend the registration of a worker, in the transaction of its heartbeat."""
     WorkerRow.objects.filter(owner=owner).update(until=DatabaseClock() + lease_s)
-    SlotLeaseRow.objects.filter(owner=owner).update(until=DatabaseClock() + lease_s)
 
 
 def remove(*owners: str) -> None:
@@ -153,7 +152,8 @@ class WorkerLimits:
         fair = max(1, parallel // n_workers)
         # Others that have less than their share will ask for it; those that have more keep it until they return it.
         reserved = sum(max(slots, fair) for slots in others.values())
-        slots = max(0, min(parallel - sum(others.values()), max(fair, parallel - reserved)))
+        # One slot at least: a worker that starts after another one was killed must not wait for the end of a lease.
+        slots = max(1, min(parallel - sum(others.values()), max(fair, parallel - reserved)))
         rows.update_or_create(
             account=account,
             owner=self._owner,
