@@ -30,7 +30,8 @@ CODE = re.compile(r"`[^`\n]+`")
 
 def pages() -> list[Path]:
     """Return every document that people write."""
-    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    names = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "llms.txt", "skills/theodolite/SKILL.md")
+    top = [ROOT / name for name in names]
     return [*top, *(path for path in sorted(DOCS.rglob("*.md")) if path.name not in GENERATED)]
 
 
