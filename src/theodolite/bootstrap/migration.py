@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +14,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, cast
 
 from django.apps import AppConfig
-from django.db import connection
+from django.db import Error, connection
 from filelock import FileLock
 
 from theodolite.domain.errors import WrongSchema
@@ -23,6 +25,8 @@ from theodolite.store.executor import Place, database_thread
 if TYPE_CHECKING:  # who finds everything in place waits for nothing that makes or changes tables
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor
     from django.db.migrations.state import StateApps
+
+_LOG = logging.getLogger(__name__)
 
 _APPLIED = "SELECT name FROM django_migrations WHERE app = 'store' ORDER BY name"
 _NUMBERED = re.compile(r"\d{4}_\w+")
@@ -88,6 +92,35 @@ def _has_tables(path: Place) -> bool:
             )
             raise WrongSchema(message)
         return False
+
+
+def why_not_ready() -> str:
+    """Return why the database of the calling thread cannot serve pages; empty if it can.
+
+    The text has no address, name or path; the log has the error of the database.
+    """
+    try:
+        with connection.cursor() as cursor:
+            if "django_migrations" not in connection.introspection.table_names(cursor):
+                return "the database has no tables"
+            cursor.execute("SELECT app, name FROM django_migrations")
+            applied = {(str(app), str(name)) for app, name in cursor.fetchall()}
+    except Error as error:
+        _LOG.warning("the database cannot be reached", exc_info=error)
+        return "the database cannot be reached"
+    if _last_migrations() - applied:
+        return "an older version of Theodolite wrote the database, and it is not migrated"
+    if {name for app, name in applied if app == "store"} - set(known_migrations()):
+        return "a newer version of Theodolite wrote the database"
+    return ""
+
+
+@cache
+def _last_migrations() -> frozenset[tuple[str, str]]:
+    """Return application and name of the last migration of each installed application."""
+    from django.db.migrations.loader import MigrationLoader
+
+    return frozenset(MigrationLoader(None).graph.leaf_nodes())
 
 
 def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:

@@ -118,6 +118,7 @@ def _names(serving: ServingSettings) -> dict[str, Any]:
         "SESSION_COOKIE_SECURE": serving.is_https,
         "CSRF_COOKIE_SECURE": serving.is_https,
         "SECURE_SSL_REDIRECT": serving.is_https,
+        "SECURE_REDIRECT_EXEMPT": [r"^(healthz|readyz)$"],  # probes come to the process itself, without the proxy
         "SECURE_HSTS_SECONDS": YEAR_S if serving.is_https else 0,
         "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if serving.is_https else "http",
         "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": serving.is_private,

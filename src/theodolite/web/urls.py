@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from theodolite.web import middleware
+from theodolite.web import health, middleware
 from theodolite.web.accounts import sign_in
 from theodolite.web.analyst import coding, responses, reviews
 from theodolite.web.annotator import annotate, practice
@@ -227,5 +227,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:study>/team/", include((_TEAMS, "teams"))),
     path("s/<slug:study>/analyse/", include((_ANALYST, "analyst"))),
     path("label/<slug:token>/", annotator_home.enter, name="label_door"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
     path("static/<slug:version>/<path:path>", middleware.static_file, name="static"),
 ]

@@ -99,6 +99,8 @@ PAGES: dict[str, object] = {
     "comfort": SIGNED_IN,
     "second_factor": SIGNED_IN,
     "static": ANYBODY,
+    "healthz": ANYBODY,
+    "readyz": ANYBODY,
     "no_address_page": ANYBODY,
     "no_confirmation_page": ANYBODY,
     "demo": ANYBODY,
