@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -222,6 +224,18 @@ def test_addresses_of_others_are_the_sign_in_librarys():
     names = {name for name, each in patterns(get_resolver()) if not each.lookup_str.startswith("theodolite.")}
 
     assert {name for name in names if not name.startswith(OTHERS)} <= {""}
+
+
+@pytest.mark.parametrize("role", list(Role), ids=str)
+def test_no_page_uses_an_id_twice(event, client_as, role):
+    client = client_as(role)
+    pages = [name for name, who in PAGES.items() if not isinstance(who, str) and role in who]
+    for name in pages:
+        answer = client.get(address(name, event.token))
+        if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
+            ids = Counter(re.findall(r'<[a-z][^<>]*\sid="([^"]+)"', b"".join(answer).decode()))
+
+            assert [one for one, n in ids.items() if n > 1] == [], f"{name} as {role}"
 
 
 @pytest.mark.parametrize("role", [None, *Role], ids=str)

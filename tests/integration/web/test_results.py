@@ -63,6 +63,8 @@ def test_a_persons_dialogue_is_measured_and_read_in_a_sandbox(event, client_as, 
     assert "May I hear the end?" in report.content.decode()
     assert report.headers["Content-Security-Policy"].startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in report.headers["Content-Security-Policy"]
+    assert "src: url(data:font/woff2;base64," in report.content.decode()
+    assert "font-src data:" in report.headers["Content-Security-Policy"]
     assert json.loads(told.content)["study"]["name"] == event.name
     assert AuditEntry.objects.filter(verb="opened results").count() == 2
 

@@ -88,6 +88,10 @@ class SlipsForm(forms.Form):
     n = forms.IntegerField(label="Number of slips", min_value=1, max_value=500, initial=20)
     first = forms.IntegerField(label="First seat", min_value=1, initial=1)
 
+    def __init__(self, *args: Any, **more: Any) -> None:
+        """Give the fields ids of their own: the page shows the form beside `InviteForm`."""
+        super().__init__(*args, **more, auto_id="slip_%s")
+
 
 @dataclass(frozen=True, slots=True)
 class AskedIn:

@@ -125,7 +125,8 @@ def _strike_unfinished() -> None:
 
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; "
-    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+    "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "frame-ancestors 'none'"
 )
 """The report is one file with its own script; a sandbox keeps it away from everything that a session may do here.
 

@@ -18,7 +18,8 @@ from theodolite.reporting.monitoring.document import thinned, watch_document
 from theodolite.reporting.monitoring.page import application_chart, watch_html
 from theodolite.reporting.monitoring.text import watch_text
 
-BARE_PERCENT = re.compile(r"(?<!\()\b\d+\.\d+ %(?! to)")
+BARE_PERCENT = re.compile(r"(?<![(\d.])\d+(?:\.\d+)?\s?%")
+"""A share outside brackets: the number that it is a share of, or the interval, must stand beside it."""
 
 
 @cache
@@ -85,7 +86,14 @@ def test_no_line_is_too_long_and_no_percent_stands_alone(wrong):
     text = watch_text(seen(wrong), words())
 
     assert max(map(len, text.split("\n"))) <= 80
+    assert "%" in text
     assert BARE_PERCENT.findall(text) == []
+
+
+def test_the_check_for_bare_percentages_finds_them():
+    assert BARE_PERCENT.findall("defects 15.8%, then 7 % of 40 (17.5%), 4.3% to 9% in all") == [
+        "15.8%", "7 %", "4.3%", "9%",
+    ]  # fmt: skip
 
 
 def test_a_declared_change_carries_its_aid():
