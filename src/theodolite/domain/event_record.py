@@ -129,6 +129,10 @@ def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
+FEWEST_GUESSES = 5
+"""Guesses below which an assessment has no p-value: of two options, five right guesses are the first with p < 0.05."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindingAssessment:
     """How far testers saw through the blinding.
@@ -138,7 +142,7 @@ class BlindingAssessment:
         level: Level of testing; None for all levels together.
         rate: Share of testers whose first guess was right; those who did not know are left out.
         chance: Share that would be right by guessing alone; fraction.
-        p_value: How often so many or more would be right by guessing alone; None where nobody guessed.
+        p_value: How often so many or more would be right by guessing alone; None for too few guesses.
         n_unknown: First answers that said "I do not know"; count.
         n_repeated: Later guesses by the same people, which are not independent of the first; count.
     """

@@ -15,7 +15,7 @@ from scipy.special import bdtr, stdtrit
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.event_record import BlindingAssessment, BlindingGuess, GuessedThing
+from theodolite.domain.event_record import FEWEST_GUESSES, BlindingAssessment, BlindingGuess, GuessedThing
 from theodolite.domain.findings.order import OrderEffect, OrderFactor, OrderSide
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Instrument, Question, QuestionLevel, ScaleKind, decimal_of
@@ -276,6 +276,7 @@ def leaks_of(
     """Return how far testers of a study saw through the blinding: in all, and level by level.
 
     The first guess of each tester counts; later ones and "I do not know" are counted beside it.
+    Fewer than `FEWEST_GUESSES` have no p-value.
 
     Args:
         guesses: What testers believe, the oldest first.
@@ -309,7 +310,7 @@ def _leak(
         level=level,
         rate=rate,
         chance=float(np.mean(chances)) if chances else 0.0,
-        p_value=p_value,
+        p_value=p_value if len(told) >= FEWEST_GUESSES else None,
         n_unknown=len(first) - len(told),
         n_repeated=len(asked) - len(first),
     )

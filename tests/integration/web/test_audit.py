@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from tests.fakes.annotated_event import a_link, a_slot, an_invitation
 from theodolite.domain.event import Role
 from theodolite.web.access import audit
-from theodolite.web.models import Account, AuditEntry
+from theodolite.web.models import Account, AuditEntry, HostedStudy, Membership, TimeSlot
 
 
 @pytest.mark.parametrize("statement", ["UPDATE web_audit_entry SET verb = 'x'", "DELETE FROM web_audit_entry"])
@@ -42,3 +43,32 @@ def test_a_long_log_comes_in_pages(event, client_as):
     first, second = (client.get(f"/s/{event.token}/organise/audit/?page={n}").content.decode() for n in (1, 2))
 
     assert ("act 100" in first, "<td>act 0</td>" in first, "<td>act 0</td>" in second) == (True, False, True)
+
+
+def test_subjects_and_details_carry_names_in_place_of_tokens(event, client_as):
+    member = event.memberships.get(role="field tester")
+    slot = TimeSlot.objects.get(token=a_slot(event))
+    subjects = {
+        f"membership {member.token}": f"membership {member.account}",
+        f"invitation {an_invitation(event)}": "invitation ",
+        f"link {a_link(event)}": "link ",
+        f"study {event.token}": f"study {event}",
+        "slot deleted-one": "slot deleted-one",
+    }
+    for subject in subjects:
+        audit(None, "changed", subject, hosted=event, slot=slot.token)
+    page = client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/audit/").content.decode()
+
+    assert all(f"<td>{shown}" in page for shown in subjects.values())
+    assert f"slot: {slot}" in page
+    for token in (member.token, slot.token, *(subject.split()[1] for subject in list(subjects)[1:3])):
+        assert f"{token}</td>" not in page
+
+
+def test_names_of_another_study_stay_unread(event, client_as):
+    other = HostedStudy.objects.create(name="another", folder="", state=event.state)
+    stranger = Account.objects.create_user("stranger@example.org", name="Stranger")
+    member = Membership.objects.create(account=stranger, hosted=other, role="field tester")
+    audit(None, "changed", f"membership {member.token}", hosted=event)
+
+    assert "Stranger" not in client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/audit/").content.decode()

@@ -42,6 +42,8 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
 
     assert "1 of 1" in page
     assert "50.0%" in page
+    assert 'data-label="p-value">undefined: fewer than 5 guesses</td>' in page
+    assert "0.500" not in page
     assert "ChatGPT" in page
     assert "guessing-tester" not in page
     assert 'class="strip" role="img" aria-label="application, all levels: 1 of 1 right' in page

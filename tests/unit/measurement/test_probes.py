@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +13,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.events.results import leaks
-from theodolite.measurement.probes import human_ceiling, leak_rate, length_bias, position_bias
+from theodolite.measurement.probes import human_ceiling, leak_rate, leaks_of, length_bias, position_bias
 
 
 def test_a_judge_that_follows_the_option_is_consistent():
@@ -124,7 +125,22 @@ def test_the_first_guess_of_each_tester_counts_and_the_rest_is_named() -> None:
 
     assert (everybody.level, red.level) == (None, RED)
     assert (everybody.rate.value, everybody.rate.n, everybody.chance) == (1.0, 1, 0.5)
-    assert (everybody.p_value, everybody.n_unknown, everybody.n_repeated) == (0.5, 1, 1)
+    assert (everybody.p_value, everybody.n_unknown, everybody.n_repeated) == (None, 1, 1)
+
+
+@pytest.mark.parametrize(("n", "p_value"), [(4, None), (5, 0.5**5)])
+def test_fewer_than_five_guesses_have_no_p_value(n: int, p_value: float | None) -> None:
+    first = a_session(an_open_event(), "p1")
+    sessions = [replace(first, key=f"s{number}", participant=f"p{number}") for number in range(n)]
+    options = (first.application, "another")
+    guesses = [
+        BlindingGuess(session=session.key, about=APPLICATION, guess=first.application, options=options, at=NOW)
+        for session in sessions
+    ]
+
+    everybody, *_ = leaks_of(guesses, sessions)
+
+    assert (everybody.rate.n, everybody.p_value) == (n, p_value)
 
 
 def test_levels_are_guessed_by_their_names() -> None:

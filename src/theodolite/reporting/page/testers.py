@@ -293,7 +293,8 @@ def event_view(subject: Subject) -> EventView | None:
 def _leak(leak: BlindingAssessment) -> tuple[Value | TableCell, ...]:
     aspect = f"{leak.about.value}, {leak.level.value if leak.level else 'all levels'}"
     unknown = (f"{leak.n_unknown} did not know",) if leak.n_unknown else ()
-    p_value = "" if leak.p_value is None else f"p = {leak.p_value:.3f}"
+    too_few = "p undefined: too few guesses" if isinstance(leak.rate, Estimate) else ""
+    p_value = too_few if leak.p_value is None else f"p = {leak.p_value:.3f}"
     return aspect, TableCell(value=leak.rate, details=unknown), figures.percent(leak.chance), p_value
 
 

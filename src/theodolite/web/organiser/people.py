@@ -90,7 +90,7 @@ class SlipsForm(forms.Form):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         """Give the fields ids of their own: the page shows the form beside `InviteForm`."""
-        super().__init__(*args, **more, auto_id="slip_%s")
+        super().__init__(*args, **{"auto_id": "slip_%s", **more})
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.event import Role
-from theodolite.domain.event_record import BlindingAssessment
+from theodolite.domain.event_record import FEWEST_GUESSES, BlindingAssessment
 from theodolite.domain.identity import version_of
 from theodolite.events.context import EventContext
 from theodolite.events.results import leaks, naming_counts
@@ -371,7 +371,7 @@ class LeakLine:
         right: Right guesses out of all, and their share where there are enough.
         between: Ends of the interval; empty where there are too few guesses.
         chance: What guessing alone would bring.
-        surprise: How often so many or more would be right by guessing alone; empty where no guesses.
+        surprise: How often so many or more would be right by guessing alone; says so where guesses are too few.
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
         line: Share and interval on a line from 0 to 100%; without a place where there are too few guesses.
@@ -421,6 +421,12 @@ def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpRe
     return render(request, "web/organiser/blinding.html", context)
 
 
+def _surprise(assessment: BlindingAssessment) -> str:
+    if assessment.p_value is not None:
+        return f"{assessment.p_value:.3f}"
+    return f"undefined: fewer than {FEWEST_GUESSES} guesses" if isinstance(assessment.rate, Estimate) else ""
+
+
 def _leak_line(assessment: BlindingAssessment) -> LeakLine:
     rate = assessment.rate
     known = isinstance(rate, Estimate)
@@ -431,7 +437,7 @@ def _leak_line(assessment: BlindingAssessment) -> LeakLine:
         right=figures.share(n_right, n) if known else "no guesses",
         between=_between(rate) if isinstance(rate, Estimate) else "",
         chance=figures.percent(assessment.chance) if known else "",
-        surprise="" if assessment.p_value is None else f"{assessment.p_value:.3f}",
+        surprise=_surprise(assessment),
         n_unknown=assessment.n_unknown,
         n_repeated=assessment.n_repeated,
         line=share_line(rate),
