@@ -30,6 +30,7 @@ configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alon
 os.environ["THEODOLITE_ALLOW_CODE"] = "1"
 os.environ["THEODOLITE_ALLOW_KEYS"] = "1"
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="theodolite-tests-")
+os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="theodolite-tests-")
 
 # Speed is measured in benchmarks and not in tests. The same examples are drawn each time, so that a red run says
 # something about the change; `--hypothesis-profile=explore` looks for new ones.

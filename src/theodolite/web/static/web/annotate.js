@@ -83,8 +83,10 @@ function paintOpen() {
     state.classList.toggle("open", turns.has(one.dataset.turn));
   }
   const n = open.length;
-  const places = open.slice(0, 12).map((item) => item.dataset.turn || "whole").join(" ");
-  find("#open").textContent = n ? `${n} ${n === 1 ? "question" : "questions"} open: ${places}${n > 12 ? " ..." : ""}` : "All questions answered";
+  const numbers = [...new Set(open.map((item) => item.dataset.turn).filter(Boolean))];
+  const where = numbers.length ? [`${numbers.length === 1 ? "turn" : "turns"} ${numbers.slice(0, 12).join(", ")}${numbers.length > 12 ? ", ..." : ""}`] : [];
+  if (open.some((item) => !item.dataset.turn)) where.push("whole dialogue");
+  find("#open").textContent = n ? `${n} ${n === 1 ? "question" : "questions"} open: ${where.join("; ")}` : "All questions answered";
   find("[data-open-button]").hidden = !n;
 }
 
