@@ -1,0 +1,196 @@
+"""Pages of every type keep their layout: on a wide and on a narrow screen, light and dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Error, Page, expect
+
+from tests.browser_pages import load_by_click
+from tests.integration.web.conftest import demo_server
+from theodolite.domain.event import Role
+
+pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
+
+SIZES = ({"width": 1280, "height": 800}, {"width": 390, "height": 844})
+SCHEMES = ("light", "dark")
+
+FAULTS = Path(__file__).with_name("layout.js").read_text(encoding="utf-8")
+"""A function of the page that returns its layout faults, one line each."""
+
+_LINKS = "[...document.querySelectorAll('a[href]')].map(link => link.href.split('#')[0])"
+_TOKEN = re.compile(r"(?<=/)(?:[A-Za-z0-9_-]{12}|[0-9a-f]{16})(?=/|$)")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
+    """Address of a server of this file's own: what other tests enter would change the pages."""
+    with demo_server(seeded_copy(tmp_path_factory.mktemp("layout"))) as address:
+        yield address
+
+
+def faults_of(page: Page) -> list[str]:
+    """Return the layout faults of the page as it stands, at each size and in each colour scheme."""
+    found = []
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    for size in SIZES:
+        page.set_viewport_size(size)
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{size['width']} px, {scheme}: {fault}" for fault in page.evaluate(FAULTS)]
+    return found
+
+
+def page_type(address: str) -> str:
+    """Return the path of a page without tokens and numbers."""
+    return re.sub(r"\d+", "N", _TOKEN.sub("TOKEN", urlsplit(address).path))
+
+
+def opened(page: Page, address: str) -> bool:
+    """Go to an address, and return whether it leads to a page of the web app; others lead to files."""
+    try:
+        answer = page.goto(address)
+    except Error as error:
+        if "Download is starting" not in error.message:
+            raise
+        return False
+    assert answer, address
+    return answer.headers["content-type"].startswith("text/html")
+
+
+def look(page: Page, found: dict[str, list[str]]) -> None:
+    """Add the layout faults of the page as it stands, unless a page of its type was looked at."""
+    if (kind := page_type(page.url)) not in found:
+        found[kind] = faults_of(page)
+
+
+def crawl(page: Page, found: dict[str, list[str]]) -> None:
+    """Look at the page and follow its links to one page of each type; opening a page changes nothing in the event."""
+    host, seen, waiting = urlsplit(page.url).netloc, set(found), [page.url]
+    while waiting:
+        address = waiting.pop(0)
+        kind = page_type(address)
+        if kind in seen or urlsplit(address).netloc != host:
+            continue
+        seen.add(kind)
+        if opened(page, address):
+            look(page, found)
+            waiting += page.evaluate(_LINKS)
+
+
+def enter(page: Page, who: str) -> None:
+    """Come in by a button of the first page of the seeded event."""
+    page.goto("/demo/")
+    load_by_click(page.get_by_role("button", name=who))
+
+
+def assert_in_place(found: dict[str, list[str]]) -> None:
+    """Fail with the page type, the width, the scheme and the element of every fault."""
+    assert not any(found.values()), "\n".join(
+        f"{kind} at {fault}" for kind, faults in found.items() for fault in faults
+    )
+
+
+@pytest.mark.parametrize("role", [Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM, Role.FIELD_TESTER], ids=str)
+def test_the_pages_of_a_role_keep_their_layout(page_as, role):
+    found = {}
+    crawl(page_as(role), found)
+
+    assert len(found) > 5, sorted(found)
+    assert_in_place(found)
+
+
+def test_the_pages_of_an_annotator_keep_their_layout(page_as):
+    page, found = page_as(Role.ANNOTATOR), {}
+    home = page.url
+    crawl(page, found)
+    page.goto(home)
+    load_by_click(page.get_by_role("button", name="dialogue").first)
+    crawl(page, found)
+
+    assert any("/annotate/d/" in kind for kind in found), sorted(found)
+    assert_in_place(found)
+
+
+def test_the_pages_of_a_red_teamer_keep_their_layout_from_consent_to_the_questions(page_as):
+    page, found = page_as(Role.RED_TEAMER), {}
+    consent = page.url
+    crawl(page, found)
+    page.goto(consent)
+    for box in page.get_by_role("checkbox").all():
+        box.check()
+    load_by_click(page.get_by_role("button", name="I agree"))
+    look(page, found)
+    load_by_click(page.get_by_role("button", name="Skip"))
+    look(page, found)
+    load_by_click(page.get_by_role("button", name="I have read it; start"))
+    expect(page.locator("html.scripted")).to_be_attached()
+    talk(page)
+    look(page, found)
+    load_by_click(page.get_by_role("link", name="End session"))
+    look(page, found)
+    if (completed := page.get_by_label("Yes", exact=True)).count():
+        completed.check()
+    load_by_click(page.get_by_role("button", name="End session"))
+    crawl(page, found)
+
+    assert [word for word in ("/you/", "/task/", "/N/", "/end/", "/questions/N/") if word not in " ".join(found)] == []
+    assert_in_place(found)
+
+
+def talk(page: Page) -> None:
+    """Send a message with a long word and wait for the answer."""
+    box = page.get_by_label("Your message")
+    box.fill(f"Who is in it? {'Rindfleischetikettierung' * 4}")
+    box.press("Enter")
+    expect(page.locator("#turn-1[data-state='complete']")).to_be_visible()
+
+
+@pytest.mark.parametrize("who", ["Hugo", "Greta", "Nils", "Mona"])
+def test_the_pages_before_the_event_keep_their_layout(visitor, who):
+    page, found = visitor().page, {}
+    enter(page, who)
+    crawl(page, found)
+
+    assert_in_place(found)
+
+
+def test_the_pages_of_a_stranger_keep_their_layout(visitor):
+    page, found = visitor().page, {}
+    page.goto("/demo/")
+    crawl(page, found)
+    page.goto("/")
+    crawl(page, found)
+
+    assert_in_place(found)
+
+
+FAULTY = {
+    "the page scrolls sideways": '<div style="width: 2000px">Wide</div>',
+    "off the screen": '<div style="position: absolute; left: 5000px; width: 40px">Far</div>',
+    "leaves its container": '<div style="width: 90px"><div style="width: 120px">Wide</div></div>',
+    "text leaves its container": '<div style="width: 40px">Rindfleischetikettierung</div>',
+    "text is clipped": '<div style="width: 40px; overflow: hidden">Rindfleischetikettierung</div>',
+    "one letter per line": '<div style="width: 9px; overflow-wrap: anywhere">Etikettierung</div>',
+    "a control overlaps its label": '<label>Yes <input type="checkbox" style="margin-left: -20px"></label>',
+    "controls overlap": "<form><button>One</button><button style='margin-left: -20px'>Two</button></form>",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_each_fault_is_found(visitor, fault):
+    page = visitor().page
+    page.set_content(f"<main>{FAULTY[fault]}</main>")
+
+    assert any(f", light: {fault}" in line for line in faults_of(page)), faults_of(page)
+
+
+def test_a_page_in_order_has_no_fault(visitor):
+    page = visitor().page
+    page.set_content('<main><form><label>Yes <input type="checkbox"></label> <button>Send</button></form></main>')
+
+    assert faults_of(page) == []
