@@ -304,3 +304,30 @@ def test_a_column_of_votes_leads_to_exactly_its_dialogues(visit):
     page.locator("figure .chart").first.locator("g[data-set]").nth(1).click()
 
     expect(page.locator("#list li")).to_have_count(13)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_one_click_shows_what_more_dialogues_would_give_and_one_more_where_it_comes_from(visit, width):
+    page = visit("live", width=width)
+
+    page.get_by_role("link", name="Precision and budget").click()
+
+    section = page.locator("#precision")
+    expect(section.get_by_role("heading", name="Precision and budget")).to_be_in_viewport()
+    expect(section.locator("tbody tr")).to_have_count(1)
+    expect(section.locator("tbody tr")).to_contain_text("16.4 points")
+    expect(section.locator("tbody tr")).to_contain_text("$2.74 for 171 more")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    section.locator("button.num").click()
+    expect(page.locator("#panel")).to_contain_text("estimates[")
+
+
+def test_without_prices_and_defects_more_dialogues_have_no_cost_and_no_forecast(visit):
+    page = visit("xstest")
+
+    page.get_by_role("link", name="Completeness", exact=True).click()
+
+    rows = page.locator("#precision tbody tr")
+    expect(rows).to_have_count(10)
+    expect(rows.first).to_contain_text("cost unknown")
+    expect(rows.filter(has_text="no dialogue is a defect")).to_have_count(2)

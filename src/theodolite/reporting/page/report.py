@@ -48,6 +48,7 @@ from theodolite.reporting.page.judges import (
     validation_views,
 )
 from theodolite.reporting.page.order_metrics import order_blocks
+from theodolite.reporting.page.precision import precision_table
 from theodolite.reporting.page.rates import area_table, nobody_labels_by, rule_blocks, spreads
 from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import Subject, subject_of
@@ -186,7 +187,7 @@ def _views(subject: Subject) -> dict[str, Any]:
 
 
 def _chart_views(subject: Subject) -> dict[str, Any]:
-    """Return the charts that stand beside tables of other sections."""
+    """Return the charts that stand beside tables of other sections, and the forecast of intervals."""
     return {
         "severities": severity_charts(subject),
         "controls": control_charts(subject),
@@ -194,6 +195,7 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
         "group_charts": group_charts(subject),
         "answer_charts": tuple(answer_charts(finding) for finding in subject.findings.responses),
         "funnels": funnels(subject),
+        "precision": precision_table(subject),
     }
 
 
