@@ -1,6 +1,6 @@
 """Template tags of the design system: icons, the sidebar of a role, and the section of a page.
 
-The tags are built into every template; the component page `/components/` shows them with their markup.
+The tags are built into every template.
 """
 
 from __future__ import annotations
