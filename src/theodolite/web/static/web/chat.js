@@ -17,6 +17,7 @@ const draft = `draft ${page.dataset.draft}`;
 const RETRY_MS = 2000;
 const LOOK_MS = 15000;
 const KEEP_MS = 800; // after the last letter
+const touch = window.matchMedia("(pointer: coarse)"); // its keyboard has no Shift+Enter
 let keeping = 0;
 
 const last = () => log.querySelector("article:last-of-type");
@@ -44,6 +45,10 @@ function nearTheEnd() {
 function toTheEnd(behavior = "auto") {
   window.scrollTo({ top: document.documentElement.scrollHeight, behavior });
 }
+
+let isAtTheEnd = true;
+window.addEventListener("scroll", () => { isAtTheEnd = nearTheEnd(); }, { passive: true });
+window.addEventListener("resize", () => { if (isAtTheEnd) toTheEnd("instant"); }); // a touch keyboard opens or closes
 
 function element(html) {
   const holder = document.createElement("template");
@@ -172,7 +177,7 @@ if (form) {
   });
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.isComposing) return;
-    if (window.matchMedia("(pointer: coarse)").matches && !event.ctrlKey && !event.metaKey) return; // no Shift key there
+    if (touch.matches && !event.ctrlKey && !event.metaKey) return;
     const plain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
     const sends = event.ctrlKey || event.metaKey || (page.dataset.enter === "sends" ? plain : event.shiftKey);
     if (sends) {
@@ -180,6 +185,7 @@ if (form) {
       send();
     }
   });
+  if (touch.matches) box.removeAttribute("aria-describedby"); // the keys of a real keyboard
   box.addEventListener("input", write);
   window.addEventListener("pagehide", keepAtTheLast);
   box.value = sessionStorage.getItem(draft) || box.value;
@@ -203,11 +209,13 @@ window.addEventListener("online", () => offline(false));
 const task = document.getElementById("task");
 const help = document.getElementById("keys");
 const wide = window.matchMedia("(min-width: 700px)");
-const fold = () => { task.open = wide.matches; };
-if (task) {
-  fold();
-  wide.addEventListener("change", fold);
-}
+const tools = document.getElementById("tools");
+const fold = () => {
+  task.open = wide.matches;
+  tools.open = wide.matches || !form; // where nothing can be sent, the way onward is in sight
+};
+fold();
+wide.addEventListener("change", fold);
 
 function toggleTask() {
   task.open = !task.open;
@@ -215,12 +223,13 @@ function toggleTask() {
 }
 
 function openNotes() {
+  tools.open = true;
   document.querySelector("details.add").open = true;
   document.getElementById("note-words").focus();
 }
 
 keys({
-  i: () => task && toggleTask(),
+  i: toggleTask,
   m: () => [...log.querySelectorAll("form.mark button")].at(-1)?.click(),
   n: () => document.getElementById("notes") && openNotes(),
   "?": () => help.showModal(),
