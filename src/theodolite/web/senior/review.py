@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.db import transaction
@@ -135,7 +136,17 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
         verb = "recorded a consensus" if resolution.is_consensus else "recorded no consensus"
         annotator.access.audit(verb, f"item {item}", question=resolution.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
-    return redirect(page_of(annotator, "resolution", item=item))
+    place = _next_place(annotator, item, question_key(resolution.question, resolution.turn))
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}#dispute-{quote(place)}")
+
+
+def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
+    """Return the key of the next dispute without a result, from the recorded one on; else the recorded one."""
+    seen = review.review_sheet(annotator.records, item, annotator.participant)
+    settled = {question_key(one.question, one.turn) for one in seen.resolutions}
+    places = [question_key(one.question, one.turn) for one in seen.discrepancies]
+    at = places.index(recorded) if recorded in places else 0
+    return next((place for place in (*places[at:], *places[:at]) if place not in settled), recorded)
 
 
 def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resolution:

@@ -231,6 +231,10 @@ def resolve_one_and_leave_one(sami):
         article.get_by_label("Rationale").fill("We read the reference together.")
         load_by_click(article.get_by_role("button", name="Record"))
         expect(sami.locator("#status")).to_contain_text("Recorded")
+        expect(sami.locator("article.dispute").nth(place + 1)).to_be_in_viewport()
+        assert (
+            sami.evaluate("location.hash") == f"#{sami.locator('article.dispute').nth(place + 1).get_attribute('id')}"
+        )
     assert sami.locator(".dispute .note").count() == 2
 
 
