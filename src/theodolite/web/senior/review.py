@@ -137,7 +137,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
         annotator.access.audit(verb, f"item {item}", question=resolution.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     place = _next_place(annotator, item, question_key(resolution.question, resolution.turn))
-    return redirect(f"{page_of(annotator, 'resolution', item=item)}#dispute-{quote(place)}")
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}#dispute-{quote(place, safe='@')}")
 
 
 def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
