@@ -35,8 +35,11 @@ again, all call slots stay in use and more replies share one write.
 PROGRESS_INTERVAL_S = 1.0
 """Interval between two progress reports of the cost; seconds."""
 
-LEASE_S = 60.0
-"""Duration of a lease; seconds."""
+LEASE_S = 15.0
+"""Duration of a lease; seconds. The units of a killed worker wait so long; a third of it is the heartbeat."""
+
+STATUS_INTERVAL_S = 20.0
+"""Interval at which the status of other processes is read; seconds. It counts all units of the run."""
 
 SHARES_INTERVAL_S = 2.0
 """Interval at which shares of limits are adapted to the number of workers; seconds."""
@@ -154,10 +157,12 @@ class UnitQueue:
     async def renew(self) -> None:
         """Renew all leases, and drop waiting units that another process has taken over."""
         waited = {unit.key for waiting in self._waiting.values() for unit in waiting}
+        # Measured before the statement: the database's moment is later, so the leases end later than this.
+        valid_until_s = asyncio.get_running_loop().time() + LEASE_S
         lost = waited - await self.executor.call(self.store.renew, self.owner, LEASE_S)
         for kind, waiting in self._waiting.items():
             self._waiting[kind] = deque(unit for unit in waiting if unit.key not in lost)
-        self._leases_valid_until_s = asyncio.get_running_loop().time() + LEASE_S
+        self._leases_valid_until_s = valid_until_s
 
     async def _poll(self, kind: UnitKind) -> None:
         """Poll the store, limited in frequency: not for each dialogue, and not again right after an empty poll."""
@@ -312,6 +317,7 @@ class RunWorker:
         async with asyncio.TaskGroup() as tasks:
             background = [
                 tasks.create_task(self._renew_leases()),
+                tasks.create_task(self._read_status()),
                 tasks.create_task(self._renew_shares()),
                 tasks.create_task(self._report_progress()),
             ]
@@ -329,10 +335,14 @@ class RunWorker:
         self._dialogue_queue.close()
 
     async def _renew_leases(self) -> None:
-        """Renew leases, and read the status of other processes."""
+        """Renew leases: the heartbeat by which other workers know that this one is alive."""
         while True:
             await asyncio.sleep(LEASE_S / 3)
             await self._unit_queue.renew()
+
+    async def _read_status(self) -> None:
+        while True:
+            await asyncio.sleep(STATUS_INTERVAL_S)
             await self._read_other_processes()
 
     async def _renew_shares(self) -> None:

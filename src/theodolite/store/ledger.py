@@ -161,8 +161,11 @@ class Ledger:
         n_workers = n_workers_of(self._runs[run.key])
         if n_workers <= 1:
             return limit
-        ready = wanted.filter(state=_WAITING, ready=1).values("id")[: 2 * limit * n_workers]
-        return min(limit, max(1, ready.count() // (2 * n_workers)))
+        enough = 2 * limit * n_workers
+        # Units of a killed worker count too, or the others would lease them one by one.
+        ready = wanted.filter(state=_WAITING, ready=1), _expired(wanted)
+        n_ready = sum(units.values("id")[:enough].count() for units in ready)
+        return min(limit, max(1, n_ready // (2 * n_workers)))
 
     def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
         limit = min(limit, _LIMIT)

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.databases import (  # noqa: F401 - fixtures
@@ -23,18 +24,23 @@ from tests.databases import (  # noqa: F401 - fixtures
     sqlite_template,
 )
 from tests.fakes.loopback import LoopbackProcess
+from theodolite.execution.run_worker import SESSION_SURPLUS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 N_PERSONAS = 60
 N_CALLS = 7 * N_PERSONAS
+PARALLEL = 8
+
+MOST_IN_FLIGHT = int(PARALLEL * (1 + SESSION_SURPLUS)) + PARALLEL
+"""Calls of one process that are not stored yet: of its sessions and its annotations; count."""
 
 STUDY = """\
 study: shared
 {budget}models:
-  app: {{url: {url}, name: target, parallel: 8}}
-  user: {{url: {url}, name: user-sim, parallel: 8}}
-  large: {{url: {url}, name: judge, parallel: 8}}
+  app: {{url: {url}, name: target, parallel: {parallel}}}
+  user: {{url: {url}, name: user-sim, parallel: {parallel}}}
+  large: {{url: {url}, name: judge, parallel: {parallel}}}
 applications:
   shop: {{kind: model, model: app, system: You are the helpful agent of a shop.}}
 scenarios:
@@ -50,7 +56,7 @@ def _study(folder: Path, url: str, budget: str = "") -> Path:
     folder.mkdir(exist_ok=True)
     rows = "".join(f"Customer {n},whether item {n} can go back\n" for n in range(1, N_PERSONAS + 1))
     (folder / "customers.csv").write_text("name,wish\n" + rows, encoding="utf-8")
-    (folder / "study.yaml").write_text(STUDY.format(url=url, budget=budget), encoding="utf-8")
+    (folder / "study.yaml").write_text(STUDY.format(url=url, budget=budget, parallel=PARALLEL), encoding="utf-8")
     return folder
 
 
@@ -83,22 +89,33 @@ def test_two_processes_both_end_with_the_whole_run(tmp_path: Path, database: Dat
     assert [json.loads(out)["sessions"]["done"] for out, _ in ends] == [N_PERSONAS] * 2
 
 
-def test_a_process_finishes_the_units_of_one_that_was_killed_elsewhere(
+def test_workers_that_are_killed_elsewhere_lose_no_dialogue_and_repeat_only_calls_in_flight(
     tmp_path: Path,
     postgresql: Database,  # noqa: F811
 ) -> None:
+    """Each process has a folder of its own, so only the database can tell that one of them is gone."""
+    n_killed = 3
     with LoopbackProcess("--latency", "0.05") as server:
-        killed, survivor = (_start(folder, postgresql) for folder in _folders(tmp_path, postgresql, server.url))
-        while _made(server) < N_CALLS // 3:
-            assert killed.poll() is None
-            time.sleep(0.02)
-        killed.send_signal(signal.SIGKILL)
-        killed.communicate()
+        first = _study(tmp_path / "0", server.url)
+        folders = [first, *(Path(shutil.copytree(first, tmp_path / f"{n}")) for n in range(1, 4 + n_killed))]
+        processes = [_start(folder, postgresql) for folder in folders[:4]]
+        for number in range(n_killed):
+            while _made(server) < N_CALLS * (number + 1) // (n_killed + 2):
+                assert processes[number].poll() is None
+                time.sleep(0.02)
+            processes[number].send_signal(signal.SIGKILL)
+            processes.append(_start(folders[4 + number], postgresql))
+        ends = [process.communicate() for process in processes]
+        n_repeated = _made(server) - N_CALLS
 
-        out, err = survivor.communicate()
-
-        assert survivor.returncode == 0, out + err
-        assert json.loads(out)["sessions"]["done"] == N_PERSONAS
+    survivors = list(zip(processes, ends, strict=True))[n_killed:]
+    assert [process.returncode for process, _ in survivors] == [0] * 4, ends
+    assert [json.loads(out)["sessions"]["done"] for _, (out, _) in survivors] == [N_PERSONAS] * 4
+    with psycopg.connect(postgresql.url) as connection:
+        for table in ("store_dialogue", "store_annotation"):
+            counted = connection.execute(f"SELECT count(*), count(DISTINCT unit_id) FROM {table}".encode())
+            assert counted.fetchone() == (N_PERSONAS, N_PERSONAS)
+    assert 0 <= n_repeated <= n_killed * MOST_IN_FLIGHT
 
 
 def test_each_process_that_meets_the_budget_says_so(tmp_path: Path, database: Database) -> None:  # noqa: F811

@@ -15,6 +15,7 @@ from tests.databases import Database
 from tests.fakes.clock import FakeClock
 from theodolite.domain.run import Run, Spending, UnitKind
 from theodolite.domain.study import Budget
+from theodolite.execution.run_worker import LEASE_S
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPool, SlotPools
 from theodolite.gateways.rate_window import SharedWindow
 from theodolite.ports.limits import BlockRequest
@@ -207,3 +208,41 @@ async def test_near_the_end_of_a_run_each_worker_leases_a_part(database: Databas
     sizes = [len(store.claim(run, UnitKind.SESSION, owner=f"w{number}", limit=8, lease_s=60.0)) for number in (2, 3, 1)]
 
     assert sizes == [1, 1, 1]
+
+
+async def test_units_of_a_worker_whose_heartbeat_stopped_go_to_others_after_one_lease(
+    database: Database, clock: FakeClock, run: Run
+) -> None:
+    """The clock is the database's alone, so the clocks of the machines do not count."""
+    store = database.open()
+
+    def claim(owner: str, limit: int) -> set[str]:
+        return {unit.key for unit in store.claim(run, UnitKind.SESSION, owner=owner, limit=limit, lease_s=LEASE_S)}
+
+    killed, alive, rest, taken = claim("killed", 4), claim("alive", 1), set[str](), []
+    while units := claim("other", 8):
+        rest |= units
+
+    for _ in range(4):
+        clock.passed_s += LEASE_S / 3
+        store.renew("alive", LEASE_S)
+        store.renew("other", LEASE_S)
+        taken.append(claim("other", 8))
+
+    assert (len(killed), len(alive), len(rest)) == (4, 1, 3)
+    assert taken[:3] == [set(), set(), set()]
+    assert taken[3] < killed
+    assert taken[3] | claim("other", 8) | claim("alive", 8) | claim("other", 8) == killed
+
+
+async def test_units_of_a_killed_worker_are_leased_many_at_a_time(
+    database: Database, clock: FakeClock, run: Run
+) -> None:
+    store = database.open()
+    for owner in ("killed", "first", "second"):
+        store.claim(run, UnitKind.SESSION, owner=owner, limit=8, lease_s=LEASE_S)
+    clock.passed_s += LEASE_S + 1.0
+    store.renew("first", LEASE_S)
+    store.renew("second", LEASE_S)
+
+    assert len(store.claim(run, UnitKind.SESSION, owner="first", limit=8, lease_s=LEASE_S)) == 2

@@ -401,7 +401,7 @@ async def test_leases_are_renewed_while_somebody_works(monkeypatch):
 
 
 async def test_what_other_processes_did_and_spent_is_learned(monkeypatch):
-    monkeypatch.setattr(run_worker_module, "LEASE_S", 0.01)
+    monkeypatch.setattr(run_worker_module, "STATUS_INTERVAL_S", 0.01)
     desk = Desk(people(3))
     desk.clients.stop_conditions.budget = Budget(calls=100)
     desk.store.spending = lambda run: Spending(calls=100)
