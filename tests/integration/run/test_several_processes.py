@@ -113,7 +113,7 @@ def test_workers_that_are_killed_elsewhere_lose_no_dialogue_and_repeat_only_call
     assert [json.loads(out)["sessions"]["done"] for _, (out, _) in survivors] == [N_PERSONAS] * 4
     with psycopg.connect(postgresql.url) as connection:
         for table in ("store_dialogue", "store_annotation"):
-            counted = connection.execute(f"SELECT count(*), count(DISTINCT unit_id) FROM {table}".encode())
+            counted = connection.execute(f"SELECT count(*), count(DISTINCT unit_id) FROM {table}".encode())  # noqa: S608 - our tables
             assert counted.fetchone() == (N_PERSONAS, N_PERSONAS)
     assert 0 <= n_repeated <= n_killed * MOST_IN_FLIGHT
 
