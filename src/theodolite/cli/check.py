@@ -75,7 +75,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
         return 2
     if as_json:
         estimate = estimate_entry(estimate_calls(loaded))
-        click.echo(faults_json(loaded.notes, exit_code=0, estimate=estimate, **_access(loaded)))
+        click.echo(faults_json(loaded.notes, exit_code=0, estimate=estimate, **access_entry(loaded)))
     elif show_expanded:
         click.echo(expanded(loaded.study), nl=False)
     else:
@@ -83,7 +83,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
     return 0
 
 
-def _access(loaded: LoadedStudy) -> dict[str, object]:
+def access_entry(loaded: LoadedStudy) -> dict[str, object]:
     """Return which keys a run sends, the code that it executes, and the files read from outside the study's folder."""
     return {
         "keys": [

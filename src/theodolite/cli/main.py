@@ -111,6 +111,7 @@ COMMANDS = {
         "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
         "doctor": ("print versions, extras, keys and faults of this machine", "theodolite.cli.doctor"),
+        "mcp": ("serve studies to coding agents (Model Context Protocol)", "theodolite.cli.mcp_server"),
         "probe": ("test the conformance of an application", "theodolite.cli.check"),
         "packs": ("list scenario packs, show their cards, install packs", "theodolite.cli.catalogue"),
         "plugins": ("list the parts of installed plugins by kind", "theodolite.cli.catalogue"),
