@@ -6,7 +6,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from theodolite.domain.estimate import Findings
     from theodolite.domain.evidence import Archive, EventEvidence, Evidence
     from theodolite.domain.live import LiveDialogueSummary
+    from theodolite.domain.shards import Shard
     from theodolite.domain.status import Status
     from theodolite.store.django_store import DjangoStore
     from theodolite.store.response_cache import ResponseCache
@@ -55,6 +56,7 @@ class StudyContext:
         owner: Name of this process in the ledger.
         chosen: The selected run; None for the latest run of the plan.
         passed: Functions that run in this process in place of files of the study.
+        shard: The part of the plan that this database is for; None for the whole plan.
     """
 
     loaded: LoadedStudy
@@ -67,6 +69,7 @@ class StudyContext:
     owner: str = field(default_factory=lambda: secrets.token_hex(8))
     chosen: Run | None = None
     passed: Passed = NOTHING_PASSED
+    shard: Shard | None = None
 
     def connect(self, caching: Caching | None = None) -> Clients:
         """Return connections to all models and applications of the study.
@@ -75,7 +78,7 @@ class StudyContext:
             caching: How replies are cached; None for no cache.
         """
         return open_clients(
-            self.loaded,
+            self.loaded if self.shard is None else _with_share(self.loaded, self.shard),
             workspace=workspace_for(self.loaded.folder),
             environ=self.environ,
             clock=self.clock,
@@ -205,12 +208,13 @@ class StudyContext:
         self.store.disconnect()
 
 
-def open_study(path: str, *, environ: Mapping[str, str] | None = None) -> StudyContext:
+def open_study(path: str, *, environ: Mapping[str, str] | None = None, shard: Shard | None = None) -> StudyContext:
     """Load a study and open its workspace.
 
     Args:
         path: A folder with a study file, or the file.
         environ: Environment variables; those of the process where left out.
+        shard: Open the database of this part of the plan, which shares no file with other parts.
 
     Raises:
         StudyError: If the study has faults; lists all of them.
@@ -220,12 +224,29 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None) -> StudyC
     variables = os.environ if environ is None else environ
     loaded = load_study(Path(path), resolver=resource_resolver()).with_held_recordings()
     plan, sessions = draw_plan(loaded.study, loaded.recordings)
-    store = open_store(workspace_for(loaded.folder), variables.get(DATABASE_VARIABLE))
+    workspace = workspace_for(loaded.folder)
+    if shard is None:
+        store = open_store(workspace, variables.get(DATABASE_VARIABLE))
+    else:
+        store = open_store(workspace / "shards" / f"{loaded.study.name}-{shard.number}-of-{shard.count}")
     sessions = event_sessions(loaded.study, sessions, dialogue_summaries(store, loaded.study.name))
     environ = with_team_keys(variables, store, loaded.study.name)
     return StudyContext(
-        loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ
+        loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ, shard=shard
     )
+
+
+def _with_share(loaded: LoadedStudy, shard: Shard) -> LoadedStudy:
+    """Return a study whose models are called at the rate of one shard of several that run at the same time."""
+
+    def part(limit: int | None) -> int | None:
+        return None if limit is None else max(1, limit // shard.count)
+
+    models = tuple(
+        replace(model, rpm=part(model.rpm), tpm=part(model.tpm), parallel=max(1, model.parallel // shard.count))
+        for model in loaded.study.models
+    )
+    return replace(loaded, study=replace(loaded.study, models=models))
 
 
 def dialogue_summaries(store: DjangoStore, study: str) -> list[LiveDialogueSummary]:

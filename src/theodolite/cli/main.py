@@ -109,6 +109,7 @@ COMMANDS = {
         "status": ("print the status of a run", "theodolite.cli.run"),
         "runs": ("list the runs of a study", "theodolite.cli.run"),
         "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
+        "merge": ("join the shards of a run that was split", "theodolite.cli.shards"),
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
         "doctor": ("print versions, extras, keys and faults of this machine", "theodolite.cli.doctor"),
         "mcp": ("serve studies to coding agents (Model Context Protocol)", "theodolite.cli.mcp_server"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,8 +31,12 @@ from theodolite.cli.terminal import (
     study_argument,
     width,
 )
+from theodolite.domain.errors import InputError
 from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
+
+if TYPE_CHECKING:
+    from theodolite.domain.shards import Shard
 
 NOT_FINISHED = 3
 
@@ -65,6 +69,19 @@ STAGES = {
     metavar="USD",
     help="Stop the run at this cost instead of the study's budget; US dollars.",
 )
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Run part I of N in a database of its own and write its results to a file for `merge`.",
+)
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(),
+    metavar="PATH",
+    help="With --shard: start from the results in this shard file, or in the files of this folder.",
+)
 @cache_option
 @out_option
 @permission_options
@@ -80,6 +97,8 @@ def run(
     junit: str | None,
     debug: bool,
     budget: float | None,
+    shard: str | None,
+    sources: tuple[str, ...],
     cache: bool,
     out: str | None,
     as_json: bool,
@@ -94,10 +113,12 @@ def run(
       theodolite run support --limit 3           try a few dialogues first
       theodolite run support                     run or resume the whole plan
       theodolite run support --stage score       annotate stored dialogues only
+      theodolite run support --shard 2/8         one part, for batch jobs; then merge
       theodolite run support --json              output for scripts and CI
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
-    context = open_study(study)
+    part = _shard_of(shard, stage=stage, junit=junit, sources=sources)
+    context = open_study(study, shard=part)
     try:
         if stage == "measure":
             from theodolite.cli.report import measure
@@ -116,23 +137,54 @@ def run(
             concurrency=concurrency or slots_for(context),
             cache=cache,
             budget=None if budget is None else replace(context.loaded.study.budget, usd=budget),
+            shard=part,
         )
         with tracebacks(shown=debug):
+            if part:
+                from theodolite.cli.shards import run_shard
+
+                return run_shard(context, part, options, sources=sources, out=out, as_json=as_json)
             result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
         if stage:
             return _present_stage(context, result, options, as_json=as_json)
-        if result.status.stopped:
-            _print_stop(context, result, options)
-            if not as_json:
-                return NOT_FINISHED
-        code = _present(context, result, out=out, as_json=as_json, limit=limit)
-        if junit:
-            from theodolite.cli.report import write_junit
-
-            write_junit(context, junit)
-        return code
+        return _present_run(context, result, options, out=out, junit=junit, as_json=as_json)
     finally:
         context.close()
+
+
+def _present_run(
+    context: StudyContext, result: RunResult, options: RunOptions, *, out: str | None, junit: str | None, as_json: bool
+) -> int:
+    """Print the end of a run of all stages and return the exit code."""
+    if result.status.stopped:
+        _print_stop(context, result, options)
+        if not as_json:
+            return NOT_FINISHED
+    code = _present(context, result, out=out, as_json=as_json, limit=options.limit)
+    if junit:
+        from theodolite.cli.report import write_junit
+
+        write_junit(context, junit)
+    return code
+
+
+def _shard_of(text: str | None, *, stage: str | None, junit: str | None, sources: tuple[str, ...]) -> Shard | None:
+    """Return the shard that `--shard` names.
+
+    Raises:
+        InputError: If it names none, or other options need the whole run.
+    """
+    if text is None:
+        if sources:
+            message = "`--from` belongs to `--shard`; to join shards, write  theodolite merge STUDY PATH"
+            raise InputError(message)
+        return None
+    if junit or stage == "measure":
+        message = "a shard is a part of a run and is not measured; join the shards first:  theodolite merge STUDY PATH"
+        raise InputError(message)
+    from theodolite.domain.shards import shard_number
+
+    return shard_number(text)
 
 
 def _present_stage(context: StudyContext, result: RunResult, options: RunOptions, *, as_json: bool) -> int:

@@ -29,6 +29,9 @@ ALLOW_CODE = "THEODOLITE_ALLOW_CODE"
 ALLOW_KEYS = "THEODOLITE_ALLOW_KEYS"
 """Environment variable that lets every study send the keys that it names where it is `1`."""
 
+WORKSPACE = "THEODOLITE_WORKSPACE"
+"""Environment variable with the folder of the workspace, where studies are read-only or each job has its own."""
+
 _KEY_FILE = "permissions.key"
 
 
@@ -401,7 +404,9 @@ WORKSPACE_NAME = ".theodolite"
 
 
 def workspace_for(folder: Path) -> Path:
-    """Return the workspace of a study's folder: the nearest ancestor's, else one beside the study."""
+    """Return the workspace of a study's folder: `THEODOLITE_WORKSPACE`, the nearest ancestor's, else its own."""
+    if named := os.environ.get(WORKSPACE):
+        return Path(named).resolve()
     start = folder.resolve()
     for candidate in (start, *start.parents):
         if (candidate / WORKSPACE_NAME).is_dir():

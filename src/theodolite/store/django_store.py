@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from theodolite.domain.annotating.case import SensitiveCase
     from theodolite.domain.event import PersonProfile
     from theodolite.domain.findings.number import SchemaTally
+    from theodolite.domain.shards import MergeOutcome, UnitResult
     from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
     from theodolite.store.event_withdrawal import EventRepository
 
@@ -73,7 +74,8 @@ class DjangoStore:
         units = RowNumbers()
         self._contents, self._ledger = contents, Ledger(contents, self._owners, units)
         self._readings = Readings(contents)
-        self._executor = Executor(workspace, database, Results(contents, units).apply)
+        self._results = Results(contents, units)
+        self._executor = Executor(workspace, database, self._results.apply)
 
     @cached_property
     def events(self) -> EventRepository:
@@ -182,6 +184,16 @@ class DjangoStore:
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
         """Store final labels that a file brought; those already there stay as they are."""
         await self._executor.put(KeepAdjudications(run=run, adjudications=tuple(adjudications)))
+
+    def merge(self, results: Sequence[UnitResult]) -> list[MergeOutcome]:
+        """Store results of other workspaces in one transaction, and return what became of each."""
+        from theodolite.store.merging import merge_results
+
+        def work() -> list[MergeOutcome]:
+            with transaction.atomic():
+                return merge_results(results, apply=self._results.apply, reopen=self._ledger.reopen)
+
+        return self._executor.write(work)
 
     def dialogues(self, run: Run, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield the dialogues of a run in order of the plan."""

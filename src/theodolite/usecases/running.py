@@ -33,6 +33,7 @@ from theodolite.testing.strategies import APPROACHES, Approach
 
 if TYPE_CHECKING:
     from theodolite.domain.live import LiveDialogueSummary, RecordedDialogue
+    from theodolite.domain.shards import Shard
     from theodolite.domain.status import Status
 
 
@@ -44,7 +45,7 @@ def below_half(a: float, b: float) -> float:
     return beta_below_half(a, b)
 
 
-def session_units(study: Study, run: Run, sessions: Sessions, first: int | None = None) -> Iterator[Unit]:
+def session_units(study: Study, run: Run, sessions: Sessions, at: Iterable[int] | None = None) -> Iterator[Unit]:
     """Yield one unit for each planned session, in order of the plan.
 
     A unit's work key says what would be done, whichever run asks for it: what
@@ -54,13 +55,13 @@ def session_units(study: Study, run: Run, sessions: Sessions, first: int | None 
         study: Names applications and models.
         run: The run that they belong to.
         sessions: All sessions of the plan.
-        first: Units of the first sessions only; count, None for all.
+        at: Positions of the sessions; None for all.
     """
     sessions = held_by_runs(sessions)
     versions = {application.name: study.application_version(application.name) for application in study.applications}
     players = {"": "", **{model.name: model.version for model in study.models}}
     task = task_version()
-    for position in range(len(sessions))[:first]:
+    for position in range(len(sessions)) if at is None else at:
         setting = sessions.setting(position)
         who = versions[setting.application], players[setting.model]
         work_key = digest("session", sessions.pair_key(position), *who, task)
@@ -118,6 +119,33 @@ def annotation_units(
                 subject=session.key,
                 annotator=name,
             )
+
+
+def enter_units(
+    store: Store,
+    study: Study,
+    run: Run,
+    sessions: Sessions,
+    *,
+    at: Sequence[int],
+    people: Sequence[Unit] = (),
+    adopt: bool,
+) -> None:
+    """Add units to the ledger; they are generated twice because they may not fit into memory.
+
+    Args:
+        store: The database.
+        study: Names applications and annotators.
+        run: The run that they belong to.
+        sessions: All sessions of the plan.
+        at: Positions of the sessions that are added.
+        people: Units of sessions that people held.
+        adopt: Whether results of earlier runs are taken over.
+    """
+    store.add_units(run, session_units(study, run, sessions, at), adopt=adopt)
+    store.add_units(run, people)
+    held = chain(session_units(study, run, sessions, at), people)
+    store.add_units(run, annotation_units(study, run, sessions, held, store.origins(run)), adopt=adopt)
 
 
 class StudyFlows:
@@ -235,6 +263,7 @@ class RunOptions:
         concurrency: Concurrent calls per kind of unit; count.
         cache: Keep the replies of all models and give them again, whatever the study says.
         budget: Limits in place of the study's; None for the study's.
+        shard: Run only this part of the plan; None for all.
     """
 
     kinds: frozenset[UnitKind] = ALL_KINDS
@@ -244,6 +273,15 @@ class RunOptions:
     concurrency: int = 32
     cache: bool = False
     budget: Budget | None = None
+    shard: Shard | None = None
+
+    def positions(self, sessions: Sessions) -> Sequence[int]:
+        """Return the positions of the sessions that the run is to hold now."""
+        return self.part_of(range(len(held_by_runs(sessions)))[: self.limit])
+
+    def part_of(self, positions: Sequence[int]) -> Sequence[int]:
+        """Return those of some positions that belong to the shard."""
+        return positions if self.shard is None else self.shard.of(positions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,21 +372,18 @@ class Runner:
             run = await executor.call(self.store.open_run, self.study, self.plan, new_run=options.new_run)
             await executor.call(self._enter_units, run, options)
             await self._work(run, flows, options, executor)
-            await self._adjudicate(run, flows, executor)
-            return await executor.call(self._standing, run)
+            if self.study.reference is not None:
+                await adjudicate(self.store, run, self.sessions, flows, executor)
+            return await executor.call(self._status, run, options)
         finally:
             await executor.call(self.store.disconnect)
             executor.close()
 
     def _enter_units(self, run: Run, options: RunOptions) -> None:
-        """Add all units to the ledger; they are generated twice because they may not fit into memory."""
-        study, sessions, adopt = self.study, self.sessions, not options.new_run
-        self.store.add_units(run, session_units(study, run, sessions, options.limit), adopt=adopt)
-        people = list(people_units(run, study, sessions, self.people, first=options.limit))
-        self.store.add_units(run, people)
-        held = chain(session_units(study, run, sessions, options.limit), people)
-        origins = self.store.origins(run)
-        self.store.add_units(run, annotation_units(study, run, sessions, held, origins), adopt=adopt)
+        held = () if options.shard else self.people
+        people = list(people_units(run, self.study, self.sessions, held, first=options.limit))
+        at = options.positions(self.sessions)
+        enter_units(self.store, self.study, run, self.sessions, at=at, people=people, adopt=not options.new_run)
         if options.retry_failed:
             self.store.reopen([failure.unit for failure in self.store.failures(run)])
 
@@ -386,34 +421,53 @@ class Runner:
             await executor.call(self.store.reopen, self.clients.stop_conditions.endpoint_failures())
             await executor.call(self.store.release, self.owner)
 
-    async def _adjudicate(self, run: Run, flows: StudyFlows, executor: BlockingExecutor) -> None:
-        if self.study.reference is None:
-            return
-        stored = as_planned(self.store.dialogues(run), self.sessions)
-        while dialogues := await executor.call(lambda: list(islice(stored, _AT_ONCE))):
-            await self.store.keep_adjudications(run, flows.adjudications(dialogues))
-
-    def _standing(self, run: Run) -> RunStatus:
+    def _status(self, run: Run, options: RunOptions) -> RunStatus:
         sessions = self.sessions
-        positions = list(range(len(held_by_runs(sessions))))
-        if isinstance(sessions, EventSessions):
+        positions = [*options.part_of(range(len(held_by_runs(sessions))))]
+        if isinstance(sessions, EventSessions) and options.shard is None:
             positions += sessions.units.values()
-        failed = (sessions.find(failure.label) for failure in self.store.failures(run) if not failure.annotator)
-        standing = RunStatus(
-            run=run,
-            stopped=self.clients.stop_conditions.reason,
-            sessions=self.store.count_units(run, UnitKind.SESSION),
-            annotations=self.store.count_units(run, UnitKind.ANNOTATION),
-            planned=len(positions),
-            due=annotations_due(self.study, (sessions.setting(position).scenario for position in positions)),
-            lost=annotations_due(self.study, (sessions.setting(p).scenario for p in failed if p is not None)),
-            remedy=self.clients.stop_conditions.remedy,
-        )
-        if not standing.is_complete:  # another process may have finished the run since the counts were read
-            return replace(standing, run=replace(run, state=RunState.UNFINISHED))
-        self.store.close_run(run, RunState.FINISHED)
-        # A stop condition that held only after the last call stopped nothing.
-        return replace(standing, run=replace(run, state=RunState.FINISHED), stopped="")
+        stop_conditions = self.clients.stop_conditions
+        stopped, remedy = stop_conditions.reason, stop_conditions.remedy
+        return close_if_complete(self.store, self.study, run, sessions, at=positions, stopped=stopped, remedy=remedy)
+
+
+async def adjudicate(store: Store, run: Run, sessions: Sessions, flows: StudyFlows, executor: BlockingExecutor) -> None:
+    """Store the final labels that the recorded rows of a study bring for the dialogues of a run."""
+    stored = as_planned(store.dialogues(run), sessions)
+    while dialogues := await executor.call(lambda: list(islice(stored, _AT_ONCE))):
+        await store.keep_adjudications(run, flows.adjudications(dialogues))
+
+
+def close_if_complete(
+    store: Store, study: Study, run: Run, sessions: Sessions, *, at: Sequence[int], stopped: str = "", remedy: str = ""
+) -> RunStatus:
+    """Return the status of a run, and close the run if its plan is complete.
+
+    Args:
+        store: The database.
+        study: Names the annotators.
+        run: The run.
+        sessions: All sessions of the plan.
+        at: Positions of the sessions that complete the run.
+        stopped: Why the run stopped; empty if it did not.
+        remedy: What the user does before resuming; empty if nothing.
+    """
+    failed = (sessions.find(failure.label) for failure in store.failures(run) if not failure.annotator)
+    status = RunStatus(
+        run=run,
+        stopped=stopped,
+        sessions=store.count_units(run, UnitKind.SESSION),
+        annotations=store.count_units(run, UnitKind.ANNOTATION),
+        planned=len(at),
+        due=annotations_due(study, (sessions.setting(position).scenario for position in at)),
+        lost=annotations_due(study, (sessions.setting(p).scenario for p in failed if p is not None)),
+        remedy=remedy,
+    )
+    if not status.is_complete:  # another process may have finished the run since the counts were read
+        return replace(status, run=replace(run, state=RunState.UNFINISHED))
+    store.close_run(run, RunState.FINISHED)
+    # A stop condition that held only after the last call stopped nothing.
+    return replace(status, run=replace(run, state=RunState.FINISHED), stopped="")
 
 
 def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:

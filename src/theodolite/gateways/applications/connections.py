@@ -50,6 +50,11 @@ class Connections:
                 names.append(entry)
                 self._keep()
 
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """Return what was observed so far as arguments of `observe`."""
+        modes = [(mode, "") for mode in self._names["modes"]]
+        return (*modes, *((kind, name) for kind in _LISTS for name in self._names[kind]))
+
     def use(self, application: str, allowed: tuple[str, ...] | None) -> NetworkUse:
         """Return what was observed so far.
 

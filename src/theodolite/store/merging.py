@@ -1,0 +1,81 @@
+"""Results of other workspaces, stored under the units of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from theodolite.domain.annotation import Annotation
+from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.run import Failure, UnitState
+from theodolite.domain.shards import MergeOutcome, UnitResult
+from theodolite.store.dialogues import journals_of
+from theodolite.store.executor import KeepAnnotation, KeepDialogue, KeepFailure, KeepReply, Write
+from theodolite.store.models import UnitRow
+
+
+def merge_results(
+    results: Sequence[UnitResult],
+    *,
+    apply: Callable[[Sequence[Write]], None],
+    reopen: Callable[[Sequence[str]], None],
+) -> list[MergeOutcome]:
+    """Store results within the transaction that is open, and return what became of each.
+
+    A unit whose stored replies are the beginning of the new ones receives the rest and the result, so that
+    a merge that was interrupted, and a failed unit that was tried again elsewhere, are completed.
+
+    Args:
+        results: Results; sessions before their annotations.
+        apply: Stores a batch of writes.
+        reopen: Lets failed units wait again.
+    """
+    keys = [one.unit.key for one in results]
+    rows = {row.key: row for row in UnitRow.objects.select_for_update().filter(key__in=keys)}
+    stored = journals_of(keys)
+    different: set[str] = set()
+    outcomes: list[MergeOutcome] = []
+    writes: list[Write] = []
+    failed: list[str] = []
+    for one in results:
+        row, before = rows[one.unit.key], stored[one.unit.key]
+        outcome = _outcome(one, UnitState(row.state), n_before=len(before))
+        if one.unit.subject in different or list(one.entries[: len(before)]) != before:
+            outcome = MergeOutcome.DIFFERENT
+            different.add(one.unit.key)
+        outcomes.append(outcome)
+        if outcome is MergeOutcome.MERGED:
+            failed += [one.unit.key] if row.state == UnitState.FAILED else []
+            writes += [KeepReply(unit=one.unit.key, entry=entry) for entry in one.entries[len(before) :]]
+            writes.append(_write(one, row.tries))
+    reopen(failed)
+    apply(writes)
+    return outcomes
+
+
+def _outcome(one: UnitResult, state: UnitState, *, n_before: int) -> MergeOutcome:
+    match state:
+        case UnitState.WAITING | UnitState.LEASED:
+            return MergeOutcome.MERGED
+        case UnitState.FAILED:
+            return MergeOutcome.PRESENT if isinstance(one.result, Failure) else MergeOutcome.MERGED
+        case UnitState.DONE:
+            is_same = len(one.entries) == n_before and not isinstance(one.result, Failure)
+            return MergeOutcome.PRESENT if is_same else MergeOutcome.DIFFERENT
+        case UnitState.WITHDRAWN:
+            return MergeOutcome.DIFFERENT
+        case _:
+            assert_never(state)
+
+
+def _write(one: UnitResult, tries: int) -> Write:
+    match one.result:
+        case Dialogue():
+            return KeepDialogue(unit=one.unit, dialogue=one.result, journalled=True)
+        case Annotation():
+            return KeepAnnotation(unit=one.unit, annotation=one.result)
+        case Failure():
+            return KeepFailure(unit=replace(one.unit, tries=tries), failure=one.result)
+        case _:
+            assert_never(one.result)
