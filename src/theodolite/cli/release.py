@@ -21,6 +21,7 @@ from theodolite.cli.terminal import as_line, json_option, study_argument
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import RunState
+from theodolite.reporting.words.figures import number_of
 from theodolite.usecases.releasing import MIN_GROUP
 
 
@@ -103,9 +104,22 @@ def _entry(written: WrittenRelease) -> dict[str, object]:
     }
 
 
+def _kind_count(n: int, kind: str) -> str:
+    """Return how many identifiers of a kind there are, e.g. `2 e-mail addresses`."""
+    irregular = {
+        "person's name": "persons' names",
+        "date of birth": "dates of birth",
+        "web address with user data": "web addresses with user data",
+    }
+    plural = irregular.get(
+        kind, kind.replace("address", "addresse") + "s" if "(" not in kind else kind.replace(" (", "s (")
+    )
+    return number_of(n, kind, plural)
+
+
 def _lines(written: WrittenRelease, options: ReleaseOptions, path: str) -> list[str]:
     kinds = Counter(one.kind for one in written.findings)
-    found = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common()) or "none detected"
+    found = ", ".join(_kind_count(n, kind) for kind, n in kinds.most_common()) or "none detected"
     lines = [f"Identifiers  {found}"]
     lines += [f"Left out     {n} dialogues: {reason}" for reason, n in written.left_out.items()]
     if written.undecided:

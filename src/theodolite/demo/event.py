@@ -14,6 +14,7 @@ from django.contrib.auth import login, logout
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
+from django.utils import timezone
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
@@ -48,6 +49,7 @@ from theodolite.domain.instrument import Question
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.persona import Strategy
 from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.series_review import EntryKind, FeedbackSource, SeriesPart
 from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.events.chat import finish_turn, send_prompt
@@ -60,12 +62,13 @@ from theodolite.events.coding import (
     save_coding,
 )
 from theodolite.events.context import EventContext
-from theodolite.events.sessions import end_session, start_session
+from theodolite.events.sessions import choose_release, end_session, start_session
 from theodolite.execution.clients import Clients
 from theodolite.store.django_store import DjangoStore
 from theodolite.testing.people import scenario_sight
 from theodolite.usecases.measuring import keep_review, reviews_of
 from theodolite.usecases.running import RunOptions
+from theodolite.usecases.series_review import add_entry, add_feedback, review_of
 from theodolite.web.access import open_to_all
 from theodolite.web.accounts.invitations import invitation_path
 from theodolite.web.events import server_store
@@ -103,6 +106,7 @@ def furnish(hosted: HostedStudy) -> None:
     load_review(hosted)
     load_labels(hosted)
     load_combined_review(hosted)
+    load_series_review(hosted)
     load_gate(hosted)
     load_kitchen(kitchen_of(Path(hosted.folder)))
 
@@ -197,7 +201,39 @@ def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
         for number, tester in enumerate(content["testers"])
         for application in (one.name for one in event.study.applications)
     }
+    for number in range(len(content["testers"])):
+        _choose_release(event, content["releases"], number)
     _code(hosted, event, store, content, sessions)
+
+
+def _choose_release(event: EventContext, releases: Content, number: int) -> None:
+    """Store whether the dialogues of a tester may be published, if the tester has chosen."""
+    if number not in releases["open"]:
+        choose_release(event, _tester_key(number), included=number not in releases["declined"])
+
+
+def load_series_review(hosted: HostedStudy) -> None:
+    """Store feedback of testers, an assessment, notes of a workshop and decisions if there are none."""
+    store, content = server_store(), testers_file()
+    if review_of(store, hosted.name):
+        return
+    for number, part, text in content["feedback"]:
+        add_feedback(
+            store, hosted.name,
+            part=SeriesPart(part), source=FeedbackSource.TESTER, text=text, by=_tester_key(number), now=timezone.now(),
+        )  # fmt: skip
+    organiser = hosted.memberships.get(role=Role.ORGANISER.value).account.token
+    for kind, part, text, because in content["review"]:
+        add_entry(
+            store, hosted.name,
+            part=SeriesPart(part), kind=EntryKind(kind), text=text, by=organiser, now=timezone.now(), because=because,
+            source=FeedbackSource.WORKSHOP if kind == EntryKind.FEEDBACK.value else None,
+        )  # fmt: skip
+
+
+def _tester_key(number: int) -> str:
+    """Return the key of a tester as a participant."""
+    return digest("demo tester", str(number))[:24]
 
 
 def load_combined_review(hosted: HostedStudy) -> None:
@@ -298,7 +334,7 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
         study=study.name,
         study_version=version_of(study),
         run=event.run.key,
-        participant=digest("demo tester", str(number))[:24],
+        participant=_tester_key(number),
         level=level,
         scenario=scenario.name,
         scenario_version=scenario_sight(scenario),

@@ -7,7 +7,8 @@ Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -23,6 +24,20 @@ class SeriesPart(StrEnum):
     GUARDRAILS = "guardrails"
     SCHEMA = "annotation process and schema"
     TREE = "measurement tree"
+    ORGANISATION = "organisation of the event"
+
+
+def series_part(name: str) -> SeriesPart:
+    """Return the part of a name.
+
+    Raises:
+        InputError: If there is no such part.
+    """
+    try:
+        return SeriesPart(name)
+    except ValueError as error:
+        message = f"choose a part of the series: {', '.join(SeriesPart)}; got {name!r}"
+        raise InputError(message) from error
 
 
 class EntryKind(StrEnum):
@@ -52,9 +67,13 @@ class DecisionState(StrEnum):
     CARRIED = "carried into the next series"
 
 
+WITHDRAWN_FEEDBACK = "withdrawn by the person who took part"
+"""Text of feedback that was removed; the entry stays, because decisions name its number."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewEntry:
-    """One entry in the review of a series; never changed.
+    """One entry in the review of a series; only a withdrawal changes it.
 
     Attributes:
         study: Name of the study in whose workspace it was entered.
@@ -62,7 +81,7 @@ class ReviewEntry:
         part: The reviewed part.
         kind: Assessment, feedback or decision.
         text: What was assessed, said or decided; names nobody.
-        by: Opaque key of the account that entered it.
+        by: Opaque key of the account that entered it, or of the participant; empty after a withdrawal.
         at: When; UTC.
         source: Who gave the feedback; None for other kinds.
         evidence: Results that an assessment rests on, as text.
@@ -90,6 +109,14 @@ class ReviewEntry:
         if (self.source is None) is (self.kind is EntryKind.FEEDBACK):
             message = "feedback names its source, and only feedback has one"
             raise InputError(message)
+
+    def withdrawn(self, mask: Callable[[str], str] | None) -> ReviewEntry:
+        """Return the entry of a person who has withdrawn: without the person, and with a masked text or none.
+
+        Args:
+            mask: Masks identifying details in a text that is kept; None if the text is removed.
+        """
+        return replace(self, by="", text=mask(self.text) if mask else WITHDRAWN_FEEDBACK)
 
     @staticmethod
     def subject(study: str) -> str:

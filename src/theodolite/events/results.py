@@ -14,6 +14,7 @@ from theodolite.domain.event_record import BlindingAssessment, EventRecord
 from theodolite.domain.evidence import EventEvidence
 from theodolite.domain.live import FailedReply, LiveDialogue, LiveDialogueSummary, NamingCount, ReplyCounts
 from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.series_review import ReviewEntry
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
@@ -262,6 +263,11 @@ def stored_data(event: EventContext, participant: str, *, context_of: ContextOf)
             if acknowledgement.study == event.study.name and acknowledgement.subject is AcknowledgedText.RELEASE
         ],
         "sessions": [_session(context_of(session), session) for session in sessions],
+        "feedback": [
+            {"about": entry.part.value, "text": entry.text, "at": time_text(entry.at)}
+            for entry in event.store.filed(ReviewEntry, ReviewEntry.subject(event.study.name))
+            if entry.by == participant
+        ],
         "guesses": _guesses(event, {session.key: session for session in sessions}),
     }
 

@@ -354,7 +354,19 @@ def review_evidence(study: Study, results: CitedResults) -> dict[SeriesPart, tup
         SeriesPart.GUARDRAILS: tuple(_guardrail_lines(study, results)),
         SeriesPart.SCHEMA: tuple(_agreement_lines(results)),
         SeriesPart.TREE: tuple(_tree_lines(results)),
+        SeriesPart.ORGANISATION: tuple(_organisation_lines(results)),
     }
+
+
+def _organisation_lines(results: CitedResults) -> Iterator[Text]:
+    """Yield how much of the plan took place."""
+    planned = results.data["run"]["planned_dialogues"]
+    yield (
+        results.cite("/run/completed_dialogues"),
+        " of ",
+        Number("/run/planned_dialogues", figures.number_of(planned, "planned dialogue")),
+        " completed",
+    )
 
 
 def _count_lines(results: CitedResults, name: str, plural: str) -> Iterator[Text]:

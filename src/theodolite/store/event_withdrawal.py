@@ -18,8 +18,9 @@ from theodolite.domain.event_record import Tombstone, Withdrawal
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, type_name
 from theodolite.domain.run import UnitState
+from theodolite.domain.series_review import ReviewEntry
 from theodolite.domain.session import SessionState
-from theodolite.store.contents import Contents, record_of
+from theodolite.store.contents import Contents, content_of, record_of
 from theodolite.store.event_dialogues import LiveDialogueRepository, ReplyRepository
 from theodolite.store.event_responses import CodingRepository, ResponseRepository, forget_codings, mask_notes
 from theodolite.store.event_sessions import ParticipantRepository, SessionRepository
@@ -135,6 +136,7 @@ class WithdrawalRepository(Repository):
                 _mask_dialogues(dialogues, mask)
                 mask_notes(sessions, mask)
                 n_answers = _mask_answers(sessions, mask)
+            _withdraw_feedback(self._contents, study, participant, None if kind is Withdrawal.REMOVE else mask)
             _unlink(study, participant, sessions, dialogues)
             left = Tombstone(
                 study=study, kind=kind, at=now, sessions=len(sessions), dialogues=len(dialogues), answers=n_answers
@@ -287,8 +289,34 @@ def _forget_reviews(contents: Contents, study: str, sessions: Sequence[int]) -> 
     texts = contents.texts(filed.values_list("content_id", flat=True))
     gone = [version for version, text in texts.items() if record_of(CombinedReview, text).session in keys]
     filed.filter(content__in=gone).delete()
-    leaned_on = ContentRow.objects.filter(base__in=gone).values("base")
-    ContentRow.objects.filter(version__in=gone).exclude(version__in=leaned_on).delete()
+    _delete_contents(gone)
+
+
+def _withdraw_feedback(contents: Contents, study: str, participant: str, mask: Mask | None) -> None:
+    """Remove a participant from the feedback that this person entered; its place in the review stays.
+
+    Args:
+        contents: Where the entries are stored.
+        study: Name of the study.
+        participant: Opaque key of the participant.
+        mask: Masks identifying details in a text that is kept; None if the text is removed.
+    """
+    filed = FiledRow.objects.filter(subject=ReviewEntry.subject(study), content__tag=type_name(ReviewEntry))
+    texts = contents.texts(filed.values_list("content_id", flat=True))
+    for version, text in texts.items():
+        entry = record_of(ReviewEntry, text)
+        if entry.by != participant:
+            continue
+        changed = content_of(entry.withdrawn(mask))
+        contents.keep([changed])
+        filed.filter(content_id=version).update(content_id=changed.version)
+        _delete_contents([version])
+
+
+def _delete_contents(versions: Sequence[str]) -> None:
+    """Delete contents but those that others are packed against."""
+    leaned_on = ContentRow.objects.filter(base__in=versions).values("base")
+    ContentRow.objects.filter(version__in=versions).exclude(version__in=leaned_on).delete()
 
 
 def _forget_work(dialogues: Sequence[int]) -> None:

@@ -92,6 +92,48 @@ def add_entry(
     return entry
 
 
+MOST_FEEDBACK = 20
+"""Entries of feedback that one person may send about a study; count."""
+
+
+def feedback_by(store: Store, study: str, by: str) -> tuple[tuple[NumberedEntry, tuple[DecisionState, ...]], ...]:
+    """Return the feedback that one person entered, each with the states of the decisions that rest on it."""
+    lines = review_of(store, study)
+    return tuple(
+        (line, tuple(one.state for one in lines if line.number in one.because and one.state is not None))
+        for line in lines
+        if line.entry.kind is EntryKind.FEEDBACK and line.entry.by == by
+    )
+
+
+def add_feedback(
+    store: Store, study: str, *, part: SeriesPart, source: FeedbackSource, text: str, by: str, now: datetime
+) -> ReviewEntry:
+    """Store feedback that somebody enters on an own page.
+
+    Args:
+        store: The database.
+        study: Name of the study.
+        part: The part that it is about.
+        source: The role of the person.
+        text: The feedback.
+        by: Opaque key of the account; of a tester, the key of the participant.
+        now: The time; UTC.
+
+    Raises:
+        InputError: If there is no text.
+        Conflict: If the person sent the same text before, or as many entries as one may.
+    """
+    own = [line.entry for line, _ in feedback_by(store, study, by)]
+    if any((entry.part, entry.text) == (part, text.strip()) for entry in own):
+        message = "this feedback is stored already"
+        raise Conflict(message)
+    if len(own) >= MOST_FEEDBACK:
+        message = f"one person sends at most {MOST_FEEDBACK} entries; write to the organisers"
+        raise Conflict(message)
+    return add_entry(store, study, part=part, kind=EntryKind.FEEDBACK, text=text, by=by, now=now, source=source)
+
+
 def update_decision(
     store: Store, study: str, key: str, state: DecisionState, *, note: str, by: str, now: datetime
 ) -> DecisionUpdate:

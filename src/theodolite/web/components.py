@@ -179,6 +179,7 @@ _ANALYST: Final = (
     SidebarSection(title="Coding", icon="tag", pages=(("analyst:coding", "Coding"),), inner=_CODING),
     SidebarSection(title="Reviews", icon="scale", pages=(("analyst:reviews", "Combined review"),), inner=_REVIEWS),
     SidebarSection(title="Blinding", icon="eye-off", pages=(("organiser:blinding", "Blinding"),)),
+    SidebarSection(title="Series", icon="calendar-event", pages=(("organiser:series", "Series"),)),
     SidebarSection(title="Export", icon="file-export", pages=(("organiser:exchange", "Export and import"),)),
 )
 
@@ -201,6 +202,7 @@ _TEAM: Final = (
         inner=("teams:submission", "teams:edit", "teams:new"),
     ),
     SidebarSection(title="Criteria", icon="list-check", pages=(("teams:criteria", "Criteria"),)),
+    SidebarSection(title="Feedback", icon="messages", pages=(("teams:feedback", "Feedback"),)),
 )
 
 SECTIONS: Mapping[Role, Sequence[SidebarSection]] = {

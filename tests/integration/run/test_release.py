@@ -319,3 +319,43 @@ def test_a_bundle_is_never_written_over(study: Path) -> None:
         released(study)
 
     assert problems(folder) == []
+
+
+TREE_STUDY = """study: bot
+applications:
+  bot: {kind: recorded, file: answers.csv, prompt: asked, response: said}
+guidelines:
+  kind: {ask: Is the reply kind?, defect: "== no"}
+  true: {ask: Is the reply true?, defect: "== no"}
+annotators:
+  ann: {who: person, guideline: kind, column: ann_kind}
+  ann too: {who: person, guideline: true, column: ann_true}
+tree:
+  tree: ours
+  topology: six-levels
+  dimensions:
+    reliable: {definition: The replies are true., crosswalk: {true: 2, kind: 1}}
+    respectful: {definition: The replies are kind., crosswalk: [kind]}
+"""
+
+
+def test_another_tree_is_found_even_in_a_bundle_that_somebody_signed_again(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (folder / "study.yaml").write_text(TREE_STUDY)
+    rows = [f"Question {n}?,Reply {n}.,{'no' if n % 3 == 0 else 'yes'},{'no' if n % 4 else 'yes'}" for n in range(12)]
+    (folder / "answers.csv").write_text("\n".join(["asked,said,ann_kind,ann_true", *rows]) + "\n")
+    assert theodolite("run", folder).code == 0
+    archive = released(folder)
+    before = problems(archive)
+    changed(archive, "study.json", '"weight":2', '"weight":5')
+    after = problems(archive)
+    signer, _ = releases._signer(tmp_path / "other.pem")  # as an attacker would
+    names = [line.split("  ")[1] for line in (archive / "SHA256SUMS").read_text().splitlines()]
+    releases._sign(archive, {name: (archive / name).read_text() for name in names}, signer)
+    signed_again = verify_release(archive, tmp_path / "other.pub.pem").problems
+
+    assert before == []
+    assert after[0] == "Changed file: study.json"
+    assert any(one.startswith("Results differ: trees/tree-ours.json") for one in signed_again)
+    assert all(one.startswith("Results differ") for one in signed_again)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible
-from tests.integration.web.conftest import demo_server
+from tests.integration.web.conftest import DEMO_FOLDER, demo_server
 from theodolite.domain.event import Role
 from theodolite.events.sessions import release_choice
 from theodolite.web.events import event_of, server_store
@@ -77,6 +79,36 @@ def test_the_stored_data_show_the_choice_in_words(event, client_as):
     assert "Your dialogues may be part of a public release." in page
     assert [entry["included"] for entry in file["public_release"]] == [True]
     assert "release" not in {entry["text"] for entry in file["agreed_to"]}
+
+
+def test_the_demo_event_is_released_whole(tmp_path, seeded_copy):
+    folder, archive = seeded_copy(tmp_path) / DEMO_FOLDER, tmp_path / "bundle"
+
+    def command(*words):
+        line = [sys.executable, "-m", "theodolite", *words]
+        return subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    first = command("release", str(folder), "--out", str(archive))
+    is_written_before_review = archive.exists()
+    second = command("release", str(folder), "--out", str(archive), "--redact-all")
+    key = folder / ".theodolite" / "release-key.pub.pem"
+    verified = command("verify", str(archive), "--key", str(key))
+    about = json.loads((archive / "release.json").read_text())
+    texts = "".join(path.read_text() for path in archive.rglob("*.json*"))
+    labels = archive / "labels.jsonl"
+    labels.write_text(labels.read_text().replace('"value":"yes"', '"value":"no"', 1))
+    tampered = command("verify", str(archive), "--key", str(key))
+
+    assert (first.returncode, is_written_before_review) == (3, False)
+    assert "Identifiers  2 e-mail addresses" in first.stdout
+    assert second.returncode == 0, second.stderr
+    assert about["left_out"] == {"participant did not agree": 6}  # two declined, one has not chosen; two sessions each
+    assert about["identifiers"] == {"redacted": {"e-mail address": 2}, "kept": {}}
+    assert "dora.ames@example.org" not in texts
+    assert (verified.returncode, tampered.returncode) == (0, 1)
+    assert "The bundle is intact." in verified.stdout
+    assert "Changed file: labels.jsonl" in tampered.stdout
+    assert "Results differ" in tampered.stdout
 
 
 def test_nobody_but_testers_has_this_page(event, client_as):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -10,11 +11,13 @@ from playwright.sync_api import expect
 from tests.browser_pages import assert_accessible
 from tests.integration.web.conftest import demo_server
 from tests.integration.web.editing import change, published
+from tests.integration.web.test_release_choice import agree
 from tests.integration.web.test_results import hold_dialogue
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.event import Role
-from theodolite.domain.series_review import DecisionState
-from theodolite.usecases.series_review import review_of
+from theodolite.domain.event_record import Withdrawal
+from theodolite.domain.series_review import DecisionState, FeedbackSource
+from theodolite.usecases.series_review import MOST_FEEDBACK, review_of
 from theodolite.web.events import host_study, server_store
 from theodolite.web.models import Account, AuditEntry, Membership, Submission
 from theodolite.web.teams.submissions import programme_terms
@@ -77,13 +80,13 @@ def test_the_evidence_of_the_latest_measurement_stands_beside_each_part(event, c
     organiser.post(f"/s/{event.token}/organise/results/measure/")
     page = organiser.get(at(event)).content.decode()
 
-    assert before.count("No result bears on this part yet.") == 5
-    assert page.count("No result bears on this part yet.") < 5
+    assert before.count("No result bears on this part yet.") == 6
+    assert page.count("No result bears on this part yet.") < 6
 
 
 def test_criteria_and_terms_are_data_of_the_series_and_of_the_page(own, client_as):
     shipped = programme_terms(own)
-    change(own, "study: ", "series: {name: spring, terms: [Results are public after a year.]}\nstudy: ")
+    change(own, "name: varn-spring", "name: varn-spring\n  terms: [Results are public after a year.]")
     published(own)
     of_file = programme_terms(own)
     organiser, team = client_as(Role.ORGANISER), client_as(Role.TEAM)
@@ -107,7 +110,6 @@ def test_a_signature_names_the_version_of_the_terms_that_were_shown(event, clien
 
 
 def test_the_next_series_takes_over_open_decisions_of_its_organisers_only(own, tmp_path, client_as):
-    change(own, "study: ", "series: {name: spring}\nstudy: ")
     published(own)
     organiser = client_as(Role.ORGANISER)
     enter(organiser, own, text="Hints pass.")
@@ -115,7 +117,9 @@ def test_the_next_series_takes_over_open_decisions_of_its_organisers_only(own, t
     lay_out_event(tmp_path / "next")
     file = tmp_path / "next" / "study.yaml"
     file.write_text(
-        "series: {name: autumn, follows: spring}\n" + file.read_text().replace(f"study: {own.name}", "study: autumn-1")
+        file.read_text()
+        .replace(f"study: {own.name}", "study: autumn-1")
+        .replace("name: varn-spring\n  follows: varn-autumn", "name: autumn\n  follows: varn-spring")
     )
     account = Account.objects.get(memberships__hosted=own, memberships__role=Role.ORGANISER.value)
     later = host_study(str(tmp_path / "next"), account)
@@ -132,6 +136,101 @@ def test_the_next_series_takes_over_open_decisions_of_its_organisers_only(own, t
     assert again.status_code == 404
     assert [(line.entry.text, line.entry.carried_from[0]) for line in review(later)] == [("State hints.", own.name)]
     assert review(own)[1].state is DecisionState.CARRIED
+
+
+class TestOwnFeedback:
+    """Feedback that teams and testers enter on their own pages."""
+
+    def test_a_team_sends_feedback_and_sees_the_decision_that_rests_on_it(self, event, client_as):
+        team, organiser, address = client_as(Role.TEAM), client_as(Role.ORGANISER), f"/s/{event.token}/team/feedback/"
+        team.post(address, {"part": "guardrails", "text": "State which hints count."})
+        before = team.get(address).content.decode()
+        enter(organiser, event, kind="decision", text="Secret plan.", because="1")
+        page, reviewed = team.get(address).content.decode(), organiser.get(at(event)).content.decode()
+
+        first = review(event)[0].entry
+        assert (first.source, first.text) == (FeedbackSource.TEAM, "State which hints count.")
+        assert "No decision rests on it yet." in before
+        assert "Considered in 1 decision: open." in page
+        assert "Secret plan." not in page
+        assert "Feedback of application team" in reviewed
+
+    def test_a_tester_sends_feedback_without_a_name(self, event, client_as):
+        tester, address = client_as(Role.RED_TEAMER), f"/s/{event.token}/test/feedback/"
+        before = tester.get(address)
+        agree(tester, event)
+        tester.post(address, {"part": "organisation of the event", "text": "The breaks were <too> short."})
+        again = tester.post(address, {"part": "organisation of the event", "text": "The breaks were <too> short."})
+        own = tester.get(address).content.decode()
+        page = client_as(Role.ORGANISER).get(at(event)).content.decode()
+        name = Account.objects.get(memberships__hosted=event, memberships__role=Role.RED_TEAMER.value).name
+
+        assert (before.status_code, again.status_code) == (302, 302)
+        assert [line.entry.source for line in review(event)] == [FeedbackSource.TESTER]
+        assert "The breaks were &lt;too&gt; short." in own
+        assert "by a tester" in page
+        assert name not in page
+
+    @pytest.mark.parametrize(
+        "sent",
+        [{"part": "measurement tree", "text": "x"}, {"text": "x"}, {"part": "scenarios as proxies", "text": " "}],
+        ids=["foreign-part", "no-part", "no-text"],
+    )
+    def test_incomplete_feedback_of_a_tester_is_refused_and_stays_in_the_form(self, event, client_as, sent):
+        tester = client_as(Role.RED_TEAMER)
+        agree(tester, event)
+        answer = tester.post(f"/s/{event.token}/test/feedback/", sent)
+
+        assert (answer.status_code, review(event)) == (422, ())
+        assert "Choose a topic and write a text." in answer.content.decode()
+        assert sent["text"] in answer.content.decode()
+
+    @pytest.mark.parametrize(
+        ("sent", "message"),
+        [({"text": "x"}, "choose a part"), ({"part": "guardrails", "text": " "}, "needs a text")],
+        ids=["no-part", "no-text"],
+    )
+    def test_incomplete_feedback_of_a_team_is_explained(self, event, client_as, sent, message):
+        answer = client_as(Role.TEAM).post(f"/s/{event.token}/team/feedback/", sent)
+
+        assert (answer.status_code, message in answer.content.decode()) == (422, True)
+
+    def test_one_person_sends_a_limited_number_of_entries(self, event, client_as):
+        team, address = client_as(Role.TEAM), f"/s/{event.token}/team/feedback/"
+        for number in range(MOST_FEEDBACK):
+            team.post(address, {"part": "guardrails", "text": f"Entry {number}."})
+        answer = team.post(address, {"part": "guardrails", "text": "One more."})
+
+        assert (answer.status_code, len(review(event))) == (422, MOST_FEEDBACK)
+
+    def test_the_own_data_of_a_tester_contain_the_feedback(self, event, client_as):
+        tester = client_as(Role.RED_TEAMER)
+        agree(tester, event)
+        tester.post(f"/s/{event.token}/test/feedback/", {"part": "scenarios as proxies", "text": "Too easy."})
+        page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
+        file = json.loads(tester.get(f"/s/{event.token}/test/mine/file/").content)
+
+        assert "<strong>The task</strong>" in page
+        assert [(one["about"], one["text"]) for one in file["feedback"]] == [("scenarios as proxies", "Too easy.")]
+
+    @pytest.mark.parametrize(
+        ("wish", "text"),
+        [("remove", "withdrawn by the person who took part"), ("anonymise", "Write to ")],
+        ids=["remove", "anonymise"],
+    )
+    def test_a_withdrawal_takes_the_person_out_and_leaves_the_number(self, event, client_as, wish, text):
+        tester = client_as(Role.RED_TEAMER)
+        agree(tester, event)
+        sent = {"part": "scenarios as proxies", "text": "Write to ravi.k@example.org, the task is unclear."}
+        tester.post(f"/s/{event.token}/test/feedback/", sent)
+        enter(client_as(Role.ORGANISER), event, kind="decision", text="Reword the task.", because="1")
+        tester.post(f"/s/{event.token}/test/leave/", {"what": Withdrawal[wish.upper()].value})
+        first, second = review(event)
+        page = client_as(Role.ORGANISER).get(at(event)).content.decode()
+
+        assert (first.number, first.entry.by, second.because) == (1, "", (1,))
+        assert first.entry.text.startswith(text)
+        assert "ravi.k@example.org" not in page + first.entry.text
 
 
 def test_only_organisers_decide_and_nobody_else_reads(event, client_as):

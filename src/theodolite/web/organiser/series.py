@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
@@ -169,7 +170,7 @@ def _shown(request: HttpRequest, access: AccessContext, *, problem: str = "") ->
             ReviewedPart(
                 part=part,
                 evidence=evidence[part],
-                lines=tuple((one, names.get(one.entry.by, "former member")) for one in lines if one.entry.part is part),
+                lines=tuple((one, _author(one, names)) for one in lines if one.entry.part is part),
             )
             for part in SeriesPart
         ],
@@ -181,6 +182,13 @@ def _shown(request: HttpRequest, access: AccessContext, *, problem: str = "") ->
         "sent": request.POST if problem else {},
     }
     return render(request, "web/organiser/series.html", context, status=422 if problem else 200)
+
+
+def _author(line: NumberedEntry, names: Mapping[str, str]) -> str:
+    """Return who entered an entry; testers stay nameless."""
+    if line.entry.source is FeedbackSource.TESTER and line.entry.by not in names:
+        return "a tester"
+    return names.get(line.entry.by, "former member")
 
 
 def _series(hosted: HostedStudy) -> Series | None:

@@ -29,9 +29,9 @@ from theodolite.domain.application import AriaClass, Connection, GuardrailSite, 
 from theodolite.domain.errors import Conflict, InputError, TemplateError, TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.network import holds_secret
-from theodolite.domain.series_review import ProgrammeTerms
+from theodolite.domain.series_review import FeedbackSource, ProgrammeTerms, SeriesPart, series_part
 from theodolite.testing.templates import variables_of
-from theodolite.usecases.series_review import terms_of
+from theodolite.usecases.series_review import add_feedback, feedback_by, terms_of
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import can_seal, event_of, opened, seal, server_store
 from theodolite.web.models import HostedStudy, Measurement, Submission
@@ -197,6 +197,49 @@ def kit(_request: HttpRequest, access: AccessContext) -> HttpResponse:  # noqa: 
     answer = HttpResponse(kit_archive(), content_type="application/zip")
     answer.headers["Content-Disposition"] = f'attachment; filename="{KIT_NAME}.zip"'
     return answer
+
+
+_LONGEST_FEEDBACK = 5000
+"""Characters of feedback at most; count."""
+
+
+@allowed(Role.TEAM)
+def feedback(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Take a team's feedback on the series, and show what became of earlier entries."""
+    store, by, error = server_store(), access.account.token, ""
+    if request.method == "POST":
+        try:
+            part = series_part(request.POST.get("part", ""))
+            text = request.POST.get("text", "").replace("\r\n", "\n")[:_LONGEST_FEEDBACK]
+            add_feedback(
+                store, access.hosted.name,
+                part=part, source=FeedbackSource.TEAM, text=text, by=by, now=timezone.now(),
+            )  # fmt: skip
+        except (Conflict, InputError) as problem:
+            error = f"Not saved: {problem}."
+        else:
+            access.audit("gave feedback", f"study {access.hosted.token}", part=part.value)
+            messages.success(request, "Saved. The organisers see it in the review of the series.")
+            return redirect("teams:feedback", study=access.hosted.token)
+    context = {
+        "access": access,
+        "parts": [(part.value, about) for part, about in _PARTS.items()],
+        "lines": feedback_by(store, access.hosted.name, by),
+        "error": error,
+        "sent": request.POST if error else {},
+    }
+    return render(request, "web/teams/feedback.html", context, status=422 if error else 200)
+
+
+_PARTS = {
+    SeriesPart.SIMULATION: "do sessions resemble the real use of your application?",
+    SeriesPart.SCENARIOS: "do tasks stand for the use that you built it for?",
+    SeriesPart.GUARDRAILS: "is it clear and right what must be withheld and what must be released?",
+    SeriesPart.SCHEMA: "do the questions to annotators and their labels fit your dialogues?",
+    SeriesPart.TREE: "do scores of the report reflect the labels?",
+    SeriesPart.ORGANISATION: "criteria, terms, interface kit, checks and dates",
+}
+"""Parts of the series with a question to teams."""
 
 
 KIT_NAME = "theodolite-interface-kit"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdraw
 from theodolite.domain.identity import version_of
 from theodolite.domain.persona import AttemptOutcome
 from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
+from theodolite.domain.series_review import FeedbackSource, SeriesPart
 from theodolite.domain.session import Session
 from theodolite.domain.wording import SCREENING
 from theodolite.events.context import EventContext
@@ -36,9 +38,10 @@ from theodolite.events.sessions import (
     release_choice,
     save_profile,
 )
+from theodolite.usecases.series_review import add_feedback, feedback_by
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.accounts.invitations import completion_of, screened_out_code
-from theodolite.web.events import event_of
+from theodolite.web.events import event_of, server_store
 from theodolite.web.middleware import page_languages, speak
 from theodolite.web.models import Membership, Screening
 from theodolite.web.participants import book, booked_slot, offered, read_profile, span_text, topic_lines, zone_of
@@ -178,6 +181,48 @@ def release(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         "error": error,
     }
     return render(request, "web/tester/release.html", context, status=422 if error else 200)
+
+
+_FEEDBACK_PARTS = (
+    (SeriesPart.SCENARIOS, lazy("The task")),
+    (SeriesPart.SIMULATION, lazy("The situation compared with real use")),
+    (SeriesPart.ORGANISATION, lazy("Invitation, sessions and questionnaires")),
+)
+"""Parts that a tester can judge."""
+
+
+_MOST_CHARACTERS = 2000
+"""Characters of feedback at most; count."""
+
+
+@for_testers()
+def feedback(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask for feedback about the event, and list what the tester has sent."""
+    if not (tester.sessions or tester.has_agreed()):
+        return redirect("tester:home", study=tester.access.hosted.token)
+    store, study, participant = server_store(), tester.access.hosted.name, tester.participant
+    titles, sent = {part.value: label for part, label in _FEEDBACK_PARTS}, request.POST
+    error = ""
+    if request.method == "POST":
+        text, part = sent.get("text", "").strip(), sent.get("part", "")
+        error = "" if text and part in titles else _("Choose a topic and write a text.")
+        if not error:
+            with suppress(Conflict):  # stored already, or as many as one may send: the list below shows it
+                add_feedback(
+                    store, study, part=SeriesPart(part), source=FeedbackSource.TESTER,
+                    text=text[:_MOST_CHARACTERS], by=participant, now=tester.event.clock.now(),
+                )  # fmt: skip
+                audit(request.user, "gave feedback", "", hosted=tester.access.hosted)
+                messages.success(request, _("Saved."))
+            return redirect("tester:feedback", study=tester.access.hosted.token)
+    context = {
+        "access": tester.access,
+        "parts": [(value, str(label)) for value, label in titles.items()],
+        "lines": [(titles[one.entry.part.value], one.entry) for one, _states in feedback_by(store, study, participant)],
+        "error": error,
+        "sent": sent,
+    }
+    return render(request, "web/tester/feedback.html", context, status=422 if error else 200)
 
 
 @for_testers(Step.PROFILE)
@@ -557,6 +602,9 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
                 strategy["way"] = way_title(tester.event.study, strategy["strategy"])
                 strategy["brought"] = outcome_word(AttemptOutcome(strategy["outcome"]))
     has_topics = bool(tester.event.study.topics)
+    titles = {part.value: str(label) for part, label in _FEEDBACK_PARTS}
+    for entry in data["feedback"]:
+        entry["about"] = titles[entry["about"]]
     choice = data["public_release"][-1] if data["public_release"] else None
     context = {"access": tester.access, "kept": data, "has_topics": has_topics, "choice": choice}
     return render(request, "web/tester/mine.html", context)
