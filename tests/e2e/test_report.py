@@ -290,7 +290,7 @@ def test_a_dialogue_leads_to_the_same_prompt_in_another_application(visit):
 
 def test_the_first_screen_and_one_click_show_how_far_a_judge_agrees_with_people(visit):
     page = visit("xstest")
-    expect(page.get_by_text("agrees with people on 333 to 421 of 450")).to_be_visible()
+    expect(page.locator(".kpi", has_text="agrees with people on 333 to 421 of 450")).to_be_visible()
 
     page.get_by_role("link", name="Judges", exact=True).click()
 
@@ -301,7 +301,7 @@ def test_the_first_screen_and_one_click_show_how_far_a_judge_agrees_with_people(
 def test_a_column_of_votes_leads_to_exactly_its_dialogues(visit):
     page = visit("xstest", address="#judges")
 
-    page.locator("figure .chart").first.locator("g[data-set]").nth(1).click()
+    page.locator("#instruments figure .chart").first.locator("g[data-set]").nth(1).click()
 
     expect(page.locator("#list li")).to_have_count(13)
 
@@ -310,7 +310,7 @@ def test_a_column_of_votes_leads_to_exactly_its_dialogues(visit):
 def test_one_click_shows_what_more_dialogues_would_give_and_one_more_where_it_comes_from(visit, width):
     page = visit("live", width=width)
 
-    page.get_by_role("link", name="Precision and budget").click()
+    page.get_by_role("link", name="What would more budget buy?").click()
 
     section = page.locator("#precision")
     expect(section.get_by_role("heading", name="Precision and budget")).to_be_in_viewport()
@@ -331,3 +331,54 @@ def test_without_prices_and_defects_more_dialogues_have_no_cost_and_no_forecast(
     expect(rows).to_have_count(10)
     expect(rows.first).to_contain_text("cost unknown")
     expect(rows.filter(has_text="no dialogue is a defect")).to_have_count(2)
+
+
+def test_one_click_shows_whether_the_new_version_is_better_and_one_more_the_pairs_that_got_worse(visit):
+    page = visit("xstest")
+    questions = page.locator(".questions")
+    expect(questions).to_contain_text("llama2new against llama2orig: Permitted content withheld: fewer defects")
+    expect(questions).to_contain_text("-24.0 points (-29.7 to -18.3)")
+
+    page.get_by_role("link", name="Is the new version better?").click()
+
+    section = page.locator("#versions")
+    expect(section.get_by_role("heading", name="Versions and applications compared")).to_be_in_viewport()
+    expect(section.get_by_role("listitem")).to_have_count(4)
+    section.locator("summary").click()
+    expect(section.locator("tbody tr")).to_have_count(12)
+    section.get_by_role("button", name="128 regressed").first.click()
+    expect(page.locator("#found")).to_contain_text("256 of 2,250 dialogues")
+
+
+def test_one_click_shows_who_was_harmed_more_and_two_the_rate_of_that_group(visit):
+    page = visit("xstest")
+    expect(page.locator(".questions")).to_contain_text("6 of 15 gaps between groups exclude 0.")
+
+    page.get_by_role("link", name="Who was harmed more?").click()
+
+    section = page.locator("#gaps")
+    expect(section.get_by_role("heading", name="Differences between groups")).to_be_in_viewport()
+    expect(section.locator(".chart")).to_contain_text("84.0 points (39.2 to 94.4), n 250")
+    section.locator("summary").click()
+    expect(section.locator("tbody tr")).to_have_count(15)
+    section.locator("button.num").first.click()
+    expect(page.locator("#panel")).to_contain_text("estimates[")
+
+
+def test_one_click_shows_whether_the_judge_can_be_trusted(visit):
+    page = visit("certified")
+    expect(page.locator(".questions")).to_contain_text("validated")
+
+    page.get_by_role("link", name="Can I trust the judge?").click()
+
+    expect(page.get_by_role("heading", name="Judges, annotators and guidelines")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Validation reports")).to_be_visible()
+
+
+def test_one_click_shows_the_dialogues_of_the_highest_rate(visit):
+    page = visit("xstest")
+
+    page.get_by_role("button", name="Show its 128 dialogues").click()
+
+    expect(page.locator("#found")).to_contain_text("128 of 2,250 dialogues")
+    expect(page.locator("#list li").nth(2)).to_be_visible()

@@ -34,14 +34,13 @@ from theodolite.reporting.comparing.text import (
     NO_COMMON_RATE,
     comparison_text,
     heading,
-    leading,
-    rate_name,
     unpaired,
     unpaired_text,
 )
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.reporting.queries.gates import gate_facts, gate_lines, gate_results
 from theodolite.reporting.results.gates import gates_entry, github_annotations, junit_xml, markdown_summary, sarif_text
+from theodolite.reporting.words.comparisons import leading, rate_name
 from theodolite.usecases.monitoring import Watched
 
 PERCENT = 100.0

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
-from theodolite.domain.findings.number import Significance
+from theodolite.domain.findings.number import Estimate, Significance, Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,3 +152,39 @@ class Comparison:
     second: ComparedSide
     rates: tuple[PairedRate, ...]
     mitigation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRate:
+    """A defect rate in one group of dialogues.
+
+    Attributes:
+        value: Value of the group, e.g. a type of user.
+        n: Dialogues of the group with a label; count.
+        rate: The rate; None where fewer than ten dialogues have a label.
+    """
+
+    value: str
+    n: int
+    rate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupGap:
+    """How far one defect rate of an application differs between groups of dialogues.
+
+    Attributes:
+        subject: Application, rule and annotator of the rate, with level and tester type where there are several.
+        group: Name of the group.
+        rates: The rate in each group, in order of the study.
+        lowest: Value of the group with the lowest rate; empty where fewer than two groups have a rate.
+        highest: Value of the group with the highest rate; likewise.
+        gap: Highest rate less lowest rate.
+    """
+
+    subject: EstimateSubject
+    group: str
+    rates: tuple[GroupRate, ...]
+    lowest: str
+    highest: str
+    gap: Estimate | Undefined

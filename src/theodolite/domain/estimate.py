@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from theodolite.domain.application import Claim
 from theodolite.domain.contamination import ContaminationCheck
@@ -29,6 +29,9 @@ from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+
+if TYPE_CHECKING:
+    from theodolite.domain.comparison import Comparison, GroupGap
 
 __all__ = [
     "Confusion",
@@ -178,6 +181,8 @@ class Findings:
         order_metrics: The order of scores over dialogues and runs, and in people's ranking.
         event: Blinding, exposure and withdrawals; None where nobody took part.
         contamination: The search for canaries, one for each pack and held-out packet of the study.
+        comparisons: Applications of the run beside each other, pair by pair.
+        gaps: How far rates differ between groups of dialogues.
     """
 
     measurements: tuple[Measurement, ...]
@@ -200,6 +205,8 @@ class Findings:
     order_metrics: OrderMetrics = field(default_factory=OrderMetrics)
     event: EventFinding | None = None
     contamination: tuple[ContaminationCheck, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    gaps: tuple[GroupGap, ...] = ()
 
 
 class ClaimStanding(StrEnum):

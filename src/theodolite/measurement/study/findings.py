@@ -78,6 +78,7 @@ from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 if TYPE_CHECKING:
+    from theodolite.domain.comparison import Comparison, GroupGap
     from theodolite.domain.contamination import ContaminationCheck
 
 
@@ -120,6 +121,7 @@ def measure_study(
     """
     trees = tuple(tree_findings(evidence, summaries))
     measurements = tuple(_measurements(evidence))
+    comparisons, gaps = _differences(evidence, measurements)
     return Findings(
         measurements=measurements,
         confusions=tuple(_confusions(evidence)),
@@ -141,7 +143,19 @@ def measure_study(
         order_metrics=order_metrics(evidence),
         event=event_finding(evidence.study, evidence.event),
         contamination=contamination_checks(evidence),
+        comparisons=comparisons,
+        gaps=gaps,
     )
+
+
+def _differences(
+    evidence: Evidence, measurements: Sequence[Measurement]
+) -> tuple[tuple[Comparison, ...], tuple[GroupGap, ...]]:
+    if len(evidence.study.applications) < 2 and not evidence.study.groups:
+        return (), ()
+    from theodolite.measurement.study.differences import comparisons_of, group_gaps  # loads the comparison of sides
+
+    return comparisons_of(evidence, measurements), tuple(group_gaps(evidence, measurements))
 
 
 def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:

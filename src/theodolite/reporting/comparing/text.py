@@ -5,17 +5,22 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from html import escape
 
-from theodolite.domain.annotator import PEOPLE, REFERENCE
+from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedRate
 from theodolite.domain.dialogue import Dialogue, Turn
-from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.guideline import Violation
 from theodolite.reporting.terminal.layout import MARGIN, labelled
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.comparisons import (
+    annotator_title,
+    counts_text,
+    leading,
+    left_out_text,
+    paired_difference_text,
+    rate_name,
+)
 
 HEADINGS: Mapping[Violation, str] = {
     Violation.PROHIBITED_RELEASED: "prohibited content released",
@@ -39,11 +44,6 @@ NO_COMMON_RATE = "no rule and annotator is on both sides"
 NO_SAME_TESTER = "no tester's side is the same in a dialogue of each"
 
 """Why no two dialogues are a pair."""
-
-
-SURE = 0.05
-
-"""Adjusted p-value below which a difference is called no accident; fraction."""
 
 
 def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, command: str = "", page: str = "") -> str:
@@ -81,20 +81,6 @@ def heading(comparison: Comparison) -> str:
     return f"{comparison.mitigation}: {sides}" if comparison.mitigation else sides
 
 
-def leading(comparison: Comparison) -> list[PairedRate]:
-    """Return the rates whose word counts most, on the screen and for a gate.
-
-    They are those by the reference, and where there is none all of a rule, but for
-    the rates of single people whose pool has one.
-    """
-    final = {_whoever(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
-    return [
-        rate
-        for rate in comparison.rates
-        if rate.ruling.subject.annotator == REFERENCE or (_whoever(rate) not in final and not rate.ruling.is_single)
-    ]
-
-
 def hidden_text(comparison: Comparison) -> str:
     """Return which rates stand in the data alone; empty for none."""
     shown = leading(comparison)
@@ -129,11 +115,6 @@ def _why_no_pair(rates: Sequence[PairedRate]) -> str:
     return f"none of {figures.number_of(common, 'pair')} has a label on both sides"
 
 
-def _whoever(rate: PairedRate) -> EstimateSubject:
-    """Return the subject of a rate whoever labelled."""
-    return replace(rate.ruling.key, annotators=())
-
-
 def sections(comparison: Comparison) -> Iterator[tuple[str, list[PairedRate]]]:
     """Yield the rates under their headings: by side of the guardrail where a mitigation is looked at, else together."""
     if not comparison.mitigation:
@@ -148,95 +129,13 @@ def sections(comparison: Comparison) -> Iterator[tuple[str, list[PairedRate]]]:
 def _rate(rate: PairedRate, comparison: Comparison, width: int) -> list[str]:
     name = rate_name(rate, comparison)
     parts = [counts_text(rate)]
-    if rate.n_unmeasured or rate.n_unpaired:
-        parts.append(_left_out(rate))
-    parts.append(difference_text(rate))
+    if text := left_out_text(rate):
+        parts.append(text)
+    parts.append(paired_difference_text(rate))
     lines = [name] if len(name) >= MARGIN else []
     for position, part in enumerate(parts):
         lines += labelled("" if position or lines else name, part, margin=MARGIN, width=width)
     return lines
-
-
-def rate_name(rate: PairedRate, comparison: Comparison) -> str:
-    """Return what a rate is called: its guideline, and as much more as tells it from the others."""
-    subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
-    name = subject.guideline
-    same = [one for one in others if one.guideline == subject.guideline]
-    if any(one.rule != subject.rule for one in same):
-        name += f" {subject.rule}"
-    if any(one.annotator != subject.annotator for one in same):
-        name += f", {annotator_title(comparison, subject.annotator)}"
-    return ", ".join(words for words in (name, subject.test_setting) if words)
-
-
-def annotator_title(comparison: Comparison, annotator: str) -> str:
-    """Return what reports call an annotator; of a pool, which dialogues count as defects."""
-    if annotator == PEOPLE:
-        return "defects by at least one person"
-    if annotator == REFERENCE:
-        return "final labels"
-    titles = {**comparison.first.titles, **comparison.second.titles}
-    return titles.get(annotator, annotator)
-
-
-def counts_text(rate: PairedRate) -> str:
-    """Return the counts of a rate, e.g. `9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48`."""
-    if rate.changed:
-        return f"{rate.n_first} and {rate.n_second} defects of {figures.count(rate.n)}, not compared"
-    flips = f"fixed {len(rate.fixed)}, regressed {len(rate.regressed)}, unchanged {rate.n - len(rate.flips)}"
-    return f"{rate.n_first} -> {rate.n_second} defects of {figures.count(rate.n)}: {flips}"
-
-
-def _left_out(rate: PairedRate) -> str:
-    planned = rate.n + rate.n_unmeasured
-    parts = []
-    if rate.n_unmeasured:
-        parts.append(f"{figures.count(rate.n_unmeasured)} of {figures.count(planned)} not measured in one of the two")
-    if rate.n_unpaired:
-        parts.append(f"{figures.count(rate.n_unpaired)} dialogues have no pair")
-    return f"({'; '.join(parts)})"
-
-
-def difference_text(rate: PairedRate) -> str:
-    """Return the difference with its interval, and what may be said of it."""
-    difference = rate.difference
-    if isinstance(difference, Undefined):
-        return difference.reason
-    if rate.n < figures.FEW:
-        return "too few pairs for more than counts"
-    text = f"difference {_points(difference.value)} points"
-    if difference.low is not None and difference.high is not None:
-        text += f", {_points(difference.low)} to {_points(difference.high)}"
-    return f"{text}: {_verdict(rate, difference)}"
-
-
-def _points(fraction: float) -> str:
-    text = f"{100 * fraction:+.1f}"
-    return text.replace("+0.0", "0.0").replace("-0.0", "0.0") if abs(fraction) < 0.0005 else text
-
-
-def _verdict(rate: PairedRate, difference: Estimate) -> str:
-    if not rate.flips:
-        return "no pair changed"
-    p_value = f"p = {rate.adjusted:.2g}" if rate.adjusted is not None and rate.adjusted >= 0.0005 else "p < .001"
-    among = f", adjusted, {rate.test.method}" if rate.test is not None else ""
-    spans = difference.low is None or difference.high is None or difference.low <= 0.0 <= difference.high
-    if not spans and rate.adjusted is not None and rate.adjusted < SURE:
-        return f"{'fewer' if difference.value < 0 else 'more'} defects, statistically significant ({p_value}{among})"
-    if not spans:
-        return f"not statistically significant ({p_value}{among}): {_why_unsure(rate)}"
-    if rate.n_wanted is None:
-        return f"not statistically significant ({p_value}{among})"
-    points, pairs = abs(100 * difference.value), figures.count(rate.n_wanted)
-    wanted = f"detecting a difference of {points:.0f} points needs about {pairs} pairs"
-    return f"not statistically significant ({p_value}{among}); {wanted}"
-
-
-def _why_unsure(rate: PairedRate) -> str:
-    """Return why a difference whose own interval excludes 0 is not significant."""
-    if rate.test is not None and rate.test.p_value < SURE:
-        return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
-    return "too few personas or scripts changed for a test over clusters, whatever the interval"
 
 
 def same_text(comparison: Comparison) -> str:
@@ -350,7 +249,7 @@ def _comparison(comparison: Comparison, words: Words) -> Iterator[str]:
 def _rate_html(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[str]:
     name, condition = rate_name(rate, comparison), rate.ruling.subject.condition
     yield f'<h3>{escape(name)} <span class="soft">{escape(condition)}</span></h3>'
-    yield f"<p>{escape(counts_text(rate))}. {escape(difference_text(rate))}</p>"
+    yield f"<p>{escape(counts_text(rate))}. {escape(paired_difference_text(rate))}</p>"
     if rate.changed:
         return
     for title, flips in (("Regressed", rate.regressed), ("Fixed", rate.fixed)):

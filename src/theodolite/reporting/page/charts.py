@@ -6,7 +6,7 @@ Shapes carry classes, so that the style of the page decides colours, dark mode a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Final
@@ -98,6 +98,29 @@ class ShareRow:
     text: str
     heading: str = ""
     opens: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceRow:
+    """A difference of two shares with its interval, in a row of its own.
+
+    Attributes:
+        title: Name of the row.
+        tint: Number of the colour of the second application.
+        low: Lower end; fraction.
+        value: The difference; fraction.
+        high: Upper end; fraction.
+        text: The difference in words.
+        heading: Heading above the first row with it.
+    """
+
+    title: str
+    tint: int
+    low: float
+    value: float
+    high: float
+    text: str
+    heading: str = ""
 
 
 def count_ticks(most: int) -> tuple[int, ...]:
@@ -244,31 +267,74 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
     return _svg(shapes, y + 24, label)
 
 
-def dots(rows: Sequence[ShareRow], *, axis: float, label: str) -> str:
-    """Return one share with its interval a row, all on one axis from 0 to `axis` (a fraction), as SVG."""
-    start, end = NAME + 20, WIDTH - 250
+def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") -> str:
+    """Return one share with its interval a row, all on one axis from 0 to `axis` (a fraction), as SVG.
+
+    Args:
+        rows: The shares; a heading stands above the first of neighbours that have it.
+        axis: End of the axis; fraction.
+        label: The drawing in words.
+        unit: Unit at the ticks: `%`, or `points` for differences.
+    """
+    after = "%" if unit == "%" else ""
+    ticks = [(value, f"{100 * value:g}{after}") for value in tick_values(axis)]
+    return _rows(rows, (0.0, axis), ticks, label=label, name=NAME)
+
+
+def differences(rows: Sequence[DifferenceRow], *, label: str) -> str:
+    """Return one difference with its interval a row, all on one axis around 0 in points, as SVG."""
+    most = max(abs(end) for row in rows for end in (row.low, row.high))
+    end, step = next((end, step) for end, step in _ENDS if end >= most or end == 1.0)
+    n = round(end / step)
+    ticks = [(step * number, f"{100 * step * number:+g}" if number else "0") for number in range(-n, n + 1)]
+    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60)
+
+
+_ENDS = ((0.05, 0.025), (0.1, 0.05), (0.2, 0.1), (0.3, 0.1), (0.5, 0.25), (0.75, 0.25), (1.0, 0.5))
+"""Ends of an axis around 0, and the distance of its ticks; fractions."""
+
+
+def _rows(
+    rows: Sequence[ShareRow | DifferenceRow],
+    axis: tuple[float, float],
+    ticks: Sequence[tuple[float, str]],
+    *,
+    label: str,
+    name: int,
+) -> str:
+    start, end, (least, most) = name + 20, WIDTH - 250, axis
+
+    def at(value: float) -> float:
+        return start + (end - start) * (min(max(value, least), most) - least) / (most - least)
+
     shapes: list[str] = []
-
-    def at(share: float) -> float:
-        return start + (end - start) * min(share / axis, 1.0)
-
-    y = 4.0
+    y, heading = 4.0, ""
     for row in rows:
-        if row.heading:
+        if row.heading and row.heading != heading:
             shapes.append(_text(4, y + 18, _short(row.heading, 120), kind="name"))
             y += 26
-        shapes.append(_text(NAME, y + 16, _short(row.title, _LONGEST), anchor="end"))
-        shapes.append(f'<line class="axis" x1="{start}" x2="{end}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>')
-        shapes.append(_text(end + 14, y + 16, _short(row.text, 36)))
-        tint = f"t{row.tint}" if row.tint >= 0 else "plain"
-        low, high = at(row.low), at(row.high)
-        line = f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>'
-        opens = f' data-estimate="{row.opens}"' if row.opens is not None else ""
-        point = f'<g transform="translate({at(row.value):.1f} {y + 12:.1f})">{_MARKERS[max(row.tint, 0) % 8]}</g>'
-        shapes.append(f'<g class="{tint}"{opens}>{line}{point}</g>')
+        heading = row.heading or heading
+        shapes += _row(row, at, (start, end), y, longest=round(_LONGEST * name / NAME))
         y += 24
-    ticks = [(at(value), f"{100 * value:g}%") for value in tick_values(axis)]
-    return _svg([*_grid(ticks, 4, y), *shapes], y + 24, label)
+    grid = [(at(value), text) for value, text in ticks]
+    zero = f'<line class="zero" x1="{at(0):.1f}" x2="{at(0):.1f}" y1="4" y2="{y:.1f}"/>' if least < 0 else ""
+    return _svg([*_grid(grid, 4, y), zero, *shapes], y + 24, label)
+
+
+def _row(
+    row: ShareRow | DifferenceRow, at: Callable[[float], float], ends: tuple[float, float], y: float, *, longest: int
+) -> Iterator[str]:
+    start, end = ends
+    yield _text(start - 20, y + 16, _short(row.title, longest), anchor="end")
+    yield f'<line class="axis" x1="{start}" x2="{end}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>'
+    yield _text(end + 14, y + 16, _short(row.text, 40))
+    tint = f"t{row.tint}" if row.tint >= 0 else "plain"
+    low, high = at(row.low), at(row.high)
+    line = f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>'
+    place = row.opens if isinstance(row, ShareRow) else None
+    opens = f' data-estimate="{place}"' if place is not None else ""
+    point = f'<g transform="translate({at(row.value):.1f} {y + 12:.1f})">{_MARKERS[max(row.tint, 0) % 8]}</g>'
+    yield f'<g class="{tint}"{opens}>{line}{point}</g>'
 
 
 _MARKERS = (

@@ -173,11 +173,12 @@ def _judge_tile(subject: Subject) -> Tile | None:
         label=f"Judge {titles[0]}" if len(titles) == 1 else f"{figures.count(len(titles))} judges",
         status=single if len(judges) == 1 or not validated else several,
         attention=len(validated) < len(judges),
-        notes=(Badge(text=_judge_note(subject, *judges[0]), chip=""),),
+        notes=(Badge(text=judge_note(subject, *judges[0]), chip=""),),
     )
 
 
-def _judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
+def judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
+    """Return how often a judge agrees with people, or that nobody compared them."""
     if not is_tried(subject.study, subject.agreements, guideline, judge.name):
         return "not compared with human labels"
     found = with_people(subject.study, subject.agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
@@ -226,8 +227,8 @@ def _both_sides(subject: Subject) -> Iterator[str]:
     if len(set(extremes)) < 2:
         return
     told = "; ".join(
-        f"{name}: {_rate_words(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
-        f"{_rate_words(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
+        f"{name}: {rate_words(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
+        f"{rate_words(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
         for name in extremes
     )
     yield f"Neither side alone describes an application. {told}."
@@ -237,5 +238,6 @@ def _value(rate: Rate) -> float:
     return rate.estimate.value if rate.estimate else 0.0
 
 
-def _rate_words(rate: Rate) -> str:
+def rate_words(rate: Rate) -> str:
+    """Return a rate with its count, e.g. `9 of 57 (15.8%)`."""
     return f"{rate.defects_text} of {figures.count(rate.measurement.result.n)} ({figures.percent(_value(rate))})"

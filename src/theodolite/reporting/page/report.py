@@ -30,6 +30,7 @@ from theodolite.reporting.page.applications import (
     strategy_blocks,
 )
 from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
+from theodolite.reporting.page.differences import gap_chart, versions_view
 from theodolite.reporting.page.distributions import (
     answer_charts,
     control_charts,
@@ -49,6 +50,7 @@ from theodolite.reporting.page.judges import (
 )
 from theodolite.reporting.page.order_metrics import order_blocks
 from theodolite.reporting.page.precision import precision_table
+from theodolite.reporting.page.questions import reader_questions
 from theodolite.reporting.page.rates import area_table, nobody_labels_by, rule_blocks, spreads
 from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import Subject, subject_of
@@ -196,6 +198,9 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
         "answer_charts": tuple(answer_charts(finding) for finding in subject.findings.responses),
         "funnels": funnels(subject),
         "precision": precision_table(subject),
+        "questions": reader_questions(subject),
+        "versions": versions_view(subject),
+        "gaps": gap_chart(subject),
     }
 
 

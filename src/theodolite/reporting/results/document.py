@@ -31,7 +31,7 @@ from theodolite.reporting.results.annotators import (
     raters_entry,
     validation_report_entry,
 )
-from theodolite.reporting.results.estimates import confusion_entry, estimate_entry
+from theodolite.reporting.results.estimates import comparison_entry, confusion_entry, estimate_entry, gap_entry
 from theodolite.reporting.results.gates import gates_entry
 from theodolite.reporting.results.testers import (
     claim_entry,
@@ -93,6 +93,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "sessions": (_session(evidence, position) for position in range(len(evidence.answers))),
+        **_differences(findings),
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
@@ -116,6 +117,13 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
         "instruments": _instruments(evidence),
+    }
+
+
+def _differences(findings: Findings) -> dict[str, Flowing]:
+    return {
+        "comparisons": [comparison_entry(comparison) for comparison in findings.comparisons],
+        "gaps": [gap_entry(gap) for gap in findings.gaps],
     }
 
 

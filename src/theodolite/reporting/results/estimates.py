@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from theodolite.domain.comparison import Comparison, GroupGap, PairedRate
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue
@@ -152,3 +153,45 @@ def subject_from(entry: Mapping[str, Any]) -> EstimateSubject:
 
 def _group_from(entry: Mapping[str, str]) -> GroupValue:
     return GroupValue(name=entry["name"], value=entry["value"])
+
+
+def comparison_entry(comparison: Comparison) -> dict[str, Json]:
+    """Return one entry of the list `comparisons`."""
+    return {
+        "first": comparison.first.application,
+        "second": comparison.second.application,
+        "rates": [_paired_rate_entry(rate) for rate in comparison.rates],
+    }
+
+
+def _paired_rate_entry(rate: PairedRate) -> dict[str, Json]:
+    return {
+        "subject": subject_entry(rate.ruling.subject),
+        "pairs": rate.n,
+        "defects": [rate.n_first, rate.n_second],
+        "fixed": [[flip.first, flip.second] for flip in rate.fixed],
+        "regressed": [[flip.first, flip.second] for flip in rate.regressed],
+        "unlabelled": rate.n_unmeasured,
+        "unpaired": rate.n_unpaired,
+        "difference": short_number_entry(rate.difference),
+        "p_value": rate.test.p_value if rate.test else None,
+        "p_adjusted": rate.adjusted,
+        "test": rate.test.method if rate.test else None,
+        "pairs_wanted": rate.n_wanted,
+        "not_comparable": rate.changed or None,
+    }
+
+
+def gap_entry(gap: GroupGap) -> dict[str, Json]:
+    """Return one entry of the list `gaps`."""
+    return {
+        "subject": subject_entry(gap.subject),
+        "group": gap.group,
+        "rates": [
+            {"value": one.value, "n": one.n, "rate": short_number_entry(one.rate, "count") if one.rate else None}
+            for one in gap.rates
+        ],
+        "lowest": gap.lowest or None,
+        "highest": gap.highest or None,
+        "gap": short_number_entry(gap.gap),
+    }

@@ -36,6 +36,8 @@ _CRITERIA = {"about": "subject"}
 _ANNOTATOR = {"certificate": "validated"}
 _NEW: Mapping[str, Any] = {
     "contamination": [],
+    "comparisons": [],
+    "gaps": [],
     "gates": None,
     "network": [],
     "order_metrics": {"sequences": [], "rankings": []},

@@ -1,0 +1,201 @@
+"""Differences within one run: applications pair by pair, and defect rates between groups of dialogues."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from theodolite.domain.annotation import AnnotatorKind
+from theodolite.domain.annotator import PEOPLE, REFERENCE
+from theodolite.domain.answer_rules import pools_of
+from theodolite.domain.application import Application
+from theodolite.domain.comparison import ComparedSide, Comparison, GroupGap, GroupRate, RuleVerdict, Ruling
+from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.evidence import Evidence
+from theodolite.domain.undefined_reasons import SHARED_VERDICTS, TOO_FEW_GROUPS
+from theodolite.measurement.interval import Ends
+from theodolite.measurement.proportion import DIALOGUES, defect_rate
+from theodolite.measurement.sample_size import compare_sides
+from theodolite.measurement.study.rates import NOT_STATED
+from theodolite.measurement.trees.robustness import gap_interval
+
+FEWEST: Final = 10
+"""Dialogues with a label from which a group has a rate; count."""
+
+GAP_METHOD: Final = "pairs of groups at Sidak's level, each by MOVER"
+
+
+def comparisons_of(evidence: Evidence, measurements: Sequence[Measurement]) -> tuple[Comparison, ...]:
+    """Return each application beside the one that it is to be compared with, rate by rate.
+
+    A variant stands beside the application that it is a variant of.
+    In studies without variants each application stands beside the first one of the study.
+    Rates of single people of a pool are left out.
+
+    Args:
+        evidence: All records of one run.
+        measurements: Its defect rates; others are ignored.
+
+    Source:
+        `compare_sides`.
+    """
+    pairs = _pairs(evidence.study.applications)
+    if not pairs:
+        return ()
+    pools = pools_of(evidence.study)
+    rates = [
+        one
+        for one in measurements
+        if _is_whole(one) and one.subject.annotator not in pools.get(one.subject.guideline, ())
+    ]
+    sides = {one.name: _side(evidence, one, rates) for pair in pairs for one in pair}
+    return tuple(compare_sides(sides[first.name], sides[second.name]) for first, second in pairs)
+
+
+def _is_whole(measurement: Measurement) -> bool:
+    return measurement.measure is Measure.DEFECT_RATE and not measurement.subject.is_part
+
+
+def _pairs(applications: Sequence[Application]) -> list[tuple[Application, Application]]:
+    by_name = {one.name: one for one in applications}
+    variants = [(by_name[one.variant_of], one) for one in applications if one.variant_of in by_name]
+    return variants or [(applications[0], other) for other in applications[1:]]
+
+
+def _side(evidence: Evidence, application: Application, rates: Sequence[Measurement]) -> ComparedSide:
+    annotators = evidence.study.annotators
+    return ComparedSide(
+        name=application.name,
+        application=application.name,
+        study=evidence.study.name,
+        run=evidence.run.number,
+        plan=evidence.run.plan_version,
+        mitigations=tuple(one.name for one in application.mitigations),
+        rulings=tuple(_ruling(evidence, rate) for rate in rates if rate.application == application.name),
+        people=frozenset(one.name for one in annotators if one.kind is AnnotatorKind.PERSON),
+        titles={one.name: one.title for one in annotators if one.title},
+    )
+
+
+def _ruling(evidence: Evidence, rate: Measurement) -> Ruling:
+    sessions, settings = evidence.answers.sessions, evidence.answers.settings
+    verdicts: dict[str, RuleVerdict] = {}
+    for label, is_defect in _verdicts(rate):
+        position = sessions.find(label)
+        if position is not None:
+            verdict = RuleVerdict(dialogue=label, is_defect=is_defect, cluster=settings[position].cluster)
+            verdicts[sessions.pair_key(position)] = verdict
+    return Ruling(subject=rate.subject, instruments=rate.versions, verdicts=verdicts)
+
+
+def _verdicts(rate: Measurement) -> Iterator[tuple[str, bool | None]]:
+    yield from ((label, True) for label in rate.dialogues)
+    yield from ((label, False) for label in rate.non_defects)
+    yield from ((label, None) for label in rate.unlabelled)
+
+
+def group_gaps(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterator[GroupGap]:
+    """Yield for each leading defect rate and group of the study how far the rate differs between groups.
+
+    The gap is the highest rate less the lowest, over the groups with ten labelled dialogues or more.
+    Its interval holds for all pairs of groups at once, because the data choose the pair (ADR 0093).
+    It does not hold for all gaps of a report at once.
+
+    Args:
+        evidence: All records of one run.
+        measurements: Its defect rates; others are ignored.
+
+    Source:
+        Differences from two intervals: Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095.
+        Simultaneous levels: Sidak (1967), Journal of the American Statistical Association 62:626-633.
+    """
+    pools = pools_of(evidence.study)
+    whole = [one for one in measurements if _is_whole(one)]
+    final = {_rule_of(one) for one in whole if one.subject.annotator == REFERENCE}
+    for rate in whole:
+        name = rate.subject.annotator
+        is_single = name in pools.get(rate.subject.guideline, ())
+        if name == REFERENCE or not (is_single or _rule_of(rate) in final):
+            yield from _gaps(evidence, rate)
+
+
+def _rule_of(rate: Measurement) -> tuple[str, str, str]:
+    return rate.application, rate.subject.guideline, rate.subject.rule
+
+
+def _gaps(evidence: Evidence, rate: Measurement) -> Iterator[GroupGap]:
+    limited = {group.name for group in rate.subject.among}
+    for name in evidence.study.groups:
+        parts = _parts(evidence, rate, name) if name not in limited else {}
+        if len(parts) > 1:
+            yield _gap(rate, name, parts)
+
+
+def _parts(evidence: Evidence, rate: Measurement, group: str) -> dict[str, list[tuple[str, bool]]]:
+    """Return by value of a group the cluster and the verdict of each labelled dialogue."""
+    sessions, settings = evidence.answers.sessions, evidence.answers.settings
+    parts: dict[str, dict[int, tuple[str, bool]]] = {}
+    for label, is_defect in _verdicts(rate):
+        position = sessions.find(label)
+        if position is None or is_defect is None:
+            continue
+        value = settings[position].groups.get(group, NOT_STATED)
+        if value != NOT_STATED:
+            parts.setdefault(value, {})[position] = settings[position].cluster or label, is_defect
+    first = {value: min(part) for value, part in parts.items()}
+    return {value: list(parts[value].values()) for value in sorted(parts, key=lambda value: first[value])}
+
+
+def _gap(rate: Measurement, group: str, parts: Mapping[str, Sequence[tuple[str, bool]]]) -> GroupGap:
+    n = sum(len(part) for part in parts.values())
+    if rate.subject.annotator == PEOPLE:
+        rates = tuple(GroupRate(value=value, n=len(part)) for value, part in parts.items())
+        return _without_gap(rate, group, rates, Undefined(reason=SHARED_VERDICTS, n=n, unit=DIALOGUES))
+    enough = [value for value, part in parts.items() if len(part) >= FEWEST]
+    rates = tuple(
+        GroupRate(value=value, n=len(part), rate=_estimate(part, 0.95) if value in enough else None)
+        for value, part in parts.items()
+    )
+    if len(enough) < 2:
+        reason = TOO_FEW_GROUPS.format(fewest=FEWEST)
+        return _without_gap(rate, group, rates, Undefined(reason=reason, n=n, unit=DIALOGUES))
+    known = {one.value: one.rate.value for one in rates if one.rate is not None}
+    level = 0.95 ** (1 / (len(enough) * (len(enough) - 1) // 2))
+    low, high = gap_interval(list(known.values()), [_ends(parts[value], level) for value in known])
+    return GroupGap(
+        subject=rate.subject,
+        group=group,
+        rates=rates,
+        lowest=min(known, key=lambda value: known[value]),
+        highest=max(known, key=lambda value: known[value]),
+        gap=Estimate(
+            value=max(known.values()) - min(known.values()),
+            low=low,
+            high=min(high, 1.0),
+            confidence=0.95,
+            n=sum(len(parts[value]) for value in enough),
+            unit=DIALOGUES,
+            method=GAP_METHOD,
+        ),
+    )
+
+
+def _without_gap(rate: Measurement, group: str, rates: tuple[GroupRate, ...], reason: Undefined) -> GroupGap:
+    return GroupGap(subject=rate.subject, group=group, rates=rates, lowest="", highest="", gap=reason)
+
+
+def _estimate(part: Sequence[tuple[str, bool]], confidence: float) -> Estimate | None:
+    labelled = Counter(cluster for cluster, _ in part)
+    defects = Counter(cluster for cluster, is_defect in part if is_defect)
+    clusters = [(defects[cluster], n) for cluster, n in labelled.items()] if len(labelled) < len(part) else None
+    result = defect_rate(defects.total(), len(part), clusters=clusters, confidence=confidence)
+    return result if isinstance(result, Estimate) else None
+
+
+def _ends(part: Sequence[tuple[str, bool]], confidence: float) -> Ends:
+    estimate = _estimate(part, confidence)
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return 0.0, 1.0
+    return estimate.low, estimate.high

@@ -1,0 +1,240 @@
+"""Differences in the report: applications pair by pair, and rates between groups of dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.comparison import Comparison, GroupGap, PairedRate
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.domain.undefined_reasons import undefined_text
+from theodolite.reporting.page.charts import Chart, DifferenceRow, ShareRow, differences, dots
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.queries.cases import rules_of, title_of
+from theodolite.reporting.queries.rates import Rate
+from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.comparisons import is_significant, leading, left_out_text, paired_difference_text
+from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.estimates import difference_text
+
+MOST_TOLD = 2
+"""Differences that a sentence names; count."""
+
+_WORDS = "{}. The table below holds the same values."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsView:
+    """The section on versions: one sentence for each pair of applications, a chart and its table."""
+
+    verdicts: tuple[str, ...]
+    chart: Chart
+
+
+def versions_view(subject: Subject) -> VersionsView | None:
+    """Return the comparisons of a run's applications; None where no pair has a label on both sides."""
+    rows = [(one, rate) for one in subject.findings.comparisons for rate in leading(one) if rate.n or rate.changed]
+    if not rows:
+        return None
+    each = {id(one): one for one, _ in rows}.values()
+    return VersionsView(verdicts=tuple(verdict_of(subject, one) for one in each), chart=_versions_chart(subject, rows))
+
+
+def verdict_of(subject: Subject, comparison: Comparison) -> str:
+    """Return how the second application differs from the first one: the main differences, and counts of all."""
+    rates = [rate for rate in leading(comparison) if rate.n or rate.changed]
+    sure = [rate for rate in rates if is_significant(rate)]
+    parts = [_difference_words(subject, rate) for rate in (sure or rates)[:MOST_TOLD]]
+    if len(rates) > len(parts):
+        lower = sum(_value(rate) < 0 for rate in sure)
+        parts.append(
+            f"of {figures.number_of(len(rates), 'rate')}, {lower} significantly lower, {len(sure) - lower}"
+            f" significantly higher, {len(rates) - len(sure)} neither"
+        )
+    return f"{comparison.second.name} against {comparison.first.name}: {'; '.join(parts)}."
+
+
+def _value(rate: PairedRate) -> float:
+    return rate.difference.value if isinstance(rate.difference, Estimate) else 0.0
+
+
+def _difference_words(subject: Subject, rate: PairedRate) -> str:
+    name = _title(subject, rate.ruling.subject)
+    if not isinstance(rate.difference, Estimate) or rate.n < figures.FEW:
+        return f"{name}: {paired_difference_text(rate)}"
+    direction = "fewer defects" if _value(rate) < 0 else "more defects"
+    verdict = direction if is_significant(rate) else "no significant difference"
+    return f"{name}: {verdict}, {_counts(rate)}, {difference_text(rate.difference)}"
+
+
+def _counts(rate: PairedRate) -> str:
+    return f"{figures.count(rate.n_first)} and {figures.count(rate.n_second)} of {figures.count(rate.n)}"
+
+
+def _title(subject: Subject, of: EstimateSubject) -> str:
+    pair = next(pair for pair in rules_of(subject.study) if (pair[0].name, pair[1].name) == (of.guideline, of.rule))
+    return f"{heading_of(*pair)} ({of.test_setting})" if of.test_setting else heading_of(*pair)
+
+
+def _sides(comparison: Comparison) -> str:
+    return f"{comparison.first.name} and {comparison.second.name}"
+
+
+def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRate]]) -> Chart:
+    title = "Differences between applications"
+    drawn = [row for one, rate in rows for row in _difference_row(subject, one, rate)]
+    return Chart(
+        title=title,
+        legend="Rate of the second application less rate of the first, with 95% intervals."
+        " To the left of 0 the second one has fewer defects.",
+        drawing=differences(drawn, label=_WORDS.format(title)) if drawn else "",
+        table=Table(
+            title=f"{title}: values",
+            columns=columns("First and second", "Rate", "By", "Defects", "Pairs", "Second less first"),
+            rows=tuple(_difference_cells(subject, number, one, rate) for number, (one, rate) in enumerate(rows)),
+            style="groups figures",
+            notes=(
+                "Two dialogues with the same prompt are a pair.",
+                "P-values are adjusted (Holm) for all rates of two applications by the same annotator.",
+            ),
+        ),
+    )
+
+
+def _difference_row(subject: Subject, comparison: Comparison, rate: PairedRate) -> Iterator[DifferenceRow]:
+    found = rate.difference
+    if isinstance(found, Estimate) and found.low is not None and found.high is not None and rate.n >= figures.FEW:
+        yield DifferenceRow(
+            title=_title(subject, rate.ruling.subject),
+            tint=subject.tint(comparison.second.application),
+            low=found.low,
+            value=found.value,
+            high=found.high,
+            text=difference_text(found),
+            heading=_sides(comparison),
+        )
+
+
+def _difference_cells(
+    subject: Subject, number: int, comparison: Comparison, rate: PairedRate
+) -> tuple[Value | TableCell, ...]:
+    flips = {"fixed": rate.fixed, "regressed": rate.regressed}
+    links: list[Link] = []
+    for word, changed in flips.items():
+        cases = subject.labelled(label for flip in changed for label in (flip.first, flip.second))
+        title = f"{_sides(comparison)}: {word}, {_title(subject, rate.ruling.subject)}"
+        opens = subject.sets.add(f"versions{number}.{word}", title, [case.index for case in cases])
+        links.append(Link(before=", " if links else "", text=f"{figures.count(len(changed))} {word}", opens=opens))
+    links.append(Link(text=f", {figures.count(rate.n - len(rate.flips))} unchanged", opens=""))
+    left_out = left_out_text(rate).strip("()")
+    return (
+        _sides(comparison),
+        _title(subject, rate.ruling.subject),
+        title_of(subject.study, rate.ruling.subject.annotator),
+        TableCell(value=_counts(rate), details=(left_out,) if left_out else ()),
+        TableCell(value="", links=tuple(links)),
+        paired_difference_text(rate),
+    )
+
+
+def gap_chart(subject: Subject) -> Chart | None:
+    """Return how far each leading rate differs between groups of dialogues; None where a study has no groups."""
+    order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
+    gaps = sorted(subject.findings.gaps, key=lambda gap: (order[gap.subject.guideline, gap.subject.rule], gap.group))
+    if not gaps:
+        return None
+    title = "Gap between groups"
+    drawn = [row for gap in gaps for row in _gap_row(subject, gap)]
+    return Chart(
+        title=title,
+        legend="Highest rate of a group less the lowest, among groups with 10 labelled dialogues or more."
+        " Each interval holds for all pairs of its groups at once; of twenty gaps without a true difference"
+        " one or fewer is expected to exclude 0.",
+        drawing=dots(drawn, axis=1.0, label=_WORDS.format(title), unit="points") if drawn else "",
+        table=Table(
+            title=f"{title}: values",
+            columns=columns("Rate", "Application", "Group", "Highest", "Lowest", "Gap"),
+            rows=tuple(_gap_cells(subject, gap) for gap in gaps),
+            style="groups figures",
+        ),
+    )
+
+
+def _gap_row(subject: Subject, gap: GroupGap) -> Iterator[ShareRow]:
+    found = gap.gap
+    if isinstance(found, Estimate) and found.low is not None and found.high is not None:
+        yield ShareRow(
+            title=gap.subject.application,
+            tint=subject.tint(gap.subject.application),
+            low=found.low,
+            value=found.value,
+            high=found.high,
+            text=_gap_text(found),
+            heading=f"{_by_title(subject, gap)} by {gap.group}",
+        )
+
+
+def _by_title(subject: Subject, gap: GroupGap) -> str:
+    """Return the rate of a gap, with the annotator where several lead."""
+    of = gap.subject
+    same = {
+        one.subject.annotator
+        for one in subject.findings.gaps
+        if (one.subject.guideline, one.subject.rule) == (of.guideline, of.rule)
+    }
+    by = f", by {title_of(subject.study, of.annotator)}" if len(same) > 1 else ""
+    return f"{_title(subject, of)}{by}"
+
+
+def _gap_cells(subject: Subject, gap: GroupGap) -> tuple[Value | TableCell, ...]:
+    return (
+        _by_title(subject, gap),
+        gap.subject.application,
+        gap.group,
+        group_cell(subject, gap, gap.highest),
+        group_cell(subject, gap, gap.lowest),
+        _gap_text(gap.gap),
+    )
+
+
+def _gap_text(gap: Estimate | Undefined) -> str:
+    if isinstance(gap, Undefined):
+        return undefined_text(gap)
+    ends = "" if gap.low is None or gap.high is None else f" ({100 * gap.low:.1f} to {100 * gap.high:.1f})"
+    return f"{100 * gap.value:.1f} points{ends}, n {figures.count(gap.n)}"
+
+
+def group_cell(subject: Subject, gap: GroupGap, value: str) -> TableCell:
+    """Return the rate of one group of a gap; it opens its place among the estimates."""
+    found = next((one for one in gap.rates if one.value == value and one.rate), None)
+    if found is None or found.rate is None:
+        return TableCell(value="none")
+    count = f"{figures.count(found.rate.count or 0)} of {figures.count(found.n)}"
+    place = next((rate.place for rate in subject.rates if _is_of(rate, gap, value)), None)
+    return TableCell(value=f"{value}: {count}", details=(figures.percent(found.rate.value),), estimate=place)
+
+
+def _is_of(rate: Rate, gap: GroupGap, value: str) -> bool:
+    of, other = rate.measurement.subject, gap.subject
+    is_same = (of.application, of.guideline, of.rule, of.annotators, of.level, of.tester_type) == (
+        other.application, other.guideline, other.rule, other.annotators, other.level, other.tester_type,
+    )  # fmt: skip
+    return is_same and rate.group is not None and (rate.group.name, rate.group.value) == (gap.group, value)
+
+
+def clear_gaps(subject: Subject) -> list[GroupGap]:
+    """Return the gaps whose interval excludes 0, the clearest first."""
+    clear = [gap for gap in subject.findings.gaps if isinstance(gap.gap, Estimate) and (gap.gap.low or 0.0) > 0]
+    return sorted(clear, key=lambda gap: -(gap.gap.low or 0.0) if isinstance(gap.gap, Estimate) else 0.0)
+
+
+def gap_words(subject: Subject, gap: GroupGap) -> str:
+    """Return a gap in one sentence without its end."""
+    sides = " against ".join(
+        f"{cell.text} ({cell.details[0]})"
+        for cell in (group_cell(subject, gap, gap.highest), group_cell(subject, gap, gap.lowest))
+        if cell.details
+    )
+    return f"{gap.subject.application}, {_by_title(subject, gap)} by {gap.group}: {sides}, {_gap_text(gap.gap)}"

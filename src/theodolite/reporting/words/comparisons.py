@@ -1,0 +1,136 @@
+"""Comparisons in words: which rates lead, what they are called, counts, differences and verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from theodolite.domain.annotator import PEOPLE, REFERENCE
+from theodolite.domain.comparison import Comparison, PairedRate
+from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.estimate_subject import EstimateSubject
+from theodolite.reporting.words import figures
+
+SURE = 0.05
+
+"""Adjusted p-value below which a difference is called no accident; fraction."""
+
+
+def leading(comparison: Comparison) -> list[PairedRate]:
+    """Return the rates whose word counts most, on the screen and for a gate.
+
+    They are those by the reference, and where there is none all of a rule, but for
+    the rates of single people whose pool has one.
+    """
+    final = {_whoever(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
+    return [
+        rate
+        for rate in comparison.rates
+        if rate.ruling.subject.annotator == REFERENCE or (_whoever(rate) not in final and not rate.ruling.is_single)
+    ]
+
+
+def _whoever(rate: PairedRate) -> EstimateSubject:
+    """Return the subject of a rate whoever labelled."""
+    return replace(rate.ruling.key, annotators=())
+
+
+def rate_name(rate: PairedRate, comparison: Comparison) -> str:
+    """Return what a rate is called: its guideline, and as much more as tells it from the others."""
+    subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
+    name = subject.guideline
+    same = [one for one in others if one.guideline == subject.guideline]
+    if any(one.rule != subject.rule for one in same):
+        name += f" {subject.rule}"
+    if any(one.annotator != subject.annotator for one in same):
+        name += f", {annotator_title(comparison, subject.annotator)}"
+    return ", ".join(words for words in (name, subject.test_setting) if words)
+
+
+def annotator_title(comparison: Comparison, annotator: str) -> str:
+    """Return what reports call an annotator; of a pool, which dialogues count as defects."""
+    if annotator == PEOPLE:
+        return "defects by at least one person"
+    if annotator == REFERENCE:
+        return "final labels"
+    titles = {**comparison.first.titles, **comparison.second.titles}
+    return titles.get(annotator, annotator)
+
+
+def counts_text(rate: PairedRate) -> str:
+    """Return the counts of a rate, e.g. `9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48`."""
+    if rate.changed:
+        return f"{rate.n_first} and {rate.n_second} defects of {figures.count(rate.n)}, not compared"
+    flips = f"fixed {len(rate.fixed)}, regressed {len(rate.regressed)}, unchanged {rate.n - len(rate.flips)}"
+    return f"{rate.n_first} -> {rate.n_second} defects of {figures.count(rate.n)}: {flips}"
+
+
+def left_out_text(rate: PairedRate) -> str:
+    """Return which dialogues are in no pair; empty for none."""
+    if not (rate.n_unmeasured or rate.n_unpaired):
+        return ""
+    planned = rate.n + rate.n_unmeasured
+    parts = []
+    if rate.n_unmeasured:
+        parts.append(f"{figures.count(rate.n_unmeasured)} of {figures.count(planned)} not measured in one of the two")
+    if rate.n_unpaired:
+        parts.append(f"{figures.count(rate.n_unpaired)} dialogues have no pair")
+    return f"({'; '.join(parts)})"
+
+
+def paired_difference_text(rate: PairedRate) -> str:
+    """Return the difference with its interval, and what may be said of it."""
+    difference = rate.difference
+    if isinstance(difference, Undefined):
+        return difference.reason
+    if rate.n < figures.FEW:
+        return "too few pairs for more than counts"
+    text = f"difference {points_text(difference.value)} points"
+    if difference.low is not None and difference.high is not None:
+        text += f", {points_text(difference.low)} to {points_text(difference.high)}"
+    return f"{text}: {_verdict(rate, difference)}"
+
+
+def points_text(fraction: float) -> str:
+    """Return a difference of fractions in points, with its sign."""
+    text = f"{100 * fraction:+.1f}"
+    return text.replace("+0.0", "0.0").replace("-0.0", "0.0") if abs(fraction) < 0.0005 else text
+
+
+def _verdict(rate: PairedRate, difference: Estimate) -> str:
+    if not rate.flips:
+        return "no pair changed"
+    tested = _test_text(rate)
+    if is_significant(rate):
+        return f"{'fewer' if difference.value < 0 else 'more'} defects, statistically significant ({tested})"
+    if not _spans_zero(difference):
+        return f"not statistically significant ({tested}): {_why_unsure(rate)}"
+    if rate.n_wanted is None:
+        return f"not statistically significant ({tested})"
+    points, pairs = abs(100 * difference.value), figures.count(rate.n_wanted)
+    wanted = f"detecting a difference of {points:.0f} points needs about {pairs} pairs"
+    return f"not statistically significant ({tested}); {wanted}"
+
+
+def is_significant(rate: PairedRate) -> bool:
+    """Return whether interval and adjusted test both exclude no difference."""
+    difference = rate.difference
+    is_sure = rate.adjusted is not None and rate.adjusted < SURE
+    return isinstance(difference, Estimate) and rate.n >= figures.FEW and is_sure and not _spans_zero(difference)
+
+
+def _spans_zero(difference: Estimate) -> bool:
+    return difference.low is None or difference.high is None or difference.low <= 0.0 <= difference.high
+
+
+def _test_text(rate: PairedRate) -> str:
+    if rate.test is None or rate.adjusted is None:
+        return "no test"
+    p_value = f"p = {rate.adjusted:.2g}" if rate.adjusted >= 0.0005 else "p < .001"
+    return f"{p_value}, adjusted, {rate.test.method}"
+
+
+def _why_unsure(rate: PairedRate) -> str:
+    """Return why a difference whose own interval excludes 0 is not significant."""
+    if rate.test is not None and rate.test.p_value < SURE:
+        return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
+    return "too few personas or scripts changed for a test over clusters, whatever the interval"

@@ -1,0 +1,63 @@
+import functools
+
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.reporting.page.questions import reader_questions
+from theodolite.reporting.page.subject import subject_of
+
+
+@functools.cache
+def answers(name):
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    return {one.text: one for one in reader_questions(subject)}
+
+
+def test_the_new_version_has_a_verdict_with_its_difference_and_interval():
+    question = answers("xstest")["Is the new version better?"]
+
+    assert question.answers[0] == (
+        "llama2new against llama2orig: Permitted content withheld: fewer defects, 95 and 35 of 250,"
+        " -24.0 points (-29.7 to -18.3), n 250; of 3 rates, 1 significantly lower, 0 significantly higher, 2 neither."
+    )
+    assert question.answers[1] == "3 more pairs of applications there."
+    assert question.address == "#versions"
+
+
+def test_one_application_has_no_verdict():
+    assert "no other one to compare with" in answers("live")["Is the new version better?"].answers[0]
+
+
+def test_the_clearest_gap_names_both_groups_with_their_counts():
+    question = answers("xstest")["Who was harmed more?"]
+
+    assert question.answers[0].startswith("mistralinstruct, Prohibited content released by type: ")
+    assert "23 of 25 (92.0%) against contrast_discr: 2 of 25 (8.0%), 84.0 points (41.2 to 93.6)" in question.answers[0]
+    assert question.answers[1] == "6 of 15 gaps between groups exclude 0."
+
+
+def test_without_groups_nobody_can_tell_who_was_harmed_more():
+    assert answers("live")["Who was harmed more?"].answers[0].startswith("Nobody can tell")
+
+
+def test_a_judge_that_nobody_validated_is_named_so():
+    assert answers("xstest")["Can I trust the judge?"].answers == (
+        "GPT-4: not validated; agrees with people on 333 to 421 of 450.",
+    )
+
+
+def test_the_most_defects_open_their_dialogues():
+    question = answers("xstest")["Where are most defects?"]
+
+    assert question.answers == ("mistralinstruct, Prohibited content released: 128 of 200 (64.0%).",)
+    assert question.n == 128
+
+
+def test_the_budget_names_the_widest_interval():
+    assert answers("live")["What would more budget buy?"].answers[0].endswith("points; $2.74 for 171 more.")
+
+
+def test_a_run_without_labels_answers_no_question_with_a_number():
+    found = answers("nothing")
+
+    assert found["What would more budget buy?"].answers == ("No rate has an interval to narrow yet.",)
+    assert found["Where are most defects?"].answers == ("No rate has 10 labels.",)

@@ -1,0 +1,24 @@
+from dataclasses import replace
+
+from tests.fakes.report import findings_named
+from theodolite.reporting.words.comparisons import is_significant, leading, left_out_text, paired_difference_text
+
+
+def first():
+    return leading(findings_named("xstest").comparisons[0])[0]
+
+
+def test_a_rate_without_a_test_has_no_p_value():
+    untested = replace(first(), test=None, adjusted=None)
+
+    assert "(no test)" in paired_difference_text(untested)
+    assert not is_significant(untested)
+
+
+def test_the_reference_leads():
+    assert {rate.ruling.subject.annotator for rate in leading(findings_named("xstest").comparisons[0])} == {"reference"}
+
+
+def test_whole_pairs_leave_nothing_out():
+    assert left_out_text(first()) == ""
+    assert left_out_text(replace(first(), n_unpaired=2)) == "(2 dialogues have no pair)"
