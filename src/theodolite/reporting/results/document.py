@@ -93,8 +93,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "sessions": (_session(evidence, position) for position in range(len(evidence.answers))),
-        **_differences(findings),
-        "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
+        **_comparisons(findings),
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
         "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
@@ -120,10 +119,11 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
     }
 
 
-def _differences(findings: Findings) -> dict[str, Flowing]:
+def _comparisons(findings: Findings) -> dict[str, Flowing]:
     return {
         "comparisons": [comparison_entry(comparison) for comparison in findings.comparisons],
         "gaps": [gap_entry(gap) for gap in findings.gaps],
+        "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
     }
 
 
