@@ -40,7 +40,7 @@ def test_help_of_a_command_shows_an_example_within_eighty_columns(command):
     ended = theodolite(command, "--help")
 
     assert ended.code == 0
-    assert f"theodolite {command} " in ended.out.partition("Example")[2]
+    assert f"theodolite {command}" in ended.out.partition("Example")[2]
     assert max(map(len, ended.out.splitlines())) <= 80
 
 

@@ -21,7 +21,8 @@ from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.measurement.trees.measuring import Draws, measure_tree
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.tables import ANSWERS, export_tables
-from theodolite.reporting.page.rates import spreads
+from theodolite.reporting.page.distributions import severity_charts
+from theodolite.reporting.page.rates import is_graded, spreads
 from theodolite.reporting.page.review import chips_of
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.cases import pseudonyms
@@ -251,7 +252,9 @@ def check_report(published: Published) -> None:
     assert chips["defect"] == len(defects)
     assert chips["failed"] == len({session for session, _ in drawn.failures})
     for spread, (guideline, annotator) in zip(
-        spreads(subject), [(g, a) for g in study.guidelines for a in published.reference.lead(g)], strict=True
+        spreads(subject),
+        [(g, a) for g in study.guidelines if not is_graded(g.question.scale) for a in published.reference.lead(g)],
+        strict=True,
     ):
         for application, _, bars in spread.rows:
             shown = {bar.label: int(bar.n) for bar in bars}
@@ -260,6 +263,17 @@ def check_report(published: Published) -> None:
                 for session in published.reference.sessions(application)
             ]
             assert shown == dict(Counter(unit.value or unit.outcome.value for unit in units))
+    graded = [(g, a) for g in study.guidelines if is_graded(g.question.scale) for a in published.reference.lead(g)]
+    for chart, (guideline, annotator) in zip(severity_charts(subject), graded, strict=True):
+        labels = [column.title for column in chart.table.columns[1:-1]]
+        for application, *cells, n in chart.table.rows:
+            shown = {label: cell.value for label, cell in zip(labels, cells, strict=True) if cell.value}
+            units = [
+                published.reference.unit(session.label, annotator, guideline, *deciding_rules(session, guideline))
+                for session in published.reference.sessions(application)
+            ]
+            assert shown == dict(Counter(unit.value or unit.outcome.value for unit in units))
+            assert n == len(units)
 
 
 def check_trees(published: Published) -> None:

@@ -16,6 +16,7 @@ from typing import Final
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
+from theodolite.domain.undefined_reasons import NO_LIMIT
 
 
 class GateForm(StrEnum):
@@ -183,7 +184,7 @@ def validation_result(gate: Gate, subject: EstimateSubject, days: float | None) 
         gate=gate,
         subject=subject,
         state=GateState.MET if is_met else GateState.NOT_MET,
-        result=Undefined(reason="this gate limits no rate", n=0),
+        result=Undefined(reason=NO_LIMIT, n=0),
         outcomes=Outcomes(planned=0, used=0),
         reason="" if is_met else reason,
         days=days,

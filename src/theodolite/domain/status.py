@@ -69,10 +69,13 @@ class CallsSoFar:
     under_way: int = 0
 
     def to_come(self, n_open: int) -> float | None:
-        """Return how many calls are to be expected of units that are not over; None while none has shown how many."""
+        """Return how many calls to expect of units that are not over; None while no unit is over.
+
+        Each unit that is not over counts for at least one call, so a run with work left never shows none left.
+        """
         if not n_open:
             return 0.0
-        return max(0.0, n_open * self.over / self.n_over - self.under_way) if self.n_over else None
+        return max(float(n_open), n_open * self.over / self.n_over - self.under_way) if self.n_over else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

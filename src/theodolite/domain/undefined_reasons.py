@@ -39,6 +39,14 @@ NO_SUCH_DIALOGUE: Final = "There is no such dialogue."
 NO_TASK_TRIED: Final = "No task was tried {k} times."
 NO_RATE_OF_NAME: Final = "The run has no rate of this name."
 NO_SCRIPT: Final = "No script."
+NO_LIMIT: Final = "This gate limits no rate."
+NOT_IN_BASELINE: Final = "The baseline has no such rate."
+
+# Precision and budget
+TOO_FEW_FOR_PRECISION: Final = "Fewer than {fewest} dialogues have a label."
+NO_INTERVAL: Final = "The method gives no interval."
+ONE_END: Final = "{which} a defect, so the interval has one end."
+TOO_FEW_INDEPENDENT: Final = "The clustering leaves fewer than {fewest} independent dialogues."
 
 # Agreement
 NO_PAIR: Final = "No dialogue has a label from both annotators."
@@ -113,6 +121,7 @@ TOO_FEW_FOR_A_MODEL: Final = "Fewer than {fewest} testers, which is too few for 
 ONE_POINT: Final = "All answers are at one point of the scale."
 NO_CONVERGENCE: Final = "A factor determines the answer, or the search did not converge."
 NO_GUESS: Final = "No tester has guessed."
+TOO_FEW_GUESSES: Final = "Fewer than {fewest} guesses."
 ONE_WAY: Final = "All answers so far have the same order."
 TOO_FEW_EACH_WAY: Final = "Fewer than two dialogues have answers in each order."
 NO_SPREAD: Final = "The answers are the same in each order, so their variation is unknown."

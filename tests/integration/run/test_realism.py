@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.terminal import theodolite
+from theodolite.domain.undefined_reasons import DIFFERENT_APPLICATIONS
 
 pytestmark = pytest.mark.integration
 
@@ -48,7 +49,7 @@ def test_rates_stand_side_by_side_as_they_were_measured(ran):
 
     for application, side in (("old", "people"), ("bot", "simulated")):
         assert rates[application][side]["value"] == measured[application]["value"]
-        assert "other one" in rates[application]["difference"]["undefined_reason"]
+        assert rates[application]["difference"]["undefined_reason"] == DIFFERENT_APPLICATIONS
 
 
 def test_results_keep_their_schema_and_the_report_has_the_section(ran):

@@ -39,7 +39,7 @@ PACE = RunPace(calls=30, over_s=60)
     ("sessions", "annotations", "calls", "pace", "left_s"),
     [
         ({"done": 5, "waiting": 2, "leased": 8}, {"leased": 10}, CALLS, PACE, 120),
-        ({"done": 5, "leased": 3}, {}, CALLS, PACE, 0),
+        ({"done": 5, "leased": 3}, {}, CALLS, PACE, 6),
         ({"done": 5, "failed": 5}, {"done": 5}, CALLS, RunPace(), 0),
         ({"leased": 10}, {"waiting": 10}, {}, PACE, None),
         ({"done": 5, "leased": 1}, {}, CALLS, RunPace(), None),

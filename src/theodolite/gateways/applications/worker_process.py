@@ -108,15 +108,18 @@ def type_of(value: object) -> str:
 _VARIABLE = re.compile(r"[A-Za-z_]\w{2,}")
 
 
-def raised_text(raised: Mapping[str, Any], *, folder: str = "", withheld: frozenset[str] = frozenset()) -> str:
+def raised_text(
+    raised: Mapping[str, Any], scrub: Callable[[str], str], *, folder: str = "", withheld: frozenset[str] = frozenset()
+) -> str:
     """Return what code raised and where, in words, with the way out where one is known.
 
     Args:
         raised: The worker's description of the exception.
+        scrub: Shortens the exception's own words and strikes out keys; the advice after them is never cut.
         folder: The application's folder.
         withheld: Environment variables that exist and that the process does not see.
     """
-    text = f"{raised['type']}: {raised['text']}".rstrip(": ")
+    text = scrub(f"{raised['type']}: {raised['text']}".rstrip(": "))
     if raised["relative"]:
         text += f"; relative paths begin in the application's folder, `{folder}`"
     names = [name for name in _VARIABLE.findall(raised["text"]) if name in withheld]
@@ -125,7 +128,7 @@ def raised_text(raised: Mapping[str, Any], *, folder: str = "", withheld: frozen
             f"; the environment variable `{names[0]}` is set, but the code sees only those that its `env`"
             f" names: add `env: [{names[0]}]`"
         )
-    return f"{text} ({raised['place']})" if raised["place"] else text
+    return f"{text} ({scrub(raised['place'])})" if raised["place"] else text
 
 
 def unusable_text(unusable: Mapping[str, Any], target: str) -> str:

@@ -183,7 +183,7 @@ class Workers:
         if raised["refused"] and not what:
             return ContentRefused(self._credentials.scrub(raised["text"]), endpoint=self.code.owner)
         self._log(raised)
-        text = self._credentials.scrub(raised_text(raised, folder=self.code.folder, withheld=self.code.withheld))
+        text = raised_text(raised, self._credentials.scrub, folder=self.code.folder, withheld=self.code.withheld)
         return ServerFault(f"{what} raised {text}" if what else text, endpoint=self.code.owner)
 
     def _log(self, raised: Mapping[str, Any]) -> None:
@@ -246,7 +246,7 @@ class Workers:
         else:
             raised = answer["raised"]
             self._log(raised)
-            text = self._credentials.scrub(raised_text(raised, folder=self.code.folder, withheld=self.code.withheld))
+            text = raised_text(raised, self._credentials.scrub, folder=self.code.folder, withheld=self.code.withheld)
             message = f"{owner}: {_kind_of(target)} cannot be loaded: {text}{_remedy(raised, target, self.code.noun)}"
         raise InputError(message)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE
-from theodolite.domain.answer_rules import labels_of, pool_labels_of, positions_of
+from theodolite.domain.answer_rules import labels_of, positions_of
 from theodolite.domain.application import Application
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.findings.agreement import AnnotatorGroups, GroupDefects
@@ -17,7 +18,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
 from theodolite.reporting.interval_bars import ends_of
 from theodolite.reporting.page.charts import Chart, CountRow, Part, ShareRow, dots, funnel, histograms, stacked
-from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators
+from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators, positions_by_label
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.dispositions import Account, account_text
@@ -43,47 +44,41 @@ def severity_charts(subject: Subject) -> tuple[Chart, ...]:
 
 
 def _severity(subject: Subject, guideline: Guideline, annotator: str, name: str) -> Chart:
-    by = title_of(subject.study, annotator)
+    by, scale = title_of(subject.study, annotator), guideline.question.scale.categories
+    by_application = {
+        application.name: positions_by_label(
+            subject.evidence.answers,
+            annotator,
+            guideline,
+            positions_of(subject.study, subject.evidence.answers, application, guideline),
+        )
+        for application in subject.study.applications
+    }
+    labels = (*scale, *sorted({label for found in by_application.values() for label in found} - set(scale)))
     panels = []
-    for place, application in enumerate(subject.study.applications):
-        found = _positions_by_label(subject, guideline, annotator, application)
+    for place, (application, found) in enumerate(by_application.items()):
         parts = tuple(
             Part(
                 label=label,
                 n=len(found.get(label, [])),
                 opens=subject.sets.add(
-                    f"{name}.{place}.{number}", f"{application.name}: {guideline.name} {label}", found.get(label, [])
+                    f"{name}.{place}.{number}", f"{application}: {guideline.name} {label}", found.get(label, [])
                 ),
             )
-            for number, label in enumerate(guideline.question.scale.categories)
+            for number, label in enumerate(labels)
         )
-        panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=parts))
+        panels.append(CountRow(title=application, tint=subject.tint(application), parts=parts))
     title = f"Severity: {guideline.name}, by {by}"
     unit = "labels" if annotator == PEOPLE else "dialogues"
+    drawn = [replace(panel, parts=panel.parts[: len(scale)]) for panel in panels]
+    others = ", ".join(labels[len(scale) :])
     return Chart(
         title=title,
-        legend=f"{guideline.question.text or guideline.question.name} Columns are {unit}, one scale for all.",
-        drawing=histograms(panels, label=_in_words(title), unit=unit),
+        legend=f"{guideline.question.text or guideline.question.name} Columns are {unit}, one scale for all."
+        + (f" The table also counts: {others}." if others else ""),
+        drawing=histograms(drawn, label=_in_words(title), unit=unit),
         table=_panel_table(title, "Application", panels),
     )
-
-
-def _positions_by_label(
-    subject: Subject, guideline: Guideline, annotator: str, application: Application
-) -> dict[str, list[int]]:
-    """Return positions of dialogues by label; a pool has one entry for each person."""
-    table, question = subject.evidence.answers, guideline.question
-    positions = positions_of(subject.study, table, application, guideline)
-    found: dict[str, list[int]] = defaultdict(list)
-    if annotator == PEOPLE:
-        for one in pool_labels_of(table, guideline, question, positions=positions):
-            found[one.value].append(one.position)
-        return found
-    labels = labels_of(table, annotator, guideline, question, positions=positions)
-    for position, label in zip(positions, labels, strict=True):
-        if label.value is not None:
-            found[label.value].append(position)
-    return found
 
 
 def _panel_table(title: str, first: str, panels: Sequence[CountRow]) -> Table:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.text import cost_text
+from theodolite.domain.undefined_reasons import NO_INTERVAL, ONE_END, TOO_FEW_FOR_PRECISION, TOO_FEW_INDEPENDENT
 from theodolite.reporting.page.rates import shown_rules
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
@@ -62,16 +63,16 @@ def precision_of(rate: Rate) -> Precision | Undefined:
     if isinstance(result, Undefined):
         return result
     if result.n < figures.FEW:
-        return Undefined(reason=f"Fewer than {figures.FEW} dialogues have a label.", n=result.n)
+        return Undefined(reason=TOO_FEW_FOR_PRECISION.format(fewest=figures.FEW), n=result.n)
     if result.low is None or result.high is None:
-        return Undefined(reason="The method gives no interval.", n=result.n)
+        return Undefined(reason=NO_INTERVAL, n=result.n)
     if not 0.0 < result.value < 1.0:
         which = "No dialogue is" if not result.value else "All dialogues are"
-        return Undefined(reason=f"{which} a defect, so the interval has one end.", n=result.n)
+        return Undefined(reason=ONE_END.format(which=which), n=result.n)
     half_width = (result.high - result.low) / 2
     worth = _effective_n(result, half_width)
     if worth < figures.FEW:
-        return Undefined(reason=f"The clustering leaves fewer than {figures.FEW} independent dialogues.", n=result.n)
+        return Undefined(reason=TOO_FEW_INDEPENDENT.format(fewest=figures.FEW), n=result.n)
     return Precision(
         half_width=half_width,
         expected=tuple(_wilson_half_width(result.value, worth * growth, result.confidence) for growth in GROWTHS),

@@ -283,7 +283,7 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
     rows, seen = [], set[str]()
     for place, application in enumerate(subject.study.applications):
         positions = positions_of(subject.study, table, application, guideline)
-        found = _labels_given(table, annotator, guideline, positions)
+        found = positions_by_label(table, annotator, guideline, positions)
         seen |= set(found)
         order = [*question.scale.categories, *sorted(set(found) - set(question.scale.categories))]
         parts = [(label, found.get(label, [])) for label in order]
@@ -299,7 +299,7 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
     )
 
 
-def _labels_given(
+def positions_by_label(
     table: AnswerTable, annotator: str, guideline: Guideline, positions: Positions
 ) -> dict[str, list[int]]:
     """Return the dialogues by label, or by outcome without one; a pool has one entry for each person."""

@@ -12,7 +12,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 from theodolite.domain.gate import Gate, GateFacts, GateForm, GateResult, gate_result, validation_result
 from theodolite.domain.study import Study
-from theodolite.domain.undefined_reasons import NO_RATE_OF_NAME
+from theodolite.domain.undefined_reasons import NO_RATE_OF_NAME, NOT_IN_BASELINE
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import difference_text
@@ -74,7 +74,7 @@ def _of_gate(gate: Gate, study: Study, rates: tuple[Rate, ...], facts: GateFacts
 def _difference(rate: Rate, facts: GateFacts) -> Estimate | Undefined:
     subject = rate.measurement.subject
     key = (subject.application, subject.guideline, subject.rule, rate.annotator)
-    missing = Undefined(reason="the baseline has no such rate", n=0) if facts.differences else None
+    missing = Undefined(reason=NOT_IN_BASELINE, n=0) if facts.differences else None
     return (facts.differences or {}).get(key) or missing or Undefined(reason=NO_BASELINE, n=0)
 
 

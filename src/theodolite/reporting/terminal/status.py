@@ -46,7 +46,7 @@ def status_document(status: Status) -> dict[str, object]:
         "unpriced_calls": spent.unpriced_calls,
         "calls_at_risk": status.calls_at_risk,
         "calls_per_s": round(status.pace.calls_per_s, 3),
-        "left_s": None if status.left_s is None else round(status.left_s, 1),
+        "left_s": None if status.left_s is None else round(status.left_s, 3),
         "workers": [
             {
                 "name": worker.name,

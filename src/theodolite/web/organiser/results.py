@@ -35,7 +35,9 @@ from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.event import Role
 from theodolite.domain.event_record import FEWEST_GUESSES, BlindingAssessment
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.identity import version_of
+from theodolite.domain.undefined_reasons import TOO_FEW_GUESSES, undefined_text
 from theodolite.events.context import EventContext
 from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
@@ -424,7 +426,9 @@ def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpRe
 def _surprise(assessment: BlindingAssessment) -> str:
     if assessment.p_value is not None:
         return f"{assessment.p_value:.3f}"
-    return f"undefined: fewer than {FEWEST_GUESSES} guesses" if isinstance(assessment.rate, Estimate) else ""
+    if not isinstance(assessment.rate, Estimate):
+        return ""
+    return undefined_text(Undefined(reason=TOO_FEW_GUESSES.format(fewest=FEWEST_GUESSES), n=assessment.rate.n))
 
 
 def _leak_line(assessment: BlindingAssessment) -> LeakLine:

@@ -13,6 +13,7 @@ from theodolite.reporting.terminal.summary import summary_text
 
 ALLOWED = re.compile(
     r"95% intervals?|(?:axis|One scale,) 0 to \d+%|true rate (of|were) \S+%|at most \S+%|\d+% of the patterns"
+    r"|with \d+% power"
 )
 
 
