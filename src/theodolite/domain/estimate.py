@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from theodolite.domain.application import Claim
+from theodolite.domain.comparison import Comparison, GroupGap
 from theodolite.domain.contamination import ContaminationCheck
 from theodolite.domain.estimate_subject import (
     ALL_APPLICATIONS,
@@ -29,9 +30,6 @@ from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
-
-if TYPE_CHECKING:
-    from theodolite.domain.comparison import Comparison, GroupGap
 
 __all__ = [
     "Confusion",
