@@ -13,7 +13,9 @@ or as a process of its own, for tests that kill things::
 
 or from a shell: `python -m tests.fakes.loopback`, which prints its port first.
 
-Served: `POST /v1/chat/completions`, `POST /v1/messages` (Anthropic's form), `GET /v1/models`, `POST /app` (an
+Served: `POST /v1/chat/completions`, `POST /v1/messages` (Anthropic's form),
+`POST /v1/responses` (OpenAI's Responses), `POST /v1/models/NAME:generateContent` and `:rawPredict` (Google's),
+`POST /v1/model/NAME/converse` (Amazon's), `GET /v1/models`, `POST /app` (an
 application: `{"q": ..., "sid": ...}`, or a form of these, -> `{"text": ..., "data": [{"reply": ...}]}`),
 `GET /stats`, `GET /calls`, `POST /knobs` (JSON; also zeroes the counters).
 The model name's suffix (`user-sim`, `target`, `judge`) is the role by which calls are counted and answered; the
@@ -56,6 +58,16 @@ from tests.fakes.misbehaviour import (
     messages_events,
     respond,
     send,
+)
+from tests.fakes.provider_answers import (
+    converse_answer,
+    converse_chat,
+    gemini_answer,
+    gemini_chat,
+    gemini_events,
+    response_answer,
+    response_events,
+    responses_chat,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -148,6 +160,9 @@ class Loopback:
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/messages", self._messages)
+        app.router.add_post("/v1/responses", self._responses)
+        app.router.add_post("/v1/models/{call}", self._generated)
+        app.router.add_post("/v1/model/{model}/converse", self._converse)
         app.router.add_get("/v1/models", self._models)
         app.router.add_route("*", "/app", self._app)
         app.router.add_get("/stats", self._stats)
@@ -184,17 +199,39 @@ class Loopback:
         answer = messages_answer(call.text, self.knobs.answers_as or str(body.get("model")), finish)
         return await self._answer(request, call, answer, messages_events(answer) if self._streams(body) else ())
 
+    async def _responses(self, request: web.Request) -> web.StreamResponse:
+        call, body = await self._said(request, responses_chat)
+        answer = response_answer(call.text, self.knobs.answers_as or str(body.get("model")), self.knobs.finish)
+        return await self._answer(request, call, answer, response_events(answer) if self._streams(body) else ())
+
+    async def _generated(self, request: web.Request) -> web.StreamResponse:
+        """Answer in Google's form or, for `rawPredict`, in Anthropic's."""
+        model, _, method = request.match_info["call"].partition(":")
+        if method.endswith("awPredict"):
+            call, body = await self._said(request, lambda body: {**body, "model": model})
+            message = messages_answer(call.text, model)
+            return await self._answer(request, call, message, messages_events(message) if self._streams(body) else ())
+        call, body = await self._said(request, lambda body: gemini_chat(body, model))
+        answer = gemini_answer(call.text, self.knobs.answers_as or model, self.knobs.finish)
+        is_stream = method == "streamGenerateContent" and request.query.get("alt") == "sse"
+        return await self._answer(request, call, answer, gemini_events(answer) if is_stream else ())
+
+    async def _converse(self, request: web.Request) -> web.StreamResponse:
+        call, _ = await self._said(request, lambda body: converse_chat(body, request.match_info["model"]))
+        return await self._answer(request, call, converse_answer(call.text, self.knobs.finish))
+
     def _streams(self, body: Any) -> bool:
         return bool(body.get("stream")) and self.knobs.streams
 
-    async def _said(self, request: web.Request) -> tuple[Call, Any]:
+    async def _said(self, request: web.Request, as_chat: Callable[[Any], Any] = lambda body: body) -> tuple[Call, Any]:
         raw = await request.read()
-        body = json.loads(raw)
+        sent = json.loads(raw)
+        body = as_chat(sent)
         said = body.get("messages", [])
         role = next((role for role in ROLES if str(body.get("model", "")).endswith(role)), "other")
         if [message.get("content") for message in said] == [KNOCK_WORDS]:
             role = "knock"
-        call = self._note(request, raw, body, role)
+        call = self._note(request, raw, sent, role)
         n_said = sum(message["role"] == "assistant" for message in said)
         texts = self.knobs.replies.get(role) or DEFAULT_REPLIES[role]
         tag = call.digest[:8]
@@ -204,7 +241,8 @@ class Loopback:
         return call, body
 
     def _is_let_in(self, request: web.Request) -> bool:
-        given = (request.headers.get("Authorization"), request.headers.get("x-api-key"))
+        alone = request.headers.get("x-api-key") or request.headers.get("x-goog-api-key")
+        given = (request.headers.get("Authorization"), alone)
         return not self.knobs.key or given in {(f"Bearer {self.knobs.key}", None), (None, self.knobs.key)}
 
     async def _app(self, request: web.Request) -> web.StreamResponse:
@@ -225,7 +263,8 @@ class Loopback:
         else:
             fault = knobs.fault if knobs.every and number % knobs.every == 0 else "ok"
         digest = hashlib.sha256(raw).hexdigest()
-        if knobs.refuses_schemas and {"response_format", "output_config"} & set(body):
+        schemas = ("response_format", "output_config", "outputConfig", "text")
+        if knobs.refuses_schemas and (set(schemas) & set(body) or "responseJsonSchema" in raw.decode()):
             fault = knobs.refuses_schemas
         if knobs.refuses_usage and "stream_options" in body:
             fault = knobs.refuses_usage

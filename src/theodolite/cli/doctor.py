@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ from theodolite.cli.terminal import as_line, json_option
 from theodolite.config.loading import load_study
 from theodolite.config.permissions import workspace_for
 from theodolite.config.required_access import named_keys
+from theodolite.domain.application import ModelKind
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.study import Study
 from theodolite.domain.text import printable_line
@@ -31,6 +33,14 @@ OLDEST_SQLITE = (3, 31, 0)
 """Oldest SQLite that Django 5.2 supports; version."""
 
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+_CLOUD_VARIABLES = frozenset(
+    {"AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "AWS_PROFILE", "GOOGLE_APPLICATION_CREDENTIALS"}
+)
+"""Variables from which the libraries of clouds take credentials."""
+
+_CLOUD_EXTRAS = {ModelKind.BEDROCK: ("aws", "botocore"), ModelKind.VERTEX: ("google", "google.auth")}
+"""Kind of a model to the extra that reads its credentials, and to the package in it."""
+
 _EXTRA = re.compile(r"([\w.-]+).*;\s*extra\s*==\s*['\"]([\w-]+)['\"]")
 _WIDTH = 80
 _MARGIN = 12
@@ -99,6 +109,8 @@ def checks_of(study: str, environ: Mapping[str, str]) -> Iterator[Check]:
     yield from _extras()
     yield from _storage(workspace)
     yield _keys(loaded.study if loaded else None, environ)
+    if loaded:
+        yield from _clouds(loaded.study)
     yield _proxies(environ)
     if loaded:
         yield _database(workspace, environ)
@@ -148,14 +160,37 @@ def _journal_mode(folder: Path) -> str:
 def _keys(study: Study | None, environ: Mapping[str, str]) -> Check:
     """Return names of keys: those of the study, else all set variables that end in `_API_KEY`."""
     if study is None:
-        found = sorted(name for name, value in environ.items() if name.endswith("_API_KEY") and value)
+        found = sorted(name for name, value in environ.items() if value and _is_key(name))
         return Check(topic="Keys", state="ok", text=f"set: {', '.join(found)}" if found else "none is set")
-    needed = sorted({use.variable for use in named_keys(study)})
-    if unset := [name for name in needed if not environ.get(name)]:
+    uses = named_keys(study)
+    needed = sorted({use.variable for use in uses})
+    if unset := sorted({use.variable for use in uses if not use.is_set(environ)}):
         return Check(
             topic="Keys", state="missing", text=f"the study needs {', '.join(unset)}; set in the shell before a run"
         )
     return Check(topic="Keys", state="ok", text=f"set: {', '.join(needed)}" if needed else "the study needs none")
+
+
+def _is_key(name: str) -> bool:
+    return name.endswith("_API_KEY") or name in _CLOUD_VARIABLES
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        return False
+
+
+def _clouds(study: Study) -> Iterator[Check]:
+    """Yield whether the extras are there whose credentials a study needs, each once."""
+    for kind in dict.fromkeys(model.kind for model in study.models if model.uses_cloud_credentials):
+        extra, package = _CLOUD_EXTRAS[kind]
+        text = f"models of `kind: {kind.value}` use the credentials of this machine"
+        if _is_installed(package):
+            yield Check(topic="Cloud", state="ok", text=text)
+        else:
+            yield Check(topic="Cloud", state="missing", text=f"{text}; pip install 'theodolite[{extra}]'")
 
 
 def _proxies(environ: Mapping[str, str]) -> Check:

@@ -20,7 +20,7 @@ from theodolite.config.load_context import Entry, LoadContext, shipped_text
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.validation import Filled, Spec, YesNo, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, Scalar, read_yaml, typed
-from theodolite.domain.application import CacheUse, ModelEndpoint, ModelKind, Param, Price
+from theodolite.domain.application import CacheUse, ModelEndpoint, ModelKind, Param, Price, cloud_host_problem
 from theodolite.domain.errors import Severity
 from theodolite.domain.network import NetworkSettings, without_userinfo
 
@@ -64,8 +64,8 @@ class ModelSpec(Spec):
     """A language model behind an address, or a script in its place."""
 
     kind: ModelKind | None = None
-    """API: `openai` (Chat Completions), `anthropic` (Messages), default by address; or `inspect` (any provider of
-    Inspect)."""
+    """API: `openai` (Chat Completions), `responses` (OpenAI's Responses), `anthropic` (Messages), `gemini`, `bedrock`
+    (Converse), `vertex`; default by address; or `inspect` (any provider of Inspect)."""
     url: str = ""
     """Base address, up to and including `/v1`, with a query string for all calls, e.g. `?api-version=...`."""
     name: str = ""
@@ -229,11 +229,17 @@ def _keys(listed: ListedPriceSpec) -> Iterator[tuple[str, str]]:
 
 _ANTHROPIC_HOST = "api.anthropic.com"
 
+_GEMINI_HOST = "generativelanguage.googleapis.com"
+
+_BEDROCK_MARK, _AWS_HOSTS = "bedrock-runtime", (".amazonaws.com", ".amazonaws.com.cn")
+
+_VERTEX_HOST = "aiplatform.googleapis.com"
+
 _AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 
 _AZURE_HEADER = "api-key"
 
-_CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/models")
+_CALLS = ("/chat/completions", "/completions", "/messages", "/responses", "/models", ":generateContent", "/converse")
 
 
 def model_to_domain(
@@ -259,7 +265,7 @@ def model_to_domain(
         context.diagnostics.add(entry.diagnostic("url", message=problem))
     check_key(entry, key=spec.key, context=context, environ=environ)
     _look_for_inspect(entry, context)
-    return ModelEndpoint(
+    endpoint = ModelEndpoint(
         name=entry.name,
         url=without_userinfo(spec.url).rstrip("/"),
         model=spec.name,
@@ -280,6 +286,9 @@ def model_to_domain(
         key_header=_key_header(entry, context),
         network=network,
     )
+    if not problem and (refused := cloud_host_problem(endpoint)):
+        context.diagnostics.add(entry.diagnostic("url", message=refused))
+    return endpoint
 
 
 def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
@@ -311,9 +320,17 @@ def _kind(spec: ModelSpec) -> ModelKind:
     """Return the form in which a model wants to be asked; a maker's own address tells."""
     if spec.kind is not None:
         return spec.kind
-    # A wrong address has a fault of its own and must not be split here.
-    known = not url_problem(spec.url) and urlsplit(spec.url).hostname == _ANTHROPIC_HOST
-    return ModelKind.ANTHROPIC if known else ModelKind.OPENAI
+    if url_problem(spec.url):  # it has a fault of its own and must not be split here
+        return ModelKind.OPENAI
+    parts = urlsplit(spec.url)
+    host, is_compatible = parts.hostname or "", "/openai" in parts.path  # some makers offer Chat Completions as well
+    if host == _ANTHROPIC_HOST:
+        return ModelKind.ANTHROPIC
+    if host == _GEMINI_HOST and not is_compatible:
+        return ModelKind.GEMINI
+    if _BEDROCK_MARK in host and host.endswith(_AWS_HOSTS) and not is_compatible:
+        return ModelKind.BEDROCK
+    return ModelKind.VERTEX if host.endswith(_VERTEX_HOST) and "/publishers/" in parts.path else ModelKind.OPENAI
 
 
 def _params(entry: Entry[ModelSpec], context: LoadContext) -> dict[str, Param]:

@@ -61,6 +61,10 @@ _OTHER_PROVIDERS = "openai-api"
 
 _INSPECTS = "the key that Inspect finds for "
 
+_MACHINES = "the credentials of this machine for "
+
+_CLOUDS = {ModelKind.BEDROCK: "AWS", ModelKind.VERTEX: "Google Cloud"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyUse:
@@ -81,7 +85,7 @@ class KeyUse:
 
     def is_set(self, environ: Mapping[str, str]) -> bool:
         """Tell whether there may be a value to send."""
-        return self.variable.startswith(_INSPECTS) or bool(environ.get(self.variable))
+        return self.variable.startswith((_INSPECTS, _MACHINES)) or bool(environ.get(self.variable))
 
     @property
     def shown(self) -> str:
@@ -104,6 +108,9 @@ def _keys_of_models(study: Study) -> Iterator[tuple[str, str, bool, str]]:
     for model in study.models:
         if model.kind is ModelKind.INSPECT:
             uses = _keys_through_inspect(model)
+        elif model.uses_cloud_credentials:
+            is_cloud = model.url.startswith("https://")
+            uses = ((f"{_MACHINES}{_CLOUDS[model.kind]}", host_shown(model.url), not is_cloud),)
         elif model.key and model.url and not model.is_scripted:
             uses = (_use(model.key, model.url, model.network),)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -20,7 +21,10 @@ USUAL_REPLY = 500
 """Tokens of a reply where nobody says how long it can become; count."""
 
 
-_LONGEST = ("max_completion_tokens", "max_tokens")
+_LONGEST = ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "maxTokens")
+
+_NESTED = ("generationConfig", "inferenceConfig")
+"""Fields of `params` in which some forms keep the length of a reply."""
 
 
 class ModelKind(StrEnum):
@@ -28,8 +32,25 @@ class ModelKind(StrEnum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    RESPONSES = "responses"
+    """OpenAI's Responses."""
+    GEMINI = "gemini"
+    """Google's generateContent."""
+    BEDROCK = "bedrock"
+    """Amazon's Converse."""
+    VERTEX = "vertex"
+    """Models of Google and Anthropic on Vertex AI."""
     INSPECT = "inspect"
     """Through Inspect's model API: any provider that it knows, as `provider/name`."""
+
+
+CLOUD_HOSTS = {
+    ModelKind.BEDROCK: r"(?:[\w-]+\.)?bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.(?:vpce\.)?amazonaws\.com(?:\.cn)?",
+    ModelKind.VERTEX: r"(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com|aiplatform\.[a-z]+\.rep\.googleapis\.com",
+}
+"""Hosts to which credentials of this machine for a cloud may go, as patterns."""
+
+_OWN_MACHINE = r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +141,15 @@ class ModelEndpoint:
     @property
     def longest_reply(self) -> int:
         """Tokens of a reply at most, as `params` say it; what is usual where they say nothing."""
-        limits = [self.params.get(name) for name in _LONGEST]
+        nested = [self.params.get(name) for name in _NESTED]
+        fields = [self.params, *(one for one in nested if isinstance(one, Mapping))]
+        limits = [one.get(name) for one in fields for name in _LONGEST]
         return next((limit for limit in limits if isinstance(limit, int)), USUAL_REPLY)
+
+    @property
+    def uses_cloud_credentials(self) -> bool:
+        """Whether the credentials of this machine for a cloud authorise its calls, since the study names no key."""
+        return self.kind in CLOUD_HOSTS and not self.key and not self.is_scripted
 
     @property
     def is_scripted(self) -> bool:
@@ -145,6 +173,21 @@ class ModelEndpoint:
             kind=self.kind,
             structured=self.structured,
         )
+
+
+def cloud_host_problem(endpoint: ModelEndpoint) -> str:
+    """Return why credentials of this machine must not go to an endpoint's address; empty where they may."""
+    pattern = rf"https://(?:{CLOUD_HOSTS.get(endpoint.kind, '')})(?::443)?(?:/.*)?"
+    if not endpoint.uses_cloud_credentials or re.fullmatch(pattern, endpoint.url) or _is_own(endpoint.url):
+        return ""
+    return (
+        f"`kind: {endpoint.kind.value}` without `key` sends the credentials of this machine, which go to the cloud's"
+        " own hosts alone. Correct `url`, or name a variable with a token as `key`"
+    )
+
+
+def _is_own(url: str) -> bool:
+    return re.fullmatch(_OWN_MACHINE, url) is not None
 
 
 HTTP_SLOTS = ("prompt", "session", "turn", "context", "history")

@@ -19,10 +19,11 @@ from theodolite.domain.application import (
     PromptedModel,
     PythonCallable,
     RecordedFile,
+    cloud_host_problem,
 )
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import digest
-from theodolite.gateways.http_client import checked_address, host_of
+from theodolite.gateways.http_client import Authorise, checked_address, host_of
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.proxies import NetworkContext, route_of
@@ -114,18 +115,48 @@ def _live(
         endpoint,
         key=key,
         clock=clock,
-        dialect=_dialect_of(endpoint.kind),
+        dialect=_dialect_of(endpoint),
+        authorise=_authorise(endpoint),
         rate_limiter=_rate_limiter(endpoint, accounts, clock),
         route=route_of(endpoint.network, context, what=f"model `{endpoint.name}`"),
     )
 
 
-def _dialect_of(kind: ModelKind) -> Dialect:
-    if kind is ModelKind.ANTHROPIC:
-        from theodolite.gateways.models.anthropic_messages import MESSAGES
+def _dialect_of(endpoint: ModelEndpoint) -> Dialect:
+    match endpoint.kind:
+        case ModelKind.OPENAI | ModelKind.INSPECT:
+            return CHAT_COMPLETIONS
+        case ModelKind.ANTHROPIC:
+            from theodolite.gateways.models.anthropic_messages import MESSAGES
 
-        return MESSAGES
-    return CHAT_COMPLETIONS
+            return MESSAGES
+        case _:
+            from theodolite.gateways.models import provider_formats
+
+            is_anthropic = "/publishers/anthropic" in endpoint.url
+            vertex = provider_formats.VERTEX_MESSAGES if is_anthropic else provider_formats.VERTEX_GEMINI
+            return {
+                ModelKind.RESPONSES: provider_formats.RESPONSES,
+                ModelKind.GEMINI: provider_formats.GEMINI,
+                ModelKind.BEDROCK: provider_formats.CONVERSE,
+                ModelKind.VERTEX: vertex,
+            }[endpoint.kind]
+
+
+def _authorise(endpoint: ModelEndpoint) -> Authorise | None:
+    """Return what signs the calls of a model whose study names no key; None where the key is all.
+
+    Raises:
+        InputError: If credentials of this machine would go to a host that is not the cloud's own.
+    """
+    if not endpoint.uses_cloud_credentials:
+        return None
+    if problem := cloud_host_problem(endpoint):
+        message = f"model `{endpoint.name}`: {problem}"
+        raise InputError(message)
+    from theodolite.gateways.models.cloud_credentials import AwsSignature, GoogleToken
+
+    return (AwsSignature() if endpoint.kind is ModelKind.BEDROCK else GoogleToken()).headers
 
 
 def _rate_limiter(endpoint: ModelEndpoint, accounts: SlotPools, clock: Clock) -> RateLimiter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,9 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 
 TokenCounter = Callable[[bytes], int | None]
 """Tells from an answer's body how many tokens its call has taken; None where it does not say."""
+
+Authorise = Callable[["HttpRequest"], Awaitable[Mapping[str, str] | AttemptError]]
+"""Returns the headers that authorise an attempt, or why there are none."""
 
 InBandCheck = Callable[[bytes], AttemptError | None]
 """Tells from the body of a good answer what has gone wrong all the same and may pass; None where nothing has."""
@@ -126,6 +129,7 @@ class HttpClient:
         count_tokens: TokenCounter | None = None,
         check_in_band: InBandCheck | None = None,
         route: CallRoute | None = None,
+        authorise: Authorise | None = None,
     ) -> None:
         """Keep what every call needs.
 
@@ -139,6 +143,7 @@ class HttpClient:
             count_tokens: Tells what a call has taken; None where nobody counts tokens.
             check_in_band: Hears what is wrong with a good answer and may pass; None where every good answer counts.
             route: How calls leave this machine; directly, with the system's authorities, unless given.
+            authorise: Returns the headers that authorise one attempt; None where the key is all.
         """
         self.endpoint = endpoint
         self.secret = secret
@@ -149,6 +154,7 @@ class HttpClient:
         self._count_tokens = count_tokens
         self._check_in_band = check_in_band
         self._route = route
+        self._authorise = authorise
         self._lines: _Lines | None = None
 
     async def call(self, http_request: HttpRequest) -> HttpResponse:
@@ -218,6 +224,12 @@ class HttpClient:
     async def _attempt(
         self, http_request: HttpRequest, retry_policy: RetryPolicy, timeout_s: float
     ) -> HttpResponse | AttemptError:
+        headers = http_request.headers
+        if self._authorise is not None:
+            more = await self._authorise(http_request)
+            if isinstance(more, AttemptError):
+                return more
+            headers = {**headers, **more}
         begun = self.clock.monotonic_s()
         hear = _StreamListener(http_request.hear) if http_request.hear is not None else None
         try:
@@ -225,7 +237,7 @@ class HttpClient:
                 http_request.method,
                 http_request.url,
                 body=http_request.body,
-                headers=http_request.headers,
+                headers=headers,
                 timeout_s=timeout_s,
                 connect_s=retry_policy.connect_s,
                 on_piece=hear,

@@ -91,3 +91,20 @@ def test_a_study_lists_the_keys_that_it_needs(folder):
 
     assert by_topic(str(file))["Keys"].text == "the study needs BIG_API_KEY; set in the shell before a run"
     assert by_topic(str(file), {"BIG_API_KEY": "s3cret"})["Keys"].text == "set: BIG_API_KEY"
+
+
+def test_a_study_on_a_cloud_names_its_credentials_and_no_unset_key(folder):
+    file = folder / "cloud.yaml"
+    file.write_text(
+        "study: cloud\n"
+        "models:\n"
+        "  nova: {url: https://bedrock-runtime.eu-west-1.amazonaws.com, name: amazon.nova-lite-v1:0}\n"
+        "applications: {bot: {kind: model, model: nova}}\n"
+        "scenarios: {hours: {task: chat, scripts: {hello: hello}}}\n",
+        encoding="utf-8",
+    )
+
+    found = by_topic(str(file))
+
+    assert found["Keys"].text == "set: the credentials of this machine for AWS"
+    assert found["Cloud"].text == "models of `kind: bedrock` use the credentials of this machine"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from theodolite.domain.application import ModelEndpoint, Param, Price
 from theodolite.domain.errors import ServerFault
@@ -54,7 +55,8 @@ class Dialect:
     """One maker's form of a chat call; connections, retries and keys are the same for all.
 
     Attributes:
-        path: What follows the base address.
+        path: What follows the base address; `{model}` stands for the model's name.
+        stream_path: The same for answers in pieces; empty where it is `path`.
         write: From endpoint, request and further fields to the body; the same request has the same bytes.
         read: From the answer to the reply.
         key_header: Header that carries the key, where the study names no other.
@@ -69,6 +71,7 @@ class Dialect:
     read: ReadReply
     streaming: StreamForm
     form_field: str
+    stream_path: str = ""
     key_header: str = BEARER_HEADER
     headers: Mapping[str, str] = field(default_factory=dict)
     sets_form: Callable[[Mapping[str, Param]], bool] = bool
@@ -84,8 +87,9 @@ class Dialect:
             url: Base address.
             stream: What is wished for beside an answer in pieces; None for an answer in one piece.
         """
+        path = self.path if stream is None else self.stream_path or self.path
         return HttpRequest(
-            url=below(url, self.path),
+            url=_placed(url, path, endpoint.model),
             body=self.write(endpoint, request, more={} if stream is None else {**self.streaming.fields, **stream}),
             headers={"Content-Type": "application/json", **self.headers},
             doubtful=(*(() if request.answer_schema is None else (self.form_field,)), *(stream or ())),
@@ -103,6 +107,16 @@ class Dialect:
         return " ".join(
             ["curl", *(f'-H "{header}"' for header in shown), f'"{listing}"' if "?" in listing else listing]
         )
+
+
+def _placed(url: str, path: str, model: str) -> str:
+    """Return the address of a call; a model's name in it is percent-encoded."""
+    if "{model}" not in path:
+        return below(url, path)
+    name = quote(model.removeprefix("models/"), safe="")
+    placed, _, query = path.replace("{model}", name).partition("?")
+    address = below(url, placed)
+    return f"{address}{'&' if '?' in address else '?'}{query}" if query else address
 
 
 def piece(event: EventBody) -> str:
@@ -236,9 +250,10 @@ def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
         payload = json.loads(answer.body)
     except (ValueError, RecursionError):
         return ()
-    rows = payload.get("data") if isinstance(payload, Mapping) else None
-    names = [row.get("id") for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return tuple(word(name) for name in names if isinstance(name, str))
+    rows = (payload.get("data") or payload.get("models")) if isinstance(payload, Mapping) else None
+    entries = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    names = [row.get("id") or row.get("name") for row in entries]
+    return tuple(word(name).removeprefix("models/") for name in names if isinstance(name, str))
 
 
 def sets_form(params: Mapping[str, Param]) -> bool:

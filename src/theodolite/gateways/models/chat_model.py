@@ -23,7 +23,7 @@ from theodolite.domain.flow import AskModel, Message, Reply, SchemaUse, Speaker
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.run import FailureSource, Spending
 from theodolite.gateways.errors import AttemptError, RetriesExhausted, RetryPolicy, retry_policy_of
-from theodolite.gateways.http_client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
+from theodolite.gateways.http_client import Authorise, HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect, read_model_names
 from theodolite.gateways.models.model_answer import (
     StreamListener,
@@ -293,6 +293,7 @@ class ChatModel:
         endpoint_check_s: float = ENDPOINT_CHECK_S,
         rate_limiter: RateLimiter | None = None,
         route: CallRoute | None = None,
+        authorise: Authorise | None = None,
     ) -> None:
         """Prepare the client; nothing is opened before the first call.
 
@@ -304,12 +305,19 @@ class ChatModel:
             endpoint_check_s: Deadline of an endpoint check; seconds.
             rate_limiter: Says when an attempt may begin; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
+            authorise: Returns the headers that authorise one attempt; None where the key is all.
 
         Raises:
             InputError: If the address or the key cannot be used.
         """
         self._client = open_chat_client(
-            endpoint, dialect, key=key or "", clock=clock, rate_limiter=rate_limiter, route=route
+            endpoint,
+            dialect,
+            key=key or "",
+            clock=clock,
+            rate_limiter=rate_limiter,
+            route=route,
+            authorise=authorise,
         )
         self._schemas = StructuredOutput(endpoint, is_set=dialect.sets_form(endpoint.params))
         self._checking_endpoints = ChatEndpointCheck(self._client, endpoint_check_s=endpoint_check_s)
@@ -538,6 +546,7 @@ def open_chat_client(
     clock: Clock,
     rate_limiter: RateLimiter | None,
     route: CallRoute | None = None,
+    authorise: Authorise | None = None,
 ) -> ChatClient:
     """Return the line to an endpoint; nothing is opened before the first call.
 
@@ -557,5 +566,6 @@ def open_chat_client(
         count_tokens=tokens_taken if endpoint.tpm is not None else None,
         check_in_band=lambda body: passing_error(body, secret),
         route=route,
+        authorise=authorise,
     )
     return ChatClient(endpoint=endpoint, dialect=dialect, url=url, client=client, wishes=wishes)

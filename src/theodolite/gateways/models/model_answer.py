@@ -120,8 +120,12 @@ def word(value: Any) -> str:
 
 def token_count(payload: Mapping[str, Any], key: str) -> int:
     """Return a number of an answer's `usage`; 0 where it is not there or cannot be true."""
-    usage = payload.get("usage")
-    count = usage.get(key) if isinstance(usage, Mapping) else None
+    return count_at(payload, "usage", key)
+
+
+def count_at(payload: Any, *names: str) -> int:
+    """Return the count at a path of names; 0 where it is not there or cannot be true."""
+    count = member(payload, *names)
     plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
     return count if plausible and isinstance(count, int) else 0
 
@@ -301,7 +305,7 @@ def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
     """Return the latest word on each kind of tokens, whichever event and whichever dialect it stands in."""
     usage: dict[str, Any] = {}
     for event in events:
-        for output in (member(event, "message", "usage"), event.get("usage")):
+        for output in (member(event, "message", "usage"), member(event, "response", "usage"), event.get("usage")):
             usage |= {name: n for name, n in output.items() if n is not None} if isinstance(output, Mapping) else {}
     return usage
 
@@ -309,6 +313,8 @@ def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
 _TAKEN = (
     ("prompt_tokens", "completion_tokens"),
     ("input_tokens", "cache_creation_input_tokens", "output_tokens"),
+    ("inputTokens", "cacheWriteInputTokens", "outputTokens"),
+    ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"),
 )
 
 
@@ -329,12 +335,14 @@ def tokens_taken(body: bytes) -> int | None:
     payload = _loaded(body)
     if not isinstance(payload, Mapping):
         payload = {"usage": _streamed_usage(body)}
+    elif isinstance(payload.get("usageMetadata"), Mapping):  # Google's name for it
+        payload = {"usage": payload["usageMetadata"]}
     return max(sum(token_count(payload, name) for name in names) for names in _TAKEN) or None
 
 
 def _streamed_usage(body: bytes) -> dict[str, Any]:
     """Return what an answer that was sent piece by piece says."""
-    lines = (line for line in body.splitlines() if line.startswith(b"data:") and b'"usage"' in line)
+    lines = (line for line in body.splitlines() if line.startswith(b"data:") and b'"usage' in line)
     events = (_loaded(line.removeprefix(b"data:")) for line in lines)
     return latest_usage(event for event in events if isinstance(event, Mapping))
 

@@ -55,6 +55,19 @@ def test_a_param_without_a_value_is_a_fault(folder):
         ("{url: 'http://127.0.0.1:1/v1', name: x, kind: anthropic}", ModelKind.ANTHROPIC),
         ("{url: 'http://127.0.0.1:1/v1', name: x}", ModelKind.OPENAI),
         ("{script: [a]}", ModelKind.OPENAI),
+        ("{url: 'https://api.openai.com/v1', name: x, kind: responses}", ModelKind.RESPONSES),
+        ("{url: 'https://generativelanguage.googleapis.com/v1beta', name: x}", ModelKind.GEMINI),
+        ("{url: 'https://generativelanguage.googleapis.com/v1beta/openai', name: x}", ModelKind.OPENAI),
+        ("{url: 'https://bedrock-runtime.eu-west-1.amazonaws.com', name: x}", ModelKind.BEDROCK),
+        ("{url: 'https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1', name: x, key: K}", ModelKind.OPENAI),
+        (
+            "{url: 'https://europe-west1-aiplatform.googleapis.com/v1/projects/p/publishers/google', name: x}",
+            ModelKind.VERTEX,
+        ),
+        (
+            "{url: 'https://aiplatform.googleapis.com/v1/projects/p/endpoints/openapi', name: x, key: K}",
+            ModelKind.OPENAI,
+        ),
     ],
 )
 def test_an_address_tells_its_form_unless_the_study_does(folder, text, kind):
@@ -248,3 +261,10 @@ def test_a_look_at_the_study_says_that_the_extra_for_inspect_is_missing(folder, 
 
     assert [fault.message.split(";")[0] for fault in said] == notes
     assert all(fault.severity is Severity.NOTE for fault in said)
+
+
+def test_credentials_of_this_machine_for_a_foreign_host_are_a_fault(folder):
+    path = folder(study_yaml=STUDY % "{kind: vertex, url: 'https://models.example/v1', name: x}")
+
+    faults = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
+    assert "sends the credentials of this machine" in str(faults[0])

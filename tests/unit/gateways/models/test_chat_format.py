@@ -72,6 +72,56 @@ def test_without_believable_usage_the_cost_is_unknown_and_not_zero(usage: Any) -
     assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd) == (0, 0, None)
 
 
+OLLAMA = {
+    "id": "chatcmpl-247",
+    "object": "chat.completion",
+    "created": 1764000000,
+    "model": "llama3.2",
+    "system_fingerprint": "fp_ollama",
+    "choices": [
+        {
+            "index": 0,
+            "message": {"role": "assistant", "content": "hello", "reasoning": "They greet me."},
+            "finish_reason": "stop",
+        }
+    ],
+    "usage": {"prompt_tokens": 26, "completion_tokens": 9, "total_tokens": 35},
+}
+
+VLLM = {
+    "id": "chatcmpl-1f",
+    "object": "chat.completion",
+    "created": 1764000000,
+    "model": "small-1",
+    "choices": [
+        {
+            "index": 0,
+            "message": {
+                "role": "assistant",
+                "content": "hello",
+                "refusal": None,
+                "tool_calls": [],
+                "reasoning_content": "They greet me.",
+            },
+            "logprobs": None,
+            "finish_reason": "stop",
+            "stop_reason": None,
+        }
+    ],
+    "usage": {"prompt_tokens": 26, "total_tokens": 35, "completion_tokens": 9, "prompt_tokens_details": None},
+    "prompt_logprobs": None,
+    "kv_transfer_params": None,
+}
+
+
+@pytest.mark.parametrize("body", [OLLAMA, VLLM], ids=["Ollama", "vLLM"])
+def test_answers_of_local_servers_are_read_without_their_reasoning(body: dict[str, Any]) -> None:
+    reply = read(body)
+
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.answered_as, reply.tokens_in, reply.tokens_out) == ("hello", body["model"], 26, 9)
+
+
 def test_text_in_parts_is_joined() -> None:
     reply = read(altered(message={"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}))
 

@@ -1,0 +1,330 @@
+"""The forms of OpenAI's Responses, Google's generateContent, Amazon's Converse and Anthropic's Messages on Vertex."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from theodolite.domain.application import ModelEndpoint, Param, Price
+from theodolite.domain.errors import ServerFault
+from theodolite.domain.flow import AskModel, Reply, Speaker
+from theodolite.gateways.errors import AttemptError, api_error_in, malformed, withheld
+from theodolite.gateways.http_client import HttpResponse
+from theodolite.gateways.models.anthropic_messages import MESSAGES
+from theodolite.gateways.models.anthropic_messages import request_body as messages_body
+from theodolite.gateways.models.chat_format import NOTHING, SCHEMA_NAME, Dialect, body_bytes
+from theodolite.gateways.models.model_answer import (
+    EventBody,
+    ModelOutput,
+    StreamForm,
+    count_at,
+    member,
+    parsed_object,
+    reply_of,
+    text_at,
+    words_in,
+)
+from theodolite.gateways.secret_redaction import Secret
+
+_Json = Mapping[str, Any]
+
+
+def _system_of(request: AskModel) -> str:
+    return "\n\n".join(message.text for message in request.messages if message.speaker is Speaker.SYSTEM)
+
+
+def _merged(params: Mapping[str, Param], field: str, own: Mapping[str, object]) -> dict[str, Any]:
+    """Return a study's `params` with some members added to one of their objects; members of the study stay."""
+    stated = params.get(field)
+    return {**params, field: {**own, **(stated if isinstance(stated, Mapping) else {})}}
+
+
+def _failed(payload: _Json, secret: Secret) -> AttemptError:
+    api_error = api_error_in(payload)
+    words = f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
+    is_filter = api_error is not None and api_error.is_filter
+    return withheld(words) if is_filter else AttemptError(kind=ServerFault, words=words, status=200)
+
+
+_BLOCKED = "the endpoint's content filter withheld the reply"
+
+# OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses
+
+_TEXT_FIELD = "text"
+
+
+def responses_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
+    """Return the JSON body of a request to Responses; the provider is asked not to store it."""
+    messages = [message for message in request.messages if message.speaker is not Speaker.SYSTEM]
+    body: dict[str, Any] = {"model": endpoint.model, "store": False, **more}
+    if system := _system_of(request):
+        body["instructions"] = system
+    body["input"] = [{"role": message.speaker.value, "content": message.text} for message in messages]
+    if request.answer_schema is None:
+        return body_bytes(body, endpoint.params)
+    form = {"type": "json_schema", "name": SCHEMA_NAME, "schema": dict(request.answer_schema), "strict": True}
+    return body_bytes(body, _merged(endpoint.params, _TEXT_FIELD, {"format": form}))
+
+
+def read_response(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
+    """Return the reply that an answer of Responses holds, or what is wrong with it."""
+    payload = parsed_object(answer, expected="an object with `output`")
+    if isinstance(payload, AttemptError):
+        return payload
+    if payload.get("error"):
+        return _failed(payload, secret)
+    reason = text_at(payload, "incomplete_details", "reason")
+    output = ModelOutput(
+        text=_response_text(payload, reason, secret),
+        model=payload.get("model"),
+        finish=reason or payload.get("status"),
+        tokens_in=count_at(payload, "usage", "input_tokens"),
+        tokens_out=count_at(payload, "usage", "output_tokens"),
+    )
+    return reply_of(output, answer, price)
+
+
+def _response_text(payload: _Json, reason: str, secret: Secret) -> str | AttemptError:
+    items = payload.get("output")
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        return malformed("the answer holds no `output` with items")
+    if reason == "content_filter":
+        return withheld(_BLOCKED)
+    parts = [part for item in items if item.get("type") == "message" for part in _list(item.get("content"))]
+    refusals = [text_at(part, "refusal") for part in parts if member(part, "type") == "refusal"]
+    if refusals:
+        return withheld(f"the endpoint refused: {secret.scrub(' '.join(refusals))}")
+    joined = "".join(text_at(part, "text") for part in parts if member(part, "type") == "output_text")
+    asks = any(str(item.get("type", "")).endswith("_call") for item in items)
+    return words_in(joined, is_cut=reason == "max_output_tokens", asks_for_tool=asks)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def response_piece(event: EventBody) -> str:
+    """Return the words that an event of Responses adds."""
+    return text_at(event, "delta") if event.get("type") == "response.output_text.delta" else ""
+
+
+_RESPONSE_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+def response_whole(events: Sequence[EventBody]) -> _Json | None:
+    """Return the response that the last event holds whole; None where none does."""
+    for event in reversed(events):
+        if event.get("type") in _RESPONSE_ENDS and isinstance(event.get("response"), Mapping):
+            whole: _Json = event["response"]
+            return whole
+        if event.get("type") == "error":
+            return {"error": event.get("error") or {"message": event.get("message"), "code": event.get("code")}}
+    return None
+
+
+RESPONSES = Dialect(
+    path="/responses",
+    write=responses_body,
+    read=read_response,
+    streaming=StreamForm(fields={"stream": True}, piece=response_piece, whole=response_whole),
+    form_field="text",
+    sets_form=lambda params: _TEXT_FIELD in params and member(params, _TEXT_FIELD, "format") is not None,
+)
+"""OpenAI's Responses."""
+
+# Google's generateContent: https://ai.google.dev/api/generate-content
+
+_CONFIG_FIELD = "generationConfig"
+
+_GEMINI_ROLES = {Speaker.USER: "user", Speaker.ASSISTANT: "model"}
+
+_GEMINI_BLOCKS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
+"""Reasons to stop that mean the endpoint's own filter."""
+
+
+def gemini_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
+    """Return the JSON body of a request to generateContent; the model's name stands in the address."""
+    body: dict[str, Any] = {**more}
+    if system := _system_of(request):
+        body["systemInstruction"] = {"parts": [{"text": system}]}
+    body["contents"] = [
+        {"role": _GEMINI_ROLES[message.speaker], "parts": [{"text": message.text}]}
+        for message in request.messages
+        if message.speaker in _GEMINI_ROLES
+    ]
+    if request.answer_schema is None:
+        return body_bytes(body, endpoint.params)
+    form = {"responseMimeType": "application/json", "responseJsonSchema": dict(request.answer_schema)}
+    return body_bytes(body, _merged(endpoint.params, _CONFIG_FIELD, form))
+
+
+def read_generated(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
+    """Return the reply that an answer of generateContent holds, or what is wrong with it."""
+    payload = parsed_object(answer, expected="an object with `candidates`")
+    if isinstance(payload, AttemptError):
+        return payload
+    if payload.get("error"):
+        return _failed(payload, secret)
+    candidates = _list(payload.get("candidates"))
+    first = candidates[0] if candidates and isinstance(candidates[0], Mapping) else {}
+    finish, blocked = first.get("finishReason"), text_at(payload, "promptFeedback", "blockReason")
+    output = ModelOutput(
+        text=_generated_text(first, finish, blocked),
+        model=payload.get("modelVersion"),
+        finish=finish or blocked,
+        tokens_in=count_at(payload, "usageMetadata", "promptTokenCount"),
+        tokens_out=sum(
+            count_at(payload, "usageMetadata", name) for name in ("candidatesTokenCount", "thoughtsTokenCount")
+        ),
+    )
+    return reply_of(output, answer, price)
+
+
+def _generated_text(candidate: _Json, finish: Any, blocked: str) -> str | AttemptError:
+    if blocked:
+        return withheld(f"the endpoint blocked the prompt: {blocked}")
+    if finish in _GEMINI_BLOCKS:
+        return withheld(f"{_BLOCKED}: {finish}")
+    parts = member(candidate, "content", "parts")
+    if not candidate or not isinstance(parts, list | None):
+        return malformed("the answer holds no `candidates` with `content`")
+    texts = [text_at(part, "text") for part in parts or () if not member(part, "thought")]
+    asks = any(member(part, "functionCall") is not None for part in parts or ())
+    return words_in("".join(texts), is_cut=finish == "MAX_TOKENS", asks_for_tool=asks)
+
+
+def generated_piece(event: EventBody) -> str:
+    """Return the words that an event of streamGenerateContent adds; thoughts are none."""
+    return "".join(text_at(part, "text") for part in _parts(event) if not member(part, "thought"))
+
+
+def _parts(event: EventBody) -> list[Any]:
+    candidates = _list(event.get("candidates"))
+    return _list(member(candidates[0], "content", "parts")) if candidates else []
+
+
+def generated_whole(events: Sequence[EventBody]) -> _Json | None:
+    """Return the answer that all events amount to; None where no event says why it ended."""
+    error = next((event for event in events if event.get("error")), None)
+    if error is not None:
+        return error
+    candidates = [one for event in events for one in _list(event.get("candidates"))[:1] if isinstance(one, Mapping)]
+    finish = _last(one.get("finishReason") for one in candidates)
+    feedback = _last(event.get("promptFeedback") for event in events)
+    if finish is None and feedback is None:
+        return None
+    parts = [part for event in events for part in _parts(event)]
+    return {
+        "candidates": [{"content": {"parts": parts}, "finishReason": finish}] if candidates else [],
+        "promptFeedback": feedback or {},
+        "usageMetadata": _last(event.get("usageMetadata") for event in events),
+        "modelVersion": _last(event.get("modelVersion") for event in events),
+    }
+
+
+def _last(values: Iterable[Any]) -> Any:
+    return next((value for value in reversed([*values]) if value is not None), None)
+
+
+GEMINI = Dialect(
+    path="/models/{model}:generateContent",
+    stream_path="/models/{model}:streamGenerateContent?alt=sse",
+    write=gemini_body,
+    read=read_generated,
+    streaming=StreamForm(fields={}, piece=generated_piece, whole=generated_whole),
+    form_field="responseJsonSchema",
+    key_header="x-goog-api-key",
+    sets_form=lambda params: member(params, _CONFIG_FIELD, "responseMimeType") is not None,
+)
+"""Google's generateContent with a key of the Gemini API."""
+
+VERTEX_GEMINI = replace(GEMINI, key_header="Authorization")
+"""The same on Vertex AI, with an access token."""
+
+# Anthropic's Messages on Vertex: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude
+
+VERTEX_VERSION = "vertex-2023-10-16"
+
+
+def vertex_messages_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
+    """Return the JSON body of Messages as Vertex takes it: with the version, without the model."""
+    params = {"anthropic_version": VERTEX_VERSION, **endpoint.params, "model": None}
+    return messages_body(replace(endpoint, params=params), request, more=more)
+
+
+VERTEX_MESSAGES = replace(
+    MESSAGES,
+    path="/models/{model}:rawPredict",
+    stream_path="/models/{model}:streamRawPredict",
+    write=vertex_messages_body,
+    key_header="Authorization",
+    headers={},
+)
+"""Anthropic's Messages on Vertex AI."""
+
+# Amazon's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+
+_OUTPUT_FIELD = "outputConfig"
+
+_CONVERSE_BLOCKS = frozenset({"guardrail_intervened", "content_filtered"})
+
+_CONVERSE_READ = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+
+
+def converse_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
+    """Return the JSON body of a request to Converse; the model's name stands in the address."""
+    body: dict[str, Any] = {**more}
+    if system := _system_of(request):
+        body["system"] = [{"text": system}]
+    body["messages"] = [
+        {"role": message.speaker.value, "content": [{"text": message.text}]}
+        for message in request.messages
+        if message.speaker is not Speaker.SYSTEM
+    ]
+    if request.answer_schema is None:
+        return body_bytes(body, endpoint.params)
+    definition = {"name": SCHEMA_NAME, "schema": json.dumps(dict(request.answer_schema), separators=(",", ":"))}
+    form = {"type": "json_schema", "structure": {"jsonSchema": definition}}
+    return body_bytes(body, _merged(endpoint.params, _OUTPUT_FIELD, {"textFormat": form}))
+
+
+def read_converse(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
+    """Return the reply that an answer of Converse holds; it does not name the model that answered."""
+    payload = parsed_object(answer, expected="an object with `output`")
+    if isinstance(payload, AttemptError):
+        return payload
+    if payload.get("error"):
+        return _failed(payload, secret)
+    finish = payload.get("stopReason")
+    output = ModelOutput(
+        text=_converse_text(payload, finish),
+        model=None,
+        finish=finish,
+        tokens_in=sum(count_at(payload, "usage", name) for name in _CONVERSE_READ),
+        tokens_out=count_at(payload, "usage", "outputTokens"),
+    )
+    return reply_of(output, answer, price)
+
+
+def _converse_text(payload: _Json, finish: Any) -> str | AttemptError:
+    if finish in _CONVERSE_BLOCKS:
+        return withheld(f"{_BLOCKED}: {finish}")
+    blocks = member(payload, "output", "message", "content")
+    if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
+        return malformed("the answer holds no `output` with a `message`")
+    joined = "".join(text_at(block, "text") for block in blocks)
+    asks = any("toolUse" in block for block in blocks)
+    return words_in(joined, is_cut=finish in {"max_tokens", "model_context_window_exceeded"}, asks_for_tool=asks)
+
+
+CONVERSE = Dialect(
+    path="/model/{model}/converse",
+    write=converse_body,
+    read=read_converse,
+    streaming=StreamForm(fields={}, piece=lambda _event: "", whole=lambda _events: None),
+    form_field=_OUTPUT_FIELD,
+    sets_form=lambda params: member(params, _OUTPUT_FIELD, "textFormat") is not None,
+)
+"""Amazon's Converse. Its streams are no server-sent events, so that replies come in one piece."""
