@@ -16,7 +16,7 @@ from typing import Final
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
-from theodolite.domain.undefined_reasons import NO_LIMIT
+from theodolite.domain.undefined_reasons import NO_LIMIT, reason_text
 
 
 class GateForm(StrEnum):
@@ -221,7 +221,7 @@ def _judged(gate: Gate, result: Estimate | Undefined, outcomes: Outcomes) -> tup
         return (GateState.MET if is_met else GateState.NOT_MET), reason, None
     if isinstance(result, Undefined):
         what = "difference" if gate.form is GateForm.WORSE_BY else "rate"
-        return GateState.INCONCLUSIVE, f"no {what} can be computed: {result.reason}", None
+        return GateState.INCONCLUSIVE, f"no {what} can be computed: {reason_text(result.reason)}", None
     if gate.form is GateForm.COUNT:
         return (*_counted(gate, result, outcomes), None)
     if gate.form is GateForm.RATE:
