@@ -111,6 +111,8 @@ COMMANDS = {
         "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
         "merge": ("join the shards of a run that was split", "theodolite.cli.shards"),
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
+        "backup": ("back up a workspace to one file", "theodolite.cli.serve"),
+        "restore": ("restore a workspace from a backup", "theodolite.cli.serve"),
         "doctor": ("print versions, extras, keys and faults of this machine", "theodolite.cli.doctor"),
         "mcp": ("serve studies to coding agents (Model Context Protocol)", "theodolite.cli.mcp_server"),
         "probe": ("test the conformance of an application", "theodolite.cli.check"),

@@ -1,4 +1,4 @@
-"""`theodolite view`, `serve`, `label` and `dry-run`: pages for people; `copy-database` for their records."""
+"""`theodolite view`, `serve`, `label`, `dry-run`: pages for people; `backup`, `restore`, `copy-database`: records."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from theodolite.domain.errors import InputError
 from theodolite.usecases.labels import LabelRequest
 
 if TYPE_CHECKING:
+    from theodolite.bootstrap.backup import Backup
     from theodolite.dry_run.event import DryRunResult, Problem
 
 
@@ -381,6 +382,62 @@ def copy_database(study: str, *, side: str, as_json: bool) -> int:
         click.echo(f"  {table.name:<36}{table.rows:>10,}  {table.digest[:12]}")
     click.echo(f"Copied {sum(table.rows for table in tables):,} rows of {len(tables)} tables; all hashes are equal.")
     return 0
+
+
+@click.command()
+@study_argument
+@click.option(
+    "--out", "target", type=click.Path(path_type=Path), help="File to write; default: STUDY-TIME.backup in this folder."
+)
+@json_option
+def backup(study: str, *, target: Path | None, as_json: bool) -> int:
+    """Back up the workspace of a study to one file: records, accounts, texts and keys.
+
+    Runs and `serve` may go on meanwhile. With DATABASE_URL set, the records are those of that
+    database. Protect the file: it contains keys and the data of people.
+
+    \b
+    Examples
+      theodolite backup support
+      theodolite backup support --out /backups/support-monday.backup
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.bootstrap.backup import back_up
+    from theodolite.bootstrap.connections import SystemClock
+
+    folder, now = _folder(study), SystemClock().now()
+    target = target or Path(f"{folder.resolve().name}-{now:%Y%m%d-%H%M%S}.backup")
+    made = back_up(workspace_for(folder), os.environ.get(DATABASE_VARIABLE, ""), target, now=now)
+    _report_backup(made, target, "Backed up to", as_json=as_json)
+    return 0
+
+
+@click.command()
+@study_argument
+@click.argument("source", metavar="BACKUP", type=click.Path(path_type=Path))
+@json_option
+def restore(study: str, *, source: Path, as_json: bool) -> int:
+    """Restore a backup into the workspace of a study that has no database yet.
+
+    All hashes are checked first. With DATABASE_URL set, the records go to that database, which
+    must have no runs; a backup of a file can be restored to PostgreSQL, and the other way round.
+
+    \b
+    Examples
+      theodolite restore support support-20261123-120000.backup
+    """  # noqa: D301 - click's mark for "keep these lines"
+    from theodolite.bootstrap.backup import restore as restore_backup
+
+    restored = restore_backup(source, workspace_for(_folder(study)), os.environ.get(DATABASE_VARIABLE, ""))
+    _report_backup(restored, source, "Restored", as_json=as_json)
+    return 0
+
+
+def _report_backup(backup: Backup, file: Path, verb: str, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(as_line({"exit_code": 0, "file": str(file), **asdict(backup)}))
+        return
+    size = sum(entry.size for entry in backup.files) / 1e6
+    click.echo(f"{verb} {file}: {backup.rows:,} rows and {len(backup.files) - 1:,} other files, {size:.1f} MB.")
 
 
 def _cut(text: str, width: int) -> str:

@@ -3,7 +3,7 @@
 The operating system drops a process's file locks when it ends, however it ends. A lease
 whose owner's file can be locked is therefore free at once, and an interrupted run continues
 without waiting for its leases to expire. Owners on other machines have no file here; their
-leases end by the database's clock.
+sessions with PostgreSQL end with their processes, and their leases by the database's clock.
 """
 
 from __future__ import annotations
@@ -30,7 +30,16 @@ from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitStat
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
 from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
-from theodolite.store.limits import extend, n_workers_of, register, remove, workers_of
+from theodolite.store.limits import (
+    extend,
+    lock_session,
+    n_workers_of,
+    register,
+    remove,
+    unlock_session,
+    without_session,
+    workers_of,
+)
 from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.statements import (
     Row,
@@ -68,7 +77,7 @@ class Ledger:
         self._owners = owners
         self._numbers = numbers
         self._runs: dict[str, int] = {}
-        self._registered: set[str] = set()
+        self._registered: dict[str, object] = {}  # the connection whose session shows that an owner is alive
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool) -> Run:
         """Return the latest run of a plan, or begin one."""
@@ -147,14 +156,24 @@ class Ledger:
             # Leases under this name belong to a process that is gone: its lock was free.
             self.release(owner)
             self._free_leases_of_the_dead()
-        if owner not in self._registered:
-            register(self._runs[run.key], owner, lease_s)
-            self._registered.add(owner)
+        self._show_alive(self._runs[run.key], owner, lease_s)
         limit = self._share(requested, run, limit)
         units = self._lease(requested, owner, limit=limit, lease_s=lease_s)
         if not units and self._free_leases_of_the_dead():
             units = self._lease(requested, owner, limit=limit, lease_s=lease_s)
         return units
+
+    def _show_alive(self, run_id: int, owner: str, lease_s: float) -> None:
+        connection.ensure_connection()
+        if owner not in self._registered:
+            register(run_id, owner, lease_s)
+            self._registered[owner] = connection.connection
+        self._keep_session(owner)
+
+    def _keep_session(self, owner: str) -> None:
+        """Lock the session of a new connection: with the old one its lock was lost."""
+        if self._registered[owner] is not connection.connection and lock_session(owner):
+            self._registered[owner] = connection.connection
 
     def _share(self, wanted: QuerySet[UnitRow], run: Run, limit: int) -> int:
         """Return how many units a worker leases: fewer near the end of a run, so that no worker hoards the rest."""
@@ -184,23 +203,31 @@ class Ledger:
 
     def _free_leases_of_the_dead(self) -> int:
         names = UnitRow.objects.filter(lease_until__isnull=False).values_list("owner", flat=True).distinct()
-        with self._owners.dead_among(names) as dead:
+        with self._owners.dead_among(names) as dead_here:
+            dead = {*dead_here, *without_session()} - self._registered.keys()
             if not dead:
                 return 0
-            remove(*dead)
-            return _free(UnitRow.objects.filter(lease_until__isnull=False, owner__in=dead))
+            with transaction.atomic():
+                one_at_a_time("dead workers")
+                remove(*dead)
+                return _free(UnitRow.objects.filter(lease_until__isnull=False, owner__in=dead))
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
         """Extend all leases of an owner, and return the keys of the units that it still holds."""
         rows = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
         rows.update(lease_until=DatabaseClock() + lease_s)
-        extend(owner, lease_s)
+        if owner in self._registered and not extend(owner, lease_s):
+            del self._registered[
+                owner
+            ]  # others took it for dead while it had no connection; the next lease registers it
+        self._free_leases_of_the_dead()
         return frozenset(rows.values_list("key", flat=True))
 
     def release(self, owner: str) -> None:
         """Give back all units that an owner has leased and not finished, and its part of shared limits."""
+        unlock_session(owner)
         remove(owner)
-        self._registered.discard(owner)
+        self._registered.pop(owner, None)
         _free(UnitRow.objects.filter(lease_until__isnull=False, owner=owner))
 
     def reopen(self, units: Sequence[str]) -> None:
@@ -225,13 +252,16 @@ class Ledger:
 
     def workers(self, run: Run) -> tuple[WorkerStatus, ...]:
         """Return the workers of a run in order of their start."""
-        return workers_of(id_of_run(run), self._owners.seem_dead)
+        return workers_of(id_of_run(run), self._seem_dead)
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         """Return the leased units that nobody works on any more; count."""
         leased = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, state=_LEASED)
-        dead = self._owners.seem_dead(leased.values_list("owner", flat=True).distinct())
+        dead = self._seem_dead(leased.values_list("owner", flat=True).distinct())
         return leased.filter(Q(owner__in=dead) | Q(lease_until__lt=DatabaseClock())).count()
+
+    def _seem_dead(self, names: Iterable[str]) -> list[str]:
+        return [*self._owners.seem_dead(names), *without_session()]
 
 
 def _latest_of(plan_version: str) -> RunRow | None:

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, F, Sum
 
 from theodolite.domain.run import Spending
@@ -21,7 +21,7 @@ from theodolite.domain.text import MICROS
 from theodolite.store.executor import Executor
 from theodolite.store.fields import DatabaseClock
 from theodolite.store.models import SlotLeaseRow, StartBlockRow, UnitRow, WorkerRow
-from theodolite.store.statements import database_now, one_at_a_time
+from theodolite.store.statements import database_now, execute, one_at_a_time
 
 if TYPE_CHECKING:  # a run without limits loads none of them
     from theodolite.domain.status import WorkerStatus
@@ -35,27 +35,66 @@ SLOT_LEASE_S = 10.0
 PART = 2
 """Share of the free budget that a worker leases among others: one part in `PART` times their number."""
 
+_WORKERS = WorkerRow._meta.db_table  # noqa: SLF001 - Django's own access to a model
+
+_SESSION = 1_416_127_559
+"""First number of the locks of sessions, the same in all processes; the second one is the worker's row."""
+
 _KINDS = ("calls", "tokens", "microusd")
 
 
 def register(run_id: int, owner: str, lease_s: float) -> None:
     """Add a worker of a run, or move one to this run."""
-    WorkerRow.objects.update_or_create(
-        owner=owner,
-        defaults={
-            "run_id": run_id,
-            "host": socket.gethostname(),
-            "process": os.getpid(),
-            "started": database_now(),
-            "until": DatabaseClock() + lease_s,
-            **{f"held_{kind}": 0 for kind in _KINDS},
-        },
+    with transaction.atomic():  # nobody sees the row before its lock
+        WorkerRow.objects.update_or_create(
+            owner=owner,
+            defaults={
+                "run_id": run_id,
+                "host": socket.gethostname(),
+                "process": os.getpid(),
+                "started": database_now(),
+                "until": DatabaseClock() + lease_s,
+                **{f"held_{kind}": 0 for kind in _KINDS},
+            },
+        )
+        lock_session(owner)
+
+
+def lock_session(owner: str) -> bool:
+    """Let the session with PostgreSQL show that a worker is alive; return whether it does.
+
+    PostgreSQL drops the lock with the connection, which the operating system closes when a process
+    is killed. A machine that loses its network or its power leaves the connection open; then the lease
+    ends. The lock is free only once the server has noticed the end of an earlier connection.
+    """
+    if connection.vendor != "postgresql":
+        return True
+    words = f"SELECT pg_try_advisory_lock(%s, id::int) FROM {_WORKERS} WHERE owner = %s"  # noqa: S608
+    return bool((execute(words, [_SESSION, owner]).fetchone() or (False,))[0])
+
+
+def unlock_session(owner: str) -> None:
+    """Drop the lock of a worker that leaves its run."""
+    if connection.vendor == "postgresql":
+        execute(f"SELECT pg_advisory_unlock(%s, id::int) FROM {_WORKERS} WHERE owner = %s", [_SESSION, owner])  # noqa: S608
+
+
+def without_session() -> list[str]:
+    """Return the workers that are registered and whose session with PostgreSQL has ended."""
+    if connection.vendor != "postgresql":
+        return []
+    result = execute(
+        f"SELECT owner FROM {_WORKERS} WHERE id NOT IN (SELECT objid::bigint FROM pg_locks "  # noqa: S608
+        "WHERE locktype = 'advisory' AND classid = %s AND objsubid = 2 AND granted "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))",
+        [_SESSION],
     )
+    return [owner for (owner,) in result.fetchall()]
 
 
-def extend(owner: str, lease_s: float) -> None:
-    """Extend the registration of a worker, in the transaction of its heartbeat."""
-    WorkerRow.objects.filter(owner=owner).update(until=DatabaseClock() + lease_s)
+def extend(owner: str, lease_s: float) -> bool:
+    """Extend the registration of a worker; return whether it has one."""
+    return bool(WorkerRow.objects.filter(owner=owner).update(until=DatabaseClock() + lease_s))
 
 
 def remove(*owners: str) -> None:

@@ -5,6 +5,7 @@ The database's clock is the test's: no test waits, and each worker's own clock d
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -145,6 +146,10 @@ async def test_a_process_that_is_alone_writes_nothing_after_its_first_call(
 
 @pytest.fixture
 def run(database: Database) -> Run:
+    return _a_run_on(database)
+
+
+def _a_run_on(database: Database) -> Run:
     store = database.open()
     run = store.open_run(a_study(), a_plan())
     store.add_units(run, [a_session(run, number) for number in range(8)])
@@ -246,3 +251,54 @@ async def test_units_of_a_killed_worker_are_leased_many_at_a_time(
     store.renew("second", LEASE_S)
 
     assert len(store.claim(run, UnitKind.SESSION, owner="first", limit=8, lease_s=LEASE_S)) == 2
+
+
+def _wait_for_a_death(store: DjangoStore, run: Run) -> None:
+    """Wait until the server has noticed that a connection ended."""
+    while all(worker.is_alive for worker in store.workers(run)):
+        time.sleep(0.01)
+
+
+async def test_a_worker_whose_session_with_postgresql_ended_leaves_its_units_slots_and_budget_at_once(
+    postgresql: Database, clock: FakeClock
+) -> None:
+    run = _a_run_on(postgresql)
+    killed, other = postgresql.open(), postgresql.open()
+    other.claim(run, UnitKind.SESSION, owner="other", limit=2, lease_s=LEASE_S)
+    units = killed.claim(run, UnitKind.SESSION, owner="killed", limit=1, lease_s=LEASE_S)
+    await killed.limits_of("killed").lease_slots(KEY, 10, 8)
+    assert len(other.workers(run)) == 2
+
+    killed.disconnect()
+    _wait_for_a_death(other, run)
+    other.renew("other", LEASE_S)
+
+    assert [worker.name for worker in other.workers(run)] == ["other"]
+    assert (await other.limits_of("other").lease_slots(KEY, 10, 0)).slots == 10
+    taken = other.claim(run, UnitKind.SESSION, owner="other", limit=8, lease_s=LEASE_S)
+    assert units[0].key in {unit.key for unit in taken}
+
+
+def test_a_worker_that_reconnects_shows_that_it_is_alive_and_joins_again_if_it_was_taken_for_dead(
+    postgresql: Database, clock: FakeClock
+) -> None:
+    run = _a_run_on(postgresql)
+    shaky, other = postgresql.open(), postgresql.open()
+    other.claim(run, UnitKind.SESSION, owner="other", limit=1, lease_s=LEASE_S)
+    mine = {unit.key for unit in shaky.claim(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)}
+
+    shaky.disconnect()
+    _wait_for_a_death(other, run)
+    shaky.claim(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)  # in time: its units stay its own
+    other.renew("other", LEASE_S)
+    kept = shaky.renew("shaky", LEASE_S)
+    shaky.disconnect()
+    _wait_for_a_death(other, run)
+    other.renew("other", LEASE_S)  # takes the units of `shaky`
+    lost = shaky.renew("shaky", LEASE_S)
+    again = shaky.claim(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)
+
+    assert mine < kept
+    assert lost == frozenset()
+    assert len(again) == 1
+    assert [worker.is_alive for worker in other.workers(run)] == [True, True]

@@ -1,0 +1,270 @@
+"""Backs a workspace up to one file and restores it: the database as SQLite, texts and keys beside it.
+
+A backup of PostgreSQL holds the same SQLite file as one of a workspace, since the copy between the two is
+compared row by row; so each backup can be restored to either database, without PostgreSQL's client programs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import file_digest
+from importlib.metadata import version
+from pathlib import Path
+from shutil import copyfileobj, move
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from theodolite.bootstrap.database import DATABASE_NAME, make_workspace
+from theodolite.domain.errors import InputError, NotFound, StorageUnavailable
+
+FORMAT = 1
+"""Version of the layout of a backup."""
+
+_MANIFEST = "manifest.json"
+
+_LEFT_OUT = {"backups", "workers"}
+"""Folders of a workspace that no backup needs: earlier copies, and locks of processes that run."""
+
+_JOURNALS = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite writes beside a database; the copy contains what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUpFile:
+    """One file of a backup.
+
+    Attributes:
+        path: Its path within the workspace, with slashes.
+        size: Bytes; count.
+        sha256: Hash of its content; hexadecimal.
+    """
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Table of contents of a backup.
+
+    Attributes:
+        made: When it began; ISO 8601 in UTC.
+        program: Version of the program that wrote it.
+        rows: Rows of the database; count.
+        files: Its files, in order of their paths.
+    """
+
+    made: str
+    program: str
+    rows: int
+    files: tuple[BackedUpFile, ...]
+
+
+def back_up(workspace: Path, database_url: str, target: Path, *, now: datetime) -> Backup:
+    """Write a backup of one state of the database, and of the workspace's files.
+
+    Runs and `serve` may go on meanwhile. The database is read first: texts are written
+    before the rows that name them, so each row finds its text in the backup.
+
+    Args:
+        workspace: Folder of the workspace.
+        database_url: Address of the PostgreSQL database; empty for the workspace's file.
+        target: File to write; readable by its owner alone, since it contains keys.
+        now: The present moment.
+
+    Raises:
+        InputError: If the target exists.
+        NotFound: If there is no database.
+        StoreError: If the database cannot be read.
+    """
+    if target.exists():
+        message = f"the file `{target}` exists; give another name with --out, or delete it"
+        raise InputError(message)
+    if not database_url and not (workspace / DATABASE_NAME).is_file():
+        message = f"the workspace `{workspace}` has no database to back up; run a study first"
+        raise NotFound(message)
+    made = now.isoformat(timespec="seconds")
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with TemporaryDirectory(dir=target.parent, prefix=".theodolite-backup-") as folder:
+            copy = Path(folder, DATABASE_NAME)
+            if database_url:
+                _copy_postgresql(Path(folder), database_url)
+            else:
+                _copy_sqlite(workspace / DATABASE_NAME, copy)
+            backup = _write(part, workspace, copy, made)
+        part.replace(target)
+    except OSError as error:
+        message = f"the backup `{target}` could not be written: {error}"
+        raise StorageUnavailable(message) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return backup
+
+
+def restore(source: Path, workspace: Path, database_url: str) -> Backup:
+    """Check a backup, and restore its files and its database; an existing database is never replaced.
+
+    Args:
+        source: File that `back_up` wrote.
+        workspace: Folder of the workspace; made where it is missing.
+        database_url: Address of a PostgreSQL database without runs; empty for the workspace's file.
+
+    Raises:
+        InputError: If the file is no backup or damaged, or the target has a database or other files already.
+        StoreError: If the database cannot be written.
+    """
+    if not database_url and (workspace / DATABASE_NAME).exists():
+        message = f"the workspace `{workspace}` has a database already; move it away, or restore to another folder"
+        raise InputError(message)
+    make_workspace(workspace)
+    try:
+        with TemporaryDirectory(dir=workspace, prefix="restore-") as name:
+            folder = Path(name)
+            backup = _unpack(source, folder)
+            others = [Path(file.path) for file in backup.files if file.path != DATABASE_NAME]
+            _require_no_others(others, folder, workspace)
+            if database_url:
+                _copy_to_postgresql(folder, database_url)
+            for path in others:
+                (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+                move(folder / path, workspace / path)
+            if not database_url:
+                (folder / DATABASE_NAME).replace(workspace / DATABASE_NAME)  # last: with it the workspace is whole
+    except OSError as error:
+        message = f"the workspace `{workspace}` could not be restored: {error}"
+        raise StorageUnavailable(message) from error
+    return backup
+
+
+def _copy_postgresql(folder: Path, database_url: str) -> None:
+    from theodolite.bootstrap.database_copy import copy_database
+
+    copy_database(folder, database_url, to_postgresql=False)
+
+
+def _copy_to_postgresql(folder: Path, database_url: str) -> None:
+    from theodolite.bootstrap.database import database_settings
+    from theodolite.bootstrap.database_copy import copy_database
+    from theodolite.bootstrap.migration import migrate
+
+    migrate(folder, database_settings(folder), whole=True)  # a copy needs the tables of this version
+    copy_database(folder, database_url, to_postgresql=True)
+
+
+def _copy_sqlite(source: Path, target: Path) -> None:
+    """Copy one state of a SQLite file, its write-ahead log included, while others write to it."""
+    try:
+        with (
+            closing(sqlite3.connect(f"file:{source.resolve()}?mode=ro", uri=True)) as old,
+            closing(sqlite3.connect(target)) as new,
+        ):
+            old.backup(new)
+            new.execute("PRAGMA journal_mode=DELETE")
+    except sqlite3.Error as error:
+        message = f"the database `{source}` could not be copied: {error}"
+        raise StorageUnavailable(message) from error
+
+
+def _write(part: Path, workspace: Path, database: Path, made: str) -> Backup:
+    files = []
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        files.append(_add(archive, database, DATABASE_NAME))
+        for path in _files_of(workspace):
+            with TemporaryDirectory(dir=database.parent) as folder:
+                source = path
+                if path.suffix == ".db":
+                    source = Path(folder, path.name)
+                    _copy_sqlite(path, source)
+                files.append(_add(archive, source, path.relative_to(workspace).as_posix()))
+        backup = Backup(
+            made, version("theodolite"), _n_rows(database), tuple(sorted(files, key=lambda file: file.path))
+        )
+        archive.writestr(_MANIFEST, json.dumps({"format": FORMAT, **asdict(backup)}, indent=1))
+    return backup
+
+
+def _files_of(workspace: Path) -> Iterator[Path]:
+    """Yield the files of a workspace beside its database."""
+    for path in sorted(workspace.rglob("*")):
+        first = path.relative_to(workspace).parts[0]
+        is_database = path.name.startswith(DATABASE_NAME) and path.parent == workspace
+        is_passing = path.name.endswith((*_JOURNALS, ".lock", ".part")) or first.startswith("restore-")
+        if path.is_file() and not path.is_symlink() and not (is_database or is_passing or first in _LEFT_OUT):
+            yield path
+
+
+def _add(archive: zipfile.ZipFile, source: Path, path: str) -> BackedUpFile:
+    with source.open("rb") as stream:
+        digest = file_digest(stream, "sha256").hexdigest()
+    archive.write(source, path)
+    return BackedUpFile(path, archive.getinfo(path).file_size, digest)
+
+
+def _n_rows(database: Path) -> int:
+    with closing(sqlite3.connect(database)) as connection:
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return sum(connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables)  # noqa: S608
+
+
+def _unpack(source: Path, folder: Path) -> Backup:
+    """Write the files of a backup to a folder and compare their hashes."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            backup = _manifest_of(json.loads(archive.read(_MANIFEST)), source)
+            for file in backup.files:
+                _unpack_file(archive, file, folder)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        message = f"the backup `{source}` was not found; give the path of a file that `theodolite backup` wrote"
+        raise InputError(message) from error
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
+        message = f"the file `{source}` is no backup, or it is damaged: {error}. Nothing was restored."
+        raise InputError(message) from error
+    return backup
+
+
+def _manifest_of(found: dict[str, Any], source: Path) -> Backup:
+    if found["format"] != FORMAT:
+        message = (
+            f"the backup `{source}` has format {found['format']}, and this program reads {FORMAT}; use theodolite "
+            f"{found.get('program', 'of a later version')}"
+        )
+        raise InputError(message)
+    files = tuple(BackedUpFile(**file) for file in found["files"])
+    if DATABASE_NAME not in {file.path for file in files}:
+        message = f"`{DATABASE_NAME}` is missing"
+        raise ValueError(message)
+    return Backup(found["made"], found["program"], found["rows"], files)
+
+
+def _unpack_file(archive: zipfile.ZipFile, file: BackedUpFile, folder: Path) -> None:
+    target = (folder / file.path).resolve()
+    if not target.is_relative_to(folder.resolve()):
+        message = f"`{file.path}` is no path within a workspace"
+        raise ValueError(message)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(file.path) as packed, target.open("wb") as stream:
+        copyfileobj(packed, stream)
+    target.chmod(0o600)
+    with target.open("rb") as stream:
+        if file_digest(stream, "sha256").hexdigest() != file.sha256:
+            message = f"`{file.path}` has another hash than the backup states"
+            raise ValueError(message)
+
+
+def _require_no_others(paths: list[Path], folder: Path, workspace: Path) -> None:
+    """Allow files that are equal to those of the backup; a text is named by its hash, a key may differ."""
+    for path in paths:
+        target = workspace / path
+        if path.name != ".gitignore" and target.exists() and target.read_bytes() != (folder / path).read_bytes():
+            message = f"the file `{target}` exists and differs from the backup's; move it away first"
+            raise InputError(message)
