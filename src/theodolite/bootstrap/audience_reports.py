@@ -10,7 +10,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
-from theodolite.bootstrap.plugins import tree_methods
+from theodolite.bootstrap.plugins import plugin_measures, tree_methods
 from theodolite.bootstrap.releases import REVIEW, curated_records, decided_findings, without_consent
 from theodolite.bootstrap.reports import WrittenFiles, facts_of
 from theodolite.bootstrap.study_context import StudyContext
@@ -109,7 +109,9 @@ def _measured(evidence: Evidence) -> Findings:
     """Return what is measured on records in a drawn order: nothing that depends on order."""
     from theodolite.measurement import measure_study  # numpy and scipy are slow to import
 
-    findings = measure_study(evidence, role_break_rules=role_break_rules(), summaries=tree_methods())
+    findings = measure_study(
+        evidence, role_break_rules=role_break_rules(), summaries=tree_methods(), measures=plugin_measures()
+    )
     return replace(findings, order_metrics=OrderMetrics(), orders=())
 
 

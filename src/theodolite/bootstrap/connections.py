@@ -24,7 +24,7 @@ from theodolite.domain.application import (
     PythonCallable,
     RecordedFile,
 )
-from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.errors import InputError, TheodoliteError, did_you_mean
 from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.execution.clients import Clients
 from theodolite.execution.stop_conditions import CostEstimator, StopConditions
@@ -37,6 +37,7 @@ from theodolite.ports.progress import Clock
 from theodolite.usecases.conformance import Examination, examine
 
 if TYPE_CHECKING:
+    from theodolite.plugins import ModelProvider
     from theodolite.ports.limits import SharedLimits
 
 LIMITS_NAME = "limits"
@@ -106,7 +107,8 @@ def open_clients(
     require_key_permission(loaded, environ)
     study, accounts = loaded.study, SlotPools(clock, folder=workspace / LIMITS_NAME, limits=limits)
     models: dict[str, Model] = {
-        endpoint.name: open_model(
+        endpoint.name: _plugin_model(endpoint, environ)
+        or open_model(
             endpoint,
             environ=environ,
             clock=clock,
@@ -133,6 +135,29 @@ def open_clients(
     return Clients(
         models=models, applications=applications, labellers=labellers, stop_conditions=stop_conditions, shares=accounts
     )
+
+
+def _plugin_model(endpoint: ModelEndpoint, environ: Mapping[str, str]) -> Model | None:
+    """Return the client of a model that a plugin reaches; None for others.
+
+    Raises:
+        InputError: If the plugin is not installed or cannot open the model.
+    """
+    if not endpoint.plugin:
+        return None
+    from theodolite.bootstrap.plugins import model_providers
+    from theodolite.gateways.models.plugin_model import PluginModel
+    from theodolite.plugins.discovery import part_named
+
+    provider: ModelProvider = part_named(model_providers().values(), endpoint.plugin, "model provider")
+    try:
+        client = provider.open(endpoint, environ.get(endpoint.key) if endpoint.key else None)
+    except TheodoliteError:
+        raise
+    except Exception as error:  # the code of a plugin may raise anything; this is the boundary
+        message = f"model provider `{endpoint.plugin}` cannot open `{endpoint.name}`: {type(error).__name__}: {error}"
+        raise InputError(message) from error
+    return PluginModel(endpoint, client)
 
 
 def open_one(
@@ -235,7 +260,8 @@ async def examine_application(
     clock, connection = SystemClock(), application.connection
     needed = connection.model if isinstance(connection, PromptedModel) else ""
     models = {
-        endpoint.name: open_model(endpoint, environ=environ, clock=clock, folder=loaded.folder)
+        endpoint.name: _plugin_model(endpoint, environ)
+        or open_model(endpoint, environ=environ, clock=clock, folder=loaded.folder)
         for endpoint in loaded.study.models
         if endpoint.name == needed
     }

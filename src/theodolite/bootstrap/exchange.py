@@ -9,25 +9,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
+from theodolite.bootstrap.plugins import plugin_charts, plugin_exporters
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.label_imports import ImportColumns, ReadLabels, label_file_text, read_import, read_label_file
 from theodolite.config.privacy_review import require_privacy_review
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample, item_of
 from theodolite.domain.dialogue import TesterType
-from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.errors import InputError, TheodoliteError, did_you_mean
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.gateways.mlflow_tracking import has_mlflow, write_mlflow
 from theodolite.gateways.png import has_png, png_bytes, require_png
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
+from theodolite.plugins import ExportedRun, Exporter
+from theodolite.plugins.discovery import part_named
 from theodolite.reporting.exporting.chat_formats import chat_lines, dataset_card
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
-from theodolite.reporting.exporting.figures import figures_of
+from theodolite.reporting.exporting.figures import Figure, figures_of
 from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
 from theodolite.reporting.exporting.tables import (
     WHOLE_NUMBERS,
@@ -263,7 +266,7 @@ def _write_results(context: StudyContext, path: Path, form: ExportForm) -> int:
     evidence = context.evidence()
     findings = context.findings(evidence)
     if form in {ExportForm.FIGURES, ExportForm.FIGURES_PNG}:
-        sampled = figures_of(evidence, findings)
+        sampled = (*figures_of(evidence, findings), *_plugin_figures(evidence))
         for figure in sampled:
             if form is ExportForm.FIGURES:
                 write_whole(path / f"{figure.name}.svg", figure.svg)
@@ -273,6 +276,67 @@ def _write_results(context: StudyContext, path: Path, form: ExportForm) -> int:
     tables, write = paper_tables(evidence, findings), markdown_lines if form is ExportForm.MARKDOWN else latex_lines
     write_whole(path, write(tables, title=evidence.study.title or evidence.study.name))
     return len(tables)
+
+
+def _exported_run(evidence: Evidence, guideline: str = "", *, include_text: bool = False) -> ExportedRun:
+    named = guideline_named(evidence, guideline).name if guideline else ""
+    rows = dialogue_rows(evidence, named, include_text=include_text)
+    return ExportedRun(
+        study=evidence.study.name, run=evidence.run.number, columns=dialogue_columns(evidence), rows=rows
+    )
+
+
+def _plugin_figures(evidence: Evidence) -> Iterator[Figure]:
+    """Yield the charts of plugins; texts of sessions with people are left out.
+
+    Raises:
+        InputError: If a chart raises an exception or returns no SVG.
+    """
+    for chart in plugin_charts():
+        svg: Any
+        try:
+            svg = chart.draw(_exported_run(evidence))
+        except Exception as error:  # the code of a plugin may raise anything; this is the boundary
+            message = f"chart `{chart.name}` failed: {type(error).__name__}: {error}"
+            raise InputError(message) from error
+        if not isinstance(svg, str) or not svg.lstrip().startswith(("<svg", "<?xml")):
+            message = f"chart `{chart.name}` must return SVG text, got {svg!r:.60}"
+            raise InputError(message)
+        yield Figure(name=chart.name.replace("/", "-"), title=chart.title or chart.name, svg=svg)
+
+
+def write_plugin_export(
+    context: StudyContext, name: str, out: str, *, guideline: str = "", include_text: bool = False
+) -> tuple[Path, int]:
+    """Write the latest run by the exporter of a plugin; return the path and the number of rows.
+
+    Args:
+        context: The open study.
+        name: Name of the exporter.
+        out: The file or folder; empty for the exporter's own name next to the study.
+        guideline: Only its labels; empty for all.
+        include_text: Whether texts of sessions with people are included; needs a finished privacy review.
+
+    Raises:
+        InputError: If no plugin has this exporter, or it raises an exception or returns no number of rows.
+    """
+    exporter: Exporter = part_named(plugin_exporters(), name, "exporter")
+    path = Path(out) if out else context.loaded.folder / exporter.file
+    require_output_inside(context.loaded.folder, path)
+    if include_text:
+        _require_review(context)
+    run = _exported_run(context.evidence(), guideline, include_text=include_text)
+    try:
+        n: Any = exporter.write(run, path)
+    except TheodoliteError:
+        raise
+    except Exception as error:  # the code of a plugin may raise anything; this is the boundary
+        message = f"exporter `{name}` failed: {type(error).__name__}: {error}"
+        raise InputError(message) from error
+    if isinstance(n, bool) or not isinstance(n, int):
+        message = f"exporter `{name}` must return the number of rows, got {n!r:.60}"
+        raise InputError(message)
+    return path, n
 
 
 def _write_dialogue_table(

@@ -17,7 +17,7 @@ from threading import get_ident
 from typing import TypeAlias
 
 import theodolite
-from theodolite.bootstrap.plugins import has_foreign_summaries
+from theodolite.bootstrap.plugins import has_foreign_measurement
 from theodolite.domain.errors import InputError, StorageUnavailable
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
@@ -162,7 +162,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
     """
     from pydantic import TypeAdapter, ValidationError
 
-    if _is_about_people(evidence) or has_foreign_summaries():
+    if _is_about_people(evidence) or has_foreign_measurement():
         return measure(evidence)
     fingerprint = fingerprint_of(evidence)
     path = folder / f"findings-{digest('findings', evidence.study.name)[:16]}.json"

@@ -1,18 +1,20 @@
-"""Resources, strategies and summary methods of the installed plugins."""
+"""Parts of the installed plugins, beside those of the package itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from theodolite.config.load_context import INSTALLED, SHIPPED, ResourceResolver, packs_folder
+from theodolite.config.load_context import INSTALLED, ResourceResolver, packs_folder
 from theodolite.measurement.trees.methods import Methods, methods_with
 from theodolite.plugins import Plugins, installed_plugins
 from theodolite.testing.strategies import Approach, catalogue_with
 
-BUILT_IN = "built in"
-"""Origin of the parts of the package itself."""
+if TYPE_CHECKING:
+    from theodolite.config.tool_formats import ResultFormat
+    from theodolite.measurement.plugin_measures import PluginMeasure
+    from theodolite.plugins import Exporter, Importer, ModelProvider, PluginChart
 
 
 def resource_resolver() -> ResourceResolver:
@@ -25,43 +27,24 @@ def resource_resolver() -> ResourceResolver:
     catalogue_with(plugins.strategies)  # reports a taken name before a study is read
     installed = packs_folder()
     folders = ((INSTALLED, installed),) if installed.is_dir() else ()
-    resources = (*plugins.resources, *folders)
-    return ResourceResolver(plugins=resources, summaries=plugins.summaries, strategies=plugins.strategies)
+    return ResourceResolver(
+        plugins=(*plugins.resources, *folders),
+        summaries=plugins.summaries,
+        strategies=plugins.strategies,
+        measures=tuple(plugin_measures()),
+        applications={part.name: part.target for part in plugins.of("applications")},
+        judges={part.name: (part.target, part.version) for part in plugins.of("judges")},
+        model_providers=tuple(model_providers()),
+    )
 
 
-class PluginPart(NamedTuple):
-    """One part that a plugin adds, or that is built in.
+def plugins_here() -> Plugins:
+    """Return the installed plugins.
 
-    Attributes:
-        kind: `summary`, `strategy`, `guideline`, `persona` or `pack`.
-        name: Its name in a study.
-        plugin: Name of the plugin, or `built in`.
+    Raises:
+        InputError: If a plugin cannot be loaded.
     """
-
-    kind: str
-    name: str
-    plugin: str
-
-
-def plugin_hooks() -> tuple[PluginPart, ...]:
-    """Return all parts that plugins may add, those of the package among them, by kind and name."""
-    owners = _installed().owners
-    parts = [
-        PluginPart(kind=kind, name=name, plugin=owners.get((kind, name), BUILT_IN))
-        for kind, names in (("summary", tree_methods()), ("strategy", strategy_catalogue()))
-        for name in names
-    ]
-    resolver = resource_resolver()
-    for kind, names, path in (
-        ("guideline", resolver.names("guidelines", ".yaml"), "guidelines/{}.yaml"),
-        ("persona", resolver.names("personas", ".md"), "personas/{}.md"),
-        ("pack", resolver.packs(), "packs/{}/pack.yaml"),
-    ):
-        for name in names:
-            resource = resolver.resource(path.format(name))
-            origin = BUILT_IN if resource is None or resource.origin == SHIPPED else resource.origin
-            parts.append(PluginPart(kind=kind, name=name, plugin=origin))
-    return tuple(parts)
+    return _installed()
 
 
 def strategy_catalogue() -> Mapping[str, Approach]:
@@ -74,9 +57,35 @@ def tree_methods() -> Methods:
     return methods_with(_installed().summaries)
 
 
-def has_foreign_summaries() -> bool:
-    """Tell whether an installed plugin has summary methods; their code has no known version."""
-    return bool(_installed().summaries)
+def plugin_measures() -> Mapping[str, PluginMeasure]:
+    """Return the measures of installed plugins by name."""
+    return {part.name: part for part in _installed().of("measures")}
+
+
+def plugin_importers() -> tuple[Importer | ResultFormat, ...]:
+    """Return the importers of installed plugins."""
+    return _installed().of("importers")
+
+
+def plugin_exporters() -> tuple[Exporter, ...]:
+    """Return the export formats of installed plugins."""
+    return _installed().of("exporters")
+
+
+def plugin_charts() -> tuple[PluginChart, ...]:
+    """Return the charts of installed plugins."""
+    return _installed().of("charts")
+
+
+def model_providers() -> Mapping[str, ModelProvider]:
+    """Return the model providers of installed plugins by name."""
+    return {part.name: part for part in _installed().of("models")}
+
+
+def has_foreign_measurement() -> bool:
+    """Tell whether installed plugins have summary methods or measures; their code has no known version."""
+    plugins = _installed()
+    return bool(plugins.summaries or plugins.of("measures"))
 
 
 @cache

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from theodolite.assessment.redaction import redacted
 from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_whole
-from theodolite.bootstrap.plugins import tree_methods
+from theodolite.bootstrap.plugins import plugin_measures, tree_methods
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -367,7 +367,9 @@ def _scored(evidence: Evidence) -> tuple[dict[str, Json], dict[str, str]]:
     from theodolite.config.load_context import role_break_rules
     from theodolite.measurement import measure_study  # numpy and scipy are slow to import
 
-    findings = measure_study(evidence, role_break_rules=role_break_rules(), summaries=tree_methods())
+    findings = measure_study(
+        evidence, role_break_rules=role_break_rules(), summaries=tree_methods(), measures=plugin_measures()
+    )
     facts = RunFacts(
         command="theodolite verify", package_version=version("theodolite"), generated=datetime(1970, 1, 1, tzinfo=UTC)
     )

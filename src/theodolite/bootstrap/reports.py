@@ -23,7 +23,7 @@ from theodolite.domain.plan import Sessions
 from theodolite.gateways.applications.connections import network_use
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.report import report_pieces
-from theodolite.reporting.page.tuning import gate_sections
+from theodolite.reporting.page.tuning import gate_sections, plugin_sections
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.show import failure_text, first_text, show_text
 from theodolite.reporting.terminal.summary import Places, summary_text
@@ -88,7 +88,7 @@ def write_reports(
     for file, design in zip(trees, evidence.study.trees, strict=True):
         write_whole(file, tree_file_pieces(evidence, findings, design))
     if with_report:
-        sections = gate_sections(evidence, findings, facts)
+        sections = (*gate_sections(evidence, findings, facts), *plugin_sections(findings))
         write_whole(report, report_pieces(evidence, findings, facts, report_assets(), sections=sections))
     replaced = before if before != evidence.study.name else ""
     return WrittenFiles(report=str(report) if with_report else "", results=str(results), replaced=replaced)

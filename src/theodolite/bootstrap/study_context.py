@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.connections import NOTHING_PASSED, Passed, SystemClock, open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
 from theodolite.bootstrap.permission import with_team_keys
-from theodolite.bootstrap.plugins import resource_resolver, strategy_catalogue, tree_methods
+from theodolite.bootstrap.plugins import plugin_measures, resource_resolver, strategy_catalogue, tree_methods
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.annotator import ModelJudge
@@ -199,7 +199,9 @@ class StudyContext:
         def measure(of: Evidence) -> Findings:
             from theodolite.measurement.study.findings import measure_study
 
-            return measure_study(of, role_break_rules=role_break_rules(), summaries=tree_methods())
+            return measure_study(
+                of, role_break_rules=role_break_rules(), summaries=tree_methods(), measures=plugin_measures()
+            )
 
         return measured(evidence, workspace_for(self.loaded.folder), measure)
 

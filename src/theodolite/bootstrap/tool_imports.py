@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import trust_new_study
+from theodolite.bootstrap.plugins import plugin_importers
 from theodolite.config.inspect_results import inspect_results
 from theodolite.config.tables import table_of, unreadable
-from theodolite.config.tool_formats import is_results, read_results
+from theodolite.config.tool_formats import FORMATS, ResultFormat, is_results, read_results
 from theodolite.config.tool_results import DEFAULT_APPLICATION, Criterion, ToolDialogue, ToolResults, ToolScore
 from theodolite.config.tool_study import ToolStudy, study_of_results
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, few_of
 from theodolite.domain.annotation import AnnotatorKind, Outcome
-from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.errors import InputError, TheodoliteError, did_you_mean
 from theodolite.domain.live import RecordedTurn
 from theodolite.gateways.inspect_logs import read_inspect_log
+from theodolite.plugins import Importer
 
 _NOTHING_WRITTEN = "Nothing was written."
 
@@ -69,7 +71,8 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
     if path.exists():
         message = f"`{path}` exists and stays unchanged; name another folder"
         raise InputError(message)
-    results = tuple(_read(file, mapping or TableMapping()) for file in files)
+    importers = (*plugin_importers(), *SHIPPED_IMPORTERS)
+    results = tuple(_read(file, mapping or TableMapping(), importers) for file in files)
     if faults := tuple(fault for each in results for fault in each.faults):
         raise InvalidStudyError(faults, ending=_NOTHING_WRITTEN)
     made = study_of_results(folder.resolve().name or "imported", results)
@@ -79,18 +82,63 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
     return ImportedStudy(path=path, results=results, made=made)
 
 
-def _read(file: Path, mapping: TableMapping) -> ToolResults:
+def _inspect_results(path: str, stored: bytes) -> ToolResults:
+    header, samples = read_inspect_log(Path(path))
+    return inspect_results(header, samples, file=Path(path).name, sha256=hashlib.sha256(stored).hexdigest())
+
+
+SHIPPED_IMPORTERS: tuple[Importer | ResultFormat, ...] = (
+    Importer(
+        name="Inspect",
+        fits=lambda name, _: name.endswith(".eval"),
+        read=_inspect_results,
+    ),
+    *FORMATS,
+)
+"""The formats that the package reads; a table is read if none of them fits."""
+
+
+def _read(file: Path, mapping: TableMapping, importers: Sequence[Importer | ResultFormat]) -> ToolResults:
     try:
         stored = file.read_bytes()
     except OSError as error:
         fault = LocatedDiagnostic(file=str(file), message=f"cannot be read: {unreadable(error)}")
         return ToolResults(tool="", file=file.name, faults=(fault,))
-    if file.suffix == ".eval":
-        header, samples = read_inspect_log(file)
-        return inspect_results(header, samples, file=file.name, sha256=hashlib.sha256(stored).hexdigest())
-    if mapping.columns or not is_results(stored):
+    for importer in importers:
+        if isinstance(importer, Importer) and _fits(importer, file.name, stored):
+            return _read_by(importer, file, stored)
+    formats = tuple(each for each in importers if isinstance(each, ResultFormat))
+    if mapping.columns or not is_results(stored, formats):
         return _table_results(stored, file.name, mapping)
-    return read_results(stored, file.name)
+    return read_results(stored, file.name, formats)
+
+
+def _fits(importer: Importer, name: str, stored: bytes) -> bool:
+    try:
+        return bool(importer.fits(name, stored))
+    except Exception as error:  # the code of a plugin may raise anything; this is the boundary
+        message = f"importer `{importer.name}` failed on `{name}`: {type(error).__name__}: {error}"
+        raise InputError(message) from error
+
+
+def _read_by(importer: Importer, file: Path, stored: bytes) -> ToolResults:
+    """Return the content of a file by an importer, with its hash and name.
+
+    Raises:
+        InputError: If the importer raises an exception, or returns another object.
+    """
+    try:
+        results = importer.read(str(file), stored)
+    except TheodoliteError:
+        raise
+    except Exception as error:  # the code of a plugin may raise anything; this is the boundary
+        message = f"importer `{importer.name}` failed on `{file.name}`: {type(error).__name__}: {error}"
+        raise InputError(message) from error
+    if not isinstance(results, ToolResults):
+        got = type(results).__name__
+        message = f"importer `{importer.name}` must return `ToolResults` for `{file.name}`, got {got}"
+        raise InputError(message)
+    return replace(results, file=file.name, sha256=hashlib.sha256(stored).hexdigest())
 
 
 def _table_results(stored: bytes, file: str, mapping: TableMapping) -> ToolResults:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from theodolite.bootstrap.plugins import plugin_hooks, resource_resolver
+from theodolite.bootstrap.plugins import plugins_here, resource_resolver
 from theodolite.cli.main import Group
 from theodolite.cli.terminal import as_line, json_option
+from theodolite.config.load_context import SHIPPED
 from theodolite.config.packs import PackCard, install_pack, pack_card
+from theodolite.domain.errors import did_you_mean
 from theodolite.domain.text import printable, printable_line
+from theodolite.plugins.discovery import HOOKS
 
 _WIDTH = 80
 _MARGIN = 11
@@ -114,23 +119,95 @@ def install(source: str, *, sha256: str, replace: bool, as_json: bool) -> int:
     return 0
 
 
+BUILT_IN = "built in"
+"""Origin of the parts of the package itself."""
+
+
+class PluginPart(NamedTuple):
+    """One part that a plugin adds, or that is built in.
+
+    Attributes:
+        kind: Kind of the part, e.g. `summary`, `judge` or `pack`.
+        name: Its name in a study or on the command line.
+        plugin: Name of the plugin, or `built in`.
+    """
+
+    kind: str
+    name: str
+    plugin: str
+
+
+def plugin_hooks() -> tuple[PluginPart, ...]:
+    """Return all parts that plugins may add, those of the package among them, by kind and name."""
+    installed = plugins_here()
+    parts = []
+    for hook, entry in HOOKS.items():
+        own = {part.name: plugin for plugin, part in installed.parts.get(hook, ())}
+        names = dict.fromkeys([*_built_in(hook), *own])
+        parts += [PluginPart(kind=entry.kind, name=name, plugin=own.get(name, BUILT_IN)) for name in names]
+    return (*parts, *_resource_parts())
+
+
+def _built_in(hook: str) -> tuple[str, ...]:
+    """Return the names of the package's own parts, from the tables that its commands use."""
+    from theodolite.bootstrap.exchange import ExportForm  # these modules load much
+    from theodolite.bootstrap.tool_imports import SHIPPED_IMPORTERS
+    from theodolite.domain.application import ModelKind
+    from theodolite.measurement.trees.methods import methods_with
+    from theodolite.testing.strategies import catalogue_with
+
+    tables: Mapping[str, tuple[str, ...]] = {
+        "applications": ("recorded", "model", "http", "python", "aria"),
+        "models": tuple(kind.value for kind in ModelKind),
+        "judges": ("model", "rule", "python"),
+        "summaries": tuple(methods_with(())),
+        "strategies": tuple(catalogue_with(())),
+        "charts": ("interval plot", "heatmap"),
+        "importers": tuple(importer.name for importer in SHIPPED_IMPORTERS),
+        "exporters": tuple(form.value for form in ExportForm),
+    }
+    return tables.get(hook, ())
+
+
+def _resource_parts() -> Iterator[PluginPart]:
+    resolver = resource_resolver()
+    for kind, names, path in (
+        ("guideline", resolver.names("guidelines", ".yaml"), "guidelines/{}.yaml"),
+        ("persona", resolver.names("personas", ".md"), "personas/{}.md"),
+        ("pack", resolver.packs(), "packs/{}/pack.yaml"),
+    ):
+        for name in names:
+            resource = resolver.resource(path.format(name))
+            origin = BUILT_IN if resource is None or resource.origin == SHIPPED else resource.origin
+            yield PluginPart(kind=kind, name=name, plugin=origin)
+
+
 @click.command()
+@click.option("--kind", default="", metavar="KIND", help="List only parts of this kind, e.g. judge.")
 @json_option
-def plugins(*, as_json: bool) -> int:
-    """List the installed plugins and what each adds, by kind.
+def plugins(*, kind: str, as_json: bool) -> int:
+    """List the parts of installed plugins and of the package, by kind.
 
     \b
-    Example
+    Examples
       theodolite plugins
+      theodolite plugins --kind importer
     """  # noqa: D301 - click's mark for "keep these lines"
-    hooks = plugin_hooks()
+    hooks = [part for part in plugin_hooks() if kind in {"", part.kind}]
+    if not hooks:
+        kinds = dict.fromkeys(part.kind for part in plugin_hooks())
+        near = did_you_mean(kind, kinds) or f"; kinds: {', '.join(kinds)}"
+        message = f"there is no kind `{kind}`{near}"
+        raise click.UsageError(message)
+    packages = plugins_here().packages
     if as_json:
-        entries = [{"kind": one.kind, "name": one.name, "plugin": one.plugin} for one in hooks]
-        click.echo(as_line({"exit_code": 0, "parts": entries}))
+        entries = [{"kind": part.kind, "name": part.name, "plugin": part.plugin} for part in hooks]
+        click.echo(as_line({"exit_code": 0, "packages": dict(packages), "parts": entries}))
         return 0
-    width = max((len(one.kind) for one in hooks), default=0)
-    for one in hooks:
-        click.echo(printable(f"{one.kind:<{width}}  {one.name}  ({one.plugin})"))
+    width = max(len(part.kind) for part in hooks)
+    for part in hooks:
+        package = packages.get(part.plugin, "")
+        click.echo(printable(f"{part.kind:<{width}}  {part.name}  ({part.plugin}{f', {package}' if package else ''})"))
     return 0
 
 

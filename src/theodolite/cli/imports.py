@@ -9,7 +9,14 @@ from pathlib import Path
 import click
 
 from theodolite.bootstrap.events import bring_looked, columns_for, look_into, open_event, stored_of
-from theodolite.bootstrap.exchange import ExportForm, import_labels, read_labels, send_to_mlflow, write_export
+from theodolite.bootstrap.exchange import (
+    ExportForm,
+    import_labels,
+    read_labels,
+    send_to_mlflow,
+    write_export,
+    write_plugin_export,
+)
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.tool_imports import ImportedStudy, TableMapping, import_results
 from theodolite.cli.main import Group
@@ -20,6 +27,7 @@ from theodolite.config.threads import Voices, Ways
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.dialogue import TesterType
+from theodolite.domain.errors import did_you_mean
 from theodolite.reporting.terminal.labels import kept_text
 from theodolite.usecases.judge_validation import has_judge
 
@@ -333,12 +341,11 @@ def _pairs(written: object) -> dict[str, str]:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([one.value for one in ExportForm]),
     default=ExportForm.CSV.value,
     show_default=True,
     metavar="FORMAT",
     help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla, label-studio, "
-    "figures, figures-png, markdown, latex or mlflow.",
+    "figures, figures-png, markdown, latex, mlflow, or one of a plugin.",
 )
 @click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
 @click.option(
@@ -370,20 +377,34 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
     """  # noqa: D301 - click's mark for "keep these lines"
     context = open_study(study)
     try:
-        chosen = ExportForm(form)
+        if "/" in form:
+            written, n = write_plugin_export(context, form, out, guideline=guideline, include_text=include_text)
+            click.echo(_exported(written, n, "rows", as_json=as_json))
+            return 0
+        chosen = _form_of(form)
         if chosen is ExportForm.MLFLOW:
             return _send(context, out, include_text=include_text, as_json=as_json)
         file, noun = _FILES[chosen]
         path = Path(out) if out else context.loaded.folder / file
         n = write_export(context, path, chosen, guideline=guideline, include_text=include_text)
-        if as_json:
-            click.echo(as_line({"exit_code": 0, "file": str(path), noun: n}))
-        else:
-            configuration = f" and {path.with_suffix('.xml')}" if chosen is ExportForm.LABEL_STUDIO else ""
-            click.echo(f"{n:,} {noun} in {path}{configuration}")
+        configuration = f" and {path.with_suffix('.xml')}" if chosen is ExportForm.LABEL_STUDIO else ""
+        click.echo(_exported(path, n, noun, as_json=as_json, more=configuration))
         return 0
     finally:
         context.close()
+
+
+def _exported(path: Path, n: int, noun: str, *, as_json: bool, more: str = "") -> str:
+    return as_line({"exit_code": 0, "file": str(path), noun: n}) if as_json else f"{n:,} {noun} in {path}{more}"
+
+
+def _form_of(form: str) -> ExportForm:
+    forms = [one.value for one in ExportForm]
+    if form not in forms:
+        near = did_you_mean(form, forms) or f"; formats: {', '.join(forms)}"
+        message = f"there is no export format `{form}`{near}"
+        raise click.UsageError(message)
+    return ExportForm(form)
 
 
 def _send(context: StudyContext, uri: str, *, include_text: bool, as_json: bool) -> int:

@@ -26,7 +26,7 @@ from theodolite.config.connections import (
     shared_from_domain,
     texts_in,
 )
-from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.load_context import Entry, LoadContext, no_plugin_part
 from theodolite.config.recordings import RecordedSpec
 from theodolite.config.required_access import foreign_module
 from theodolite.config.validation import KIND, Filled, Spec, form_of, variables, without_empty
@@ -78,7 +78,7 @@ class PythonSpec(CodeSpec):
     kind: Literal["python"]
     """`python`: a function, sync or async."""
     call: Filled
-    """`module:function` or `file.py:function`."""
+    """`module:function`, `file.py:function`, or an application of a plugin, e.g. `our-house/echo`."""
     timeout: float = Field(default=60.0, gt=0)
     """Timeout of one reply; seconds."""
     parallel: int = Field(default=16, ge=1)
@@ -91,7 +91,7 @@ class AriaSpec(CodeSpec):
     kind: Literal["aria"]
     """`aria`: a class with ARIA's dialogue interface."""
     target: Filled = Field(alias="class")
-    """`module:Class` or `file.py:Class`."""
+    """`module:Class`, `file.py:Class`, or an application of a plugin."""
     init: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the constructor; `{{ auth.NAME }}` inserts a credential."""
     auth: str = ""
@@ -111,9 +111,9 @@ _FILE_TARGET = re.compile(r"[^:]+\.py:[A-Za-z_]\w*")
 
 def python_to_domain(entry: Entry[Spec], spec: PythonSpec, context: LoadContext) -> PythonCallable:
     """Return the function of an application of kind `python`."""
-    check_target(entry, "call", spec.call, "function", context)
+    target = _target_of(entry, "call", spec.call, "function", context)
     return PythonCallable(
-        target=spec.call,
+        target=target,
         runtime=runtime_of(entry, spec, context),
         markup=spec.markup,
         timeout_s=spec.timeout,
@@ -125,7 +125,7 @@ def aria_to_domain(
     entry: Entry[Spec], spec: AriaSpec, context: LoadContext, environ: Mapping[str, str] | None
 ) -> AriaClass:
     """Return the class of an application of kind `aria`."""
-    check_target(entry, "class", spec.target, "Class", context)
+    target = _target_of(entry, "class", spec.target, "Class", context)
     check_key(entry, key=spec.auth, at="auth", context=context, environ=environ)
     for keys, text in texts_in(spec.init, ("init",)):
         check_template(entry, keys, text, INIT_SLOTS, context)
@@ -134,7 +134,7 @@ def aria_to_domain(
         message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
         context.diagnostics.add(entry.diagnostic("prompt", message=message))
     return AriaClass(
-        target=spec.target,
+        target=target,
         runtime=runtime_of(entry, spec, context),
         init=json.dumps(spec.init, ensure_ascii=False),
         auth=spec.auth,
@@ -218,6 +218,30 @@ def interpreter_at(python: str, folder: Path) -> Path | None:
 def _is_script(program: Path) -> bool:
     with program.open("rb") as file:
         return file.read(2) == b"#!"
+
+
+def is_plugin_name(target: str) -> bool:
+    """Whether a target is the name of a part of a plugin, e.g. `our-house/echo`, and no path of code.
+
+    Example:
+        >>> is_plugin_name("our-house/echo"), is_plugin_name("bots/echo.py:reply"), is_plugin_name("our_house:echo")
+        (True, False, False)
+    """
+    return "/" in target and ":" not in target and not target.endswith(".py")
+
+
+def _target_of(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> str:
+    """Return the function or class of an application, which a plugin may name; adds faults where there is none."""
+    if is_plugin_name(target):
+        named = context.resolver.applications.get(target)
+        if named is None:
+            context.diagnostics.add(
+                entry.diagnostic(key, message=no_plugin_part("application", target, context.resolver.applications))
+            )
+            return target
+        target = named
+    check_target(entry, key, target, form, context)
+    return target
 
 
 def check_target(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> None:

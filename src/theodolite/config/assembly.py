@@ -61,7 +61,7 @@ from theodolite.config.series import (
     series_to_domain,
     topics_to_domain,
 )
-from theodolite.config.study import Pack, StudySpec, gates_to_domain, read_packs
+from theodolite.config.study import Pack, StudySpec, gates_to_domain, measures_to_domain, read_packs
 from theodolite.config.validation import Spec, as_list, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, read_yaml
 from theodolite.domain.annotation import AnnotatorKind
@@ -140,7 +140,8 @@ def study_to_domain(
 def _with_late_parts(study: Study, parts: StudyParts, pack: Pack, context: LoadContext) -> Study:
     """Return a study with the parts that refer to the others."""
     gates = gates_to_domain(parts.entry, study, context)
-    return replace(study, topics=_topics(parts, pack, context), gates=gates, materials=parts.materials)
+    topics, measures = _topics(parts, pack, context), measures_to_domain(parts.entry, context)
+    return replace(study, topics=topics, gates=gates, measures=measures, materials=parts.materials)
 
 
 def _dialogues(parts: StudyParts) -> Sequence[RecordedDialogue]:
@@ -464,6 +465,7 @@ def study_from_domain(study: Study) -> dict[str, Any]:
             dialogues=study.sampling.dialogues, seed=study.sampling.seed, repeats=study.sampling.repeats
         ),
         "gates": {gate.name: gate.text for gate in study.gates},
+        "measures": list(study.measures),
         "budget": without_empty(usd=study.budget.usd, tokens=study.budget.tokens, calls=study.budget.calls),
         **people_from_domain(study),
     }

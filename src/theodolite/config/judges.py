@@ -12,9 +12,9 @@ from pydantic import Discriminator, Field, PositiveFloat, Tag, model_validator
 from theodolite.assessment.annotating import TOLERANCE, answered_by_signs
 from theodolite.assessment.json_schema import schema_problem
 from theodolite.config.annotators import OneLabel, answered_question
-from theodolite.config.applications import code_hash
+from theodolite.config.applications import code_hash, is_plugin_name
 from theodolite.config.guidelines import GuidelineRegistry, GuidelineSpec, guideline_to_domain
-from theodolite.config.load_context import Entry, LoadContext
+from theodolite.config.load_context import Entry, LoadContext, no_plugin_part
 from theodolite.config.questions import ScaleForm
 from theodolite.config.validation import KIND, Filled, OneOrMore, Spec, Word, as_list, expression_problem, form_of
 from theodolite.domain.annotation import AnnotatorKind
@@ -170,7 +170,7 @@ class JudgeSpec(Spec):
     rule: RuleForm | None = None
     """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
     python: Filled | None = None
-    """In place of a model: `module:function` or `file.py:function`, e.g. a classifier."""
+    """In place of a model: `module:function`, `file.py:function`, or a judge of a plugin, e.g. `our-house/tone`."""
     version: Word = ""
     """With `python`: version declared by its author; a new version is a new instrument."""
     timeout: float | None = Field(default=None, gt=0)
@@ -201,7 +201,7 @@ class JudgeSpec(Spec):
         if sum(map(bool, (self.model, self.models, self.rule, self.python))) != 1:
             message = "needs either `model`, several `models`, `rule` or `python`, and one alone"
             raise ValueError(message)
-        if self.python and not self.version:
+        if self.python and not self.version and not is_plugin_name(self.python):
             message = 'is a function and needs `version`, which its author raises when its labels change, e.g. `"1.0"`'
             raise ValueError(message)
         return self._no_stray_keys()
@@ -321,6 +321,21 @@ def _judge(
     )
 
 
+def _function(entry: Entry[JudgeSpec], target: str, context: LoadContext) -> PythonLabeller:
+    """Return the function of a judge; the version of one that a plugin names is the plugin's, unless stated."""
+    spec, version = entry.spec, entry.spec.version
+    if is_plugin_name(target):
+        named = context.resolver.judges.get(target)
+        if named is None:
+            message = no_plugin_part("judge", target, context.resolver.judges)
+            context.diagnostics.add(entry.diagnostic("python", message=message))
+            return PythonLabeller(target=target, version=version, sha256="", timeout_s=DEFAULT_TIMEOUT_S)
+        target, version = named[0], version or named[1]
+    sha256 = code_hash(entry, "python", target, "function", context)
+    timeout = spec.timeout or DEFAULT_TIMEOUT_S
+    return PythonLabeller(target=target, version=version, sha256=sha256, timeout_s=timeout, env=tuple(spec.env))
+
+
 def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadContext) -> Labelling:
     spec = entry.spec
     if spec.rule == "packet":
@@ -328,10 +343,7 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
     if spec.rule is not None:
         return _word_rule(entry, spec.rule, guideline, context)
     if spec.python is not None:
-        sha256 = code_hash(entry, "python", spec.python, "function", context)
-        timeout = spec.timeout or DEFAULT_TIMEOUT_S
-        env = tuple(spec.env)
-        return PythonLabeller(target=spec.python, version=spec.version, sha256=sha256, timeout_s=timeout, env=env)
+        return _function(entry, spec.python, context)
     voting = _voting(entry, context)
     if voting.most > 1 and any(
         question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions

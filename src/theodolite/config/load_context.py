@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -59,11 +59,19 @@ class ResourceResolver:
         plugins: Resource folders of installed plugins, by plugin name.
         summaries: Summary methods of their trees.
         strategies: Their red teaming strategies.
+        measures: Names of their measures.
+        applications: Names of their applications to the functions or classes, as `module:name`.
+        judges: Names of their judges to the functions, as `module:name`, and versions.
+        model_providers: Names of their model providers.
     """
 
     plugins: tuple[tuple[str, Traversable], ...] = ()
     summaries: tuple[SummaryMethod, ...] = ()
     strategies: tuple[Approach, ...] = ()
+    measures: tuple[str, ...] = ()
+    applications: Mapping[str, str] = field(default_factory=dict)
+    judges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    model_providers: tuple[str, ...] = ()
 
     def resource(self, path: str) -> Resource | None:
         """Return a resource by its path, or None; a path with `..` finds nothing."""
@@ -91,6 +99,13 @@ class ResourceResolver:
     def _all(self) -> Iterator[tuple[str, Traversable]]:
         yield from self.plugins
         yield SHIPPED, shipped("")
+
+
+def no_plugin_part(noun: str, name: str, known: Iterable[str]) -> str:
+    """Return the message for a part that no installed plugin has."""
+    names = tuple(known)
+    listed = f"; installed: {', '.join(names)}" if names else ". List all parts:  theodolite plugins"
+    return f"no installed plugin has the {noun} `{name}`{did_you_mean(name, names) or listed}"
 
 
 INSTALLED = "installed pack"

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 from ruamel.yaml import YAML
 
 from theodolite.config.connections import ConnectionSpec, check_key, connection_from_domain, header_problem, url_problem
-from theodolite.config.load_context import Entry, LoadContext, shipped_text
+from theodolite.config.load_context import Entry, LoadContext, no_plugin_part, shipped_text
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.validation import Filled, Spec, YesNo, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, Scalar, read_yaml, typed
@@ -100,6 +100,8 @@ class ModelSpec(Spec):
     """Whether identical requests use the cache: `yes`, `no`, or `all` (also as an application under test)."""
     connection: ConnectionSpec | None = None
     """Proxy and certificates of its calls; replaces the study's `connection`."""
+    plugin: str = ""
+    """Model provider of a plugin, e.g. `our-house/gateway`, in place of an address."""
     script: list[Filled] = Field(default_factory=list)
     """Fixed replies in place of a model, used in turn; results are labelled as stubbed."""
 
@@ -113,6 +115,11 @@ class ModelSpec(Spec):
         if self.script and self.url:
             message = "has a `url` and a `script`; keep one of them"
             raise ValueError(message)
+        if self.plugin and (self.kind or self.script):
+            message = "is reached through a plugin; leave `kind` and `script` out"
+            raise ValueError(message)
+        if self.plugin:
+            return self
         if self.kind is ModelKind.INSPECT and not self.script:
             return self._named_for_inspect()
         if not self.script and not (self.url and self.name):
@@ -265,6 +272,9 @@ def model_to_domain(
         context.diagnostics.add(entry.diagnostic("url", message=problem))
     check_key(entry, key=spec.key, context=context, environ=environ)
     _look_for_inspect(entry, context)
+    if spec.plugin and spec.plugin not in context.resolver.model_providers:
+        message = no_plugin_part("model provider", spec.plugin, context.resolver.model_providers)
+        context.diagnostics.add(entry.diagnostic("plugin", message=message))
     endpoint = ModelEndpoint(
         name=entry.name,
         url=without_userinfo(spec.url).rstrip("/"),
@@ -284,6 +294,7 @@ def model_to_domain(
         structured=spec.structured,
         stream=spec.stream,
         key_header=_key_header(entry, context),
+        plugin=spec.plugin,
         network=network,
     )
     if not problem and (refused := cloud_host_problem(endpoint)):
@@ -371,5 +382,6 @@ def model_from_domain(model: ModelEndpoint) -> dict[str, Any]:
         structured=model.structured,
         stream=model.stream or None,
         connection=connection_from_domain(model.network),
+        plugin=model.plugin,
         script=list(model.script),
     )

@@ -106,7 +106,11 @@ def named_keys(study: Study) -> tuple[KeyUse, ...]:
 
 def _keys_of_models(study: Study) -> Iterator[tuple[str, str, bool, str]]:
     for model in study.models:
-        if model.kind is ModelKind.INSPECT:
+        if model.plugin:
+            uses: tuple[tuple[str, str, bool], ...] = (
+                ((model.key, f"the model provider {model.plugin}", True),) if model.key else ()
+            )
+        elif model.kind is ModelKind.INSPECT:
             uses = _keys_through_inspect(model)
         elif model.uses_cloud_credentials:
             is_cloud = model.url.startswith("https://")
@@ -263,6 +267,8 @@ def _networks(study: Study) -> Iterator[NetworkSettings]:
 
 def _host_of(model: ModelEndpoint) -> str:
     """Return the host of a model; where Inspect chooses the address, its provider stands for it."""
+    if model.plugin:
+        return f"unknown, through the plugin part {model.plugin}"
     if model.kind is ModelKind.INSPECT and not model.url:
         return f"{model.model.partition('/')[0]}, through Inspect"
     return _netloc(model.url)

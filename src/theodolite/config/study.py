@@ -17,7 +17,7 @@ from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, Leve
 from theodolite.config.guidelines import GuidelineSpec
 from theodolite.config.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.judges import CorrectionSpec, JudgeSpec
-from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
+from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver, no_plugin_part
 from theodolite.config.models import ModelSpec
 from theodolite.config.packets import HeldOutSpec
 from theodolite.config.personas import PersonaGroupSpec
@@ -154,6 +154,8 @@ class StudySpec(Spec):
     """Limits at which a run stops."""
     gates: dict[str, Word] = Field(default_factory=dict)
     """Limits on the results of a judge, annotator or guideline, e.g. `upper <= 20%`; `theodolite gate` checks them."""
+    measures: list[Filled] = Field(default_factory=list)
+    """Measures of plugins to compute, by name; `theodolite plugins` lists them."""
     levels: dict[LevelName, LevelSpec] = Field(default_factory=dict)
     """Levels of testing; default: model testing only."""
     assign: Assignment = Assignment.WITHIN_SUBJECTS
@@ -306,6 +308,16 @@ def gates_to_domain(entry: Entry[StudySpec], study: Study, context: LoadContext)
         except InputError as error:
             context.diagnostics.add(entry.diagnostic("gates", name, message=str(error)))
     return tuple(gates)
+
+
+def measures_to_domain(entry: Entry[StudySpec], context: LoadContext) -> tuple[str, ...]:
+    """Return the measures of plugins that a study names; a diagnostic is added for each that is not installed."""
+    known = context.resolver.measures
+    for index, name in enumerate(entry.spec.measures):
+        if name not in known:
+            message = no_plugin_part("measure", name, known)
+            context.diagnostics.add(entry.diagnostic("measures", index, message=message))
+    return tuple(dict.fromkeys(entry.spec.measures))
 
 
 Weighted: TypeAlias = Annotated[

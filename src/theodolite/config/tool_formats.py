@@ -50,13 +50,15 @@ MOST_UNPACKED = 1_000_000_000
 Reader = Callable[[ResultSource], list[ToolDialogue]]
 
 
-def read_results(stored: bytes, file: str) -> ToolResults:
+def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | None = None) -> ToolResults:
     """Return the dialogues and scores of a results file; errors are in `faults`, all at once.
 
     Args:
         stored: The bytes, plain or gzipped: JSON or JSON Lines.
         file: Name of the file as shown to people.
+        formats: Formats to try, the first that fits is used; the shipped ones if left out.
     """
+    formats = FORMATS if formats is None else formats
     sha256 = hashlib.sha256(stored).hexdigest()
     try:
         text = _text(stored)
@@ -66,9 +68,9 @@ def read_results(stored: bytes, file: str) -> ToolResults:
     if isinstance(parsed, LocatedDiagnostic):
         return ToolResults(tool="", file=file, sha256=sha256, faults=(parsed,))
     records, lines, broken = parsed
-    form = next((each for each in FORMATS if records and each.fits(records)), None)
+    form = next((each for each in formats if records and each.fits(records)), None)
     if form is None:
-        known = ", ".join(each.name for each in FORMATS)
+        known = ", ".join(each.name for each in formats)
         return _unreadable(file, sha256, f"has no known format of results; known formats: {known}")
     faults = FormatFaults(file, text, lines)
     source = ResultSource(records=records, faults=faults)
@@ -88,13 +90,14 @@ def read_results(stored: bytes, file: str) -> ToolResults:
     )
 
 
-def is_results(stored: bytes) -> bool:
-    """Whether a file has a known format of results."""
+def is_results(stored: bytes, formats: Sequence[ResultFormat] | None = None) -> bool:
+    """Whether a file has one of the formats; the shipped ones if left out."""
+    formats = FORMATS if formats is None else formats
     try:
         parsed = _parsed(_text(stored), "")
     except (OSError, EOFError, zlib.error):
         return False
-    return not isinstance(parsed, LocatedDiagnostic) and any(each.fits(parsed[0]) for each in FORMATS if parsed[0])
+    return not isinstance(parsed, LocatedDiagnostic) and any(each.fits(parsed[0]) for each in formats if parsed[0])
 
 
 def _text(stored: bytes) -> str:

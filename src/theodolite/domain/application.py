@@ -107,6 +107,7 @@ class ModelEndpoint:
         structured: Whether answer schemas are sent: None for where the endpoint takes them,
             True for a failure where it does not, False for never.
         stream: Whether replies are asked for piece by piece even where nobody listens.
+        plugin: Name of the model provider of a plugin that opens it; empty for none.
         network: Proxy and certificates of its calls; they decide no reply.
     """
 
@@ -128,6 +129,7 @@ class ModelEndpoint:
     structured: bool | None = None
     stream: bool = False
     key_header: str = ""
+    plugin: str = ""
     network: NetworkSettings = field(default_factory=NetworkSettings, compare=False)
 
     def __post_init__(self) -> None:
@@ -166,6 +168,7 @@ class ModelEndpoint:
         """The same without key, price, patience and limits, which decide no reply."""
         return ModelEndpoint(
             name=self.name,
+            plugin=self.plugin,
             url=self.url,
             model=self.model,
             params=self.params,

@@ -22,7 +22,7 @@ from theodolite.domain.estimate_subject import (
 )
 from theodolite.domain.event_record import EventFinding
 from theodolite.domain.findings.agreement import AnnotatorGroups, JudgeDiagnostics, RaterChecks
-from theodolite.domain.findings.number import Estimate, Outcomes, TaskTally, Undefined
+from theodolite.domain.findings.number import Estimate, Outcomes, PluginMeasurement, TaskTally, Undefined
 from theodolite.domain.findings.order import OrderEffect, OrderMetrics
 from theodolite.domain.findings.realism import Realism, RoleBreakCheck
 from theodolite.domain.findings.responses import CodingFinding, ProxyCheck, ResponseFinding
@@ -181,6 +181,7 @@ class Findings:
         contamination: The search for canaries, one for each pack and held-out packet of the study.
         comparisons: Applications of the run beside each other, pair by pair.
         gaps: How far rates differ between groups of dialogues.
+        plugin_measures: Measures of plugins that the study names, one for each application, question and annotator.
     """
 
     measurements: tuple[Measurement, ...]
@@ -205,6 +206,7 @@ class Findings:
     contamination: tuple[ContaminationCheck, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     gaps: tuple[GroupGap, ...] = ()
+    plugin_measures: tuple[PluginMeasurement, ...] = ()
 
 
 class ClaimStanding(StrEnum):

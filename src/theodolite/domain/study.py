@@ -117,6 +117,7 @@ class Study:
         translations: What people read of it, in further languages.
         topics: What in its scenarios people may not want to meet.
         gates: Limits on the results.
+        measures: Names of the measures of plugins that are computed.
     """
 
     name: str
@@ -150,6 +151,7 @@ class Study:
     translations: tuple[Translation, ...] = ()
     topics: tuple[SensitiveTopic, ...] = ()
     gates: tuple[Gate, ...] = ()
+    measures: tuple[str, ...] = ()
     materials: tuple[ScenarioMaterial, ...] = ()
 
     @property
@@ -175,6 +177,7 @@ class Study:
             budget=Budget(),
             topics=(),
             gates=(),
+            measures=(),
             materials=(),
         )
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))

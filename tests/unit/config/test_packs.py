@@ -196,7 +196,8 @@ def test_plugins_lists_the_built_in_parts_by_kind():
     parts = theodolite("plugins", "--json").found["parts"]
 
     kinds = {part["kind"] for part in parts}
-    assert kinds == {"summary", "strategy", "guideline", "persona", "pack"}
+    coded = {"application", "model provider", "judge", "summary", "strategy", "chart", "importer", "exporter"}
+    assert kinds == coded | {"guideline", "persona", "pack"}
     assert {"kind": "summary", "name": "mean", "plugin": "built in"} in parts
 
 

@@ -127,6 +127,31 @@ class Significance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginMeasurement:
+    """The value of a plugin's measure on the labels of one annotator.
+
+    Attributes:
+        name: Name of the measure.
+        title: Its short description; may be empty.
+        application: Name of the application.
+        guideline: Name of the guideline.
+        question: Name of the question.
+        annotator: Name of the annotator; `reference` for final labels.
+        result: The number, or why there is none.
+        outcomes: Account of all planned dialogues.
+    """
+
+    name: str
+    title: str
+    application: str
+    guideline: str
+    question: str
+    annotator: str
+    result: Estimate | Undefined
+    outcomes: Outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskTally:
     """Task completion with one application at one level, by people's own account.
 

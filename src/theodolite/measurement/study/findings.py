@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from statistics import median
@@ -80,10 +80,16 @@ from theodolite.measurement.trees.methods import BUILT_IN, Methods
 if TYPE_CHECKING:
     from theodolite.domain.comparison import Comparison, GroupGap
     from theodolite.domain.contamination import ContaminationCheck
+    from theodolite.domain.findings.number import PluginMeasurement
+    from theodolite.measurement.plugin_measures import PluginMeasure
 
 
 def measure_study(
-    evidence: Evidence, *, role_break_rules: RoleBreakRules | None = None, summaries: Methods = BUILT_IN
+    evidence: Evidence,
+    *,
+    role_break_rules: RoleBreakRules | None = None,
+    summaries: Methods = BUILT_IN,
+    measures: Mapping[str, PluginMeasure] | None = None,
 ) -> Findings:
     """Measure everything that the evidence of a run supports.
 
@@ -97,6 +103,7 @@ def measure_study(
         evidence: All records of one run.
         role_break_rules: Rules for role breaks, if the evidence has no results yet; None for no check.
         summaries: Summary methods that trees may name.
+        measures: Measures of plugins, of which the study names some.
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
@@ -145,6 +152,7 @@ def measure_study(
         contamination=contamination_checks(evidence),
         comparisons=comparisons,
         gaps=gaps,
+        plugin_measures=tuple(_plugin_measurements(evidence, measures or {})),
     )
 
 
@@ -156,6 +164,14 @@ def _differences(
     from theodolite.measurement.study.differences import comparisons_of, group_gaps  # loads the comparison of sides
 
     return comparisons_of(evidence, measurements), tuple(group_gaps(evidence, measurements))
+
+
+def _plugin_measurements(evidence: Evidence, measures: Mapping[str, PluginMeasure]) -> Iterable[PluginMeasurement]:
+    if not evidence.study.measures:
+        return ()
+    from theodolite.measurement.plugin_measures import plugin_measurements  # few studies name one
+
+    return plugin_measurements(evidence, measures)
 
 
 def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:

@@ -19,7 +19,7 @@ from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates,
 from theodolite.reporting.tables import Column, Table
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of
-from theodolite.reporting.words.estimates import rate_text
+from theodolite.reporting.words.estimates import plugin_value_text, rate_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +61,28 @@ def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tu
     titles = ("Name", "Application", "Gate", "Result", "State", "Reason")
     table = Table(title="Gates", columns=tuple(Column(title) for title in titles), rows=rows)
     return (Section(name="gates", title="Gates", paragraphs=(lead,), tables=(table,) if rows else ()),)
+
+
+def plugin_sections(findings: Findings) -> tuple[Section, ...]:
+    """Return the measures of plugins as a section; none where the study names none."""
+    if not findings.plugin_measures:
+        return ()
+    rows = tuple(
+        (
+            found.title or found.name,
+            found.application,
+            f"{found.guideline}.{found.question}",
+            found.annotator,
+            plugin_value_text(found),
+            found.result.unit,
+            found.result.method,
+        )
+        for found in findings.plugin_measures
+    )
+    lead = "Plugins add these measures; intervals come from a bootstrap of clusters, with 95% confidence."
+    titles = ("Measure", "Application", "Question", "Annotator", "Value", "Unit", "Method")
+    table = Table(title="Measures of plugins", columns=tuple(Column(title) for title in titles), rows=rows)
+    return (Section(name="plugin-measures", title="Measures of plugins", paragraphs=(lead,), tables=(table,)),)
 
 
 def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]:

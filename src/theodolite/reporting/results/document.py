@@ -31,7 +31,13 @@ from theodolite.reporting.results.annotators import (
     raters_entry,
     validation_report_entry,
 )
-from theodolite.reporting.results.estimates import comparison_entry, confusion_entry, estimate_entry, gap_entry
+from theodolite.reporting.results.estimates import (
+    comparison_entry,
+    confusion_entry,
+    estimate_entry,
+    gap_entry,
+    plugin_measure_entry,
+)
 from theodolite.reporting.results.gates import gates_entry
 from theodolite.reporting.results.testers import (
     claim_entry,
@@ -77,11 +83,10 @@ def results_pieces(evidence: Evidence, findings: Findings, facts: RunFacts) -> I
 
 
 def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Flowing]:
-    study, run, cases = evidence.study, evidence.run, cases_of(evidence.answers)
+    study, cases = evidence.study, cases_of(evidence.answers)
     return {
         "schema_version": SCHEMA_VERSION,
-        "study": {"name": study.name, "title": study.title, "about": study.about, "version": run.study_version},
-        "run": _run(evidence, facts),
+        **_run_entries(evidence, facts),
         "series": series_entry(study),
         "package": {"name": "theodolite", "version": facts.package_version},
         "generated": _moment(facts.generated),
@@ -112,6 +117,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "gates": _gates(evidence, findings, facts),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
+        "plugin_measures": [plugin_measure_entry(one) for one in findings.plugin_measures],
         "contamination": [_contamination(check) for check in findings.contamination],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
@@ -124,6 +130,15 @@ def _comparisons(findings: Findings) -> dict[str, Flowing]:
         "comparisons": [comparison_entry(comparison) for comparison in findings.comparisons],
         "gaps": [gap_entry(gap) for gap in findings.gaps],
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
+    }
+
+
+def _run_entries(evidence: Evidence, facts: RunFacts) -> dict[str, Flowing]:
+    study = evidence.study
+    version = evidence.run.study_version
+    return {
+        "study": {"name": study.name, "title": study.title, "about": study.about, "version": version},
+        "run": _run(evidence, facts),
     }
 
 

@@ -9,6 +9,7 @@ from theodolite.domain.comparison import Comparison, GroupGap, PairedRate
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue
+from theodolite.domain.findings.number import PluginMeasurement
 from theodolite.domain.guideline import Violation
 from theodolite.domain.identity import Json
 
@@ -27,6 +28,20 @@ def estimate_entry(measurement: Measurement) -> dict[str, Json]:
         "dialogues": list(measurement.dialogues),
         "non_defects": list(measurement.non_defects),
         "unlabelled": list(measurement.unlabelled),
+    }
+
+
+def plugin_measure_entry(found: PluginMeasurement) -> dict[str, Json]:
+    """Return one entry of the list `plugin_measures`."""
+    return {
+        "measure": found.name,
+        "title": found.title,
+        "application": found.application,
+        "guideline": found.guideline,
+        "question": found.question,
+        "annotator": found.annotator,
+        **_entry(found.result, _SHORT, ("n", "n_clusters", "unit", "method")),
+        "outcomes": outcomes_entry(found.outcomes),
     }
 
 

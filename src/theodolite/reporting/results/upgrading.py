@@ -41,6 +41,7 @@ _NEW: Mapping[str, Any] = {
     "gates": None,
     "network": [],
     "order_metrics": {"sequences": [], "rankings": []},
+    "plugin_measures": [],
 }
 """Parts that form 1 did not have."""
 

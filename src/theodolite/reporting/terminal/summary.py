@@ -70,6 +70,7 @@ from theodolite.reporting.terminal.rates import Screen, guardrail_rows, matrix_l
 from theodolite.reporting.terminal.trees import summary_words
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import cluster_words, role_breaks_text, short_phrase
+from theodolite.reporting.words.estimates import plugin_measure_texts
 from theodolite.reporting.words.reading_aids import Words
 
 
@@ -214,7 +215,10 @@ def _notes(summary: _Summary) -> list[str]:
     lines += summary.lines("Testers", testers_text(summary.findings))
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))
-    return lines + summary.lines("Tree", summary_words(summary.findings.trees))
+    lines += summary.lines("Tree", summary_words(summary.findings.trees))
+    for position, text in enumerate(plugin_measure_texts(summary.findings)):
+        lines += summary.lines("" if position else "Measures", printable(text))
+    return lines
 
 
 def _unlabelled_text(summary: _Summary) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from theodolite.domain.estimate import Estimate, Measurement, Undefined, ValidationReport
+from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined, ValidationReport
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
+from theodolite.domain.findings.number import PluginMeasurement
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
 
@@ -67,6 +68,23 @@ _WEIGHTINGS = {
     Weighting.ORDINAL: "ordinal weights",
     Weighting.BAND: "neighbours count as agreeing",
 }
+
+
+def plugin_measure_texts(findings: Findings) -> Iterator[str]:
+    """Yield each measure of a plugin with its value, interval and count in one line."""
+    for found in findings.plugin_measures:
+        name = f"{found.name} of {found.application} by {found.annotator}"
+        yield f"{name}: {plugin_value_text(found)}"
+
+
+def plugin_value_text(found: PluginMeasurement) -> str:
+    """Return the value of a plugin's measure with its interval and its counts."""
+    result, outcomes = found.result, found.outcomes
+    if isinstance(result, Undefined):
+        return undefined_text(result)
+    ends = "no interval" if result.low is None or result.high is None else f"{result.low:.4g} to {result.high:.4g}"
+    without = f", {figures.count(outcomes.unmeasured)} without a label" if outcomes.unmeasured else ""
+    return f"{result.value:.4g} ({ends}), n {figures.count(result.n)}{without}"
 
 
 def weighting_text(measurement: Measurement) -> str:

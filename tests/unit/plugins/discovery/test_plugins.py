@@ -13,7 +13,8 @@ from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import load_study
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
-from theodolite.plugins import GROUP, installed_plugins
+from theodolite.plugins import GROUP, PluginApplication, PluginJudge, hooks, installed_plugins
+from theodolite.plugins.discovery import HOOKS
 
 STUDY = """\
 study: small
@@ -62,6 +63,60 @@ def test_resources_must_be_a_folder(plugin: ModuleType) -> None:
 
     with pytest.raises(InputError, match="must return a folder, got int"):
         installed_plugins([_point()])
+
+
+class Distribution:
+    """What an installed package says of itself."""
+
+    name = "acme-parts"
+    version = "2.1"
+
+
+def test_a_broken_plugin_is_named_with_its_package_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint(name="acme", value="no_such_module_here", group=GROUP)
+    monkeypatch.setitem(vars(point), "dist", Distribution())
+
+    with pytest.raises(InputError) as raised:
+        installed_plugins([point])
+
+    assert str(raised.value) == (
+        "plugin `acme` (package acme-parts 2.1, no_such_module_here) cannot be loaded: ModuleNotFoundError: No module"
+        " named 'no_such_module_here'. Update or remove the package:  pip uninstall acme-parts"
+    )
+
+
+def test_all_broken_plugins_are_named_at_once() -> None:
+    with pytest.raises(InputError, match=r"(?s)plugin `a`.*plugin `b`"):
+        installed_plugins([_point("b", "no_such_module_b"), _point("a", "no_such_module_a")])
+
+
+def test_two_plugins_with_a_part_of_one_name_are_both_named(plugin: ModuleType) -> None:
+    plugin.judges = lambda: [PluginJudge(name="our-house/tone", target="our_house:tone", version="1")]
+
+    with pytest.raises(InputError, match=r"plugins `first` and `second` both have the judge `our-house/tone`"):
+        installed_plugins([_point("second"), _point("first")])
+
+
+@pytest.mark.parametrize("hook", ["applications", "judges", "models", "measures", "charts", "importers", "exporters"])
+def test_each_hook_refuses_what_is_no_part(plugin: ModuleType, hook: str) -> None:
+    setattr(plugin, hook, lambda: [7])
+
+    with pytest.raises(InputError, match=rf"`{hook}\(\)` must return {HOOKS[hook].expected}, got int"):
+        installed_plugins([_point()])
+
+
+def test_a_part_names_its_house(plugin: ModuleType) -> None:
+    plugin.applications = lambda: [PluginApplication(name="echo", target="our_house:echo")]
+
+    with pytest.raises(InputError, match=r"`echo` is no name of a part; expected e\.g\. `our-house/echo`"):
+        installed_plugins([_point()])
+
+
+def test_every_hook_of_the_table_is_a_documented_function() -> None:
+    for hook in [*HOOKS, "resources"]:
+        function = getattr(hooks, hook)
+        assert function() in ((), None)
+        assert function.__doc__
 
 
 def test_without_plugins_there_is_nothing() -> None:
