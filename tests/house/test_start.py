@@ -92,6 +92,7 @@ UNUSED = {
         "applications.http_application",
         "models.anthropic_messages",
         "models.inspect_model",
+        "telemetry",
     ],
 }
 """What the smallest run has no use for, by package: nobody takes part, and one function is asked."""
@@ -143,6 +144,10 @@ def test_a_small_run_loads_nothing_that_it_has_no_use_for(loaded_by_a_run, packa
 
 OTHERS = ("django.db.migrations", "django.contrib.auth", "django.core.mail", "django.views.generic")
 """What makes pages and tables, beside what keeps the dialogues of a run."""
+
+
+def test_a_small_run_loads_no_library_for_metrics_and_traces(loaded_by_a_run):
+    assert [name for name in ("prometheus_client", "opentelemetry") if name in loaded_by_a_run] == []
 
 
 def test_a_small_run_loads_of_django_what_keeps_its_dialogues(loaded_by_a_run):

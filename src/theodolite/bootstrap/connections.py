@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from theodolite.bootstrap.observers import process_observer
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.permissions import workspace_for
@@ -133,7 +134,12 @@ def open_clients(
     labellers: dict[str, Labeller] = {name: line for name, line in opened.items() if line is not None}
     stop_conditions = StopConditions(budget=study.budget, cost_estimator=CostEstimator(study), limits=limits)
     return Clients(
-        models=models, applications=applications, labellers=labellers, stop_conditions=stop_conditions, shares=accounts
+        models=models,
+        applications=applications,
+        labellers=labellers,
+        stop_conditions=stop_conditions,
+        shares=accounts,
+        observer=process_observer(study.models),
     )
 
 

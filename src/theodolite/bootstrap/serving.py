@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.assessment.manual_annotation import person_of
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
+from theodolite.bootstrap.observers import metrics_token, process_metrics, start_traces
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings, viewing_settings
 from theodolite.config.permissions import SERVING, made_secret, workspace_for
@@ -120,6 +121,9 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
         StorageUnavailable: If folder or database cannot be reached.
     """
     _write_for_the_operator_alone()
+    metrics_token(os.environ)  # too short a token is an error
+    start_traces(os.environ)
+    process_metrics()
     open_server(serving)
     lines: tuple[str, ...]
     if serving.demo:

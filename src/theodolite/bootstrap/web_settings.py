@@ -76,6 +76,7 @@ def serving_settings(
         "OPERATOR_KEY": serving.teams.operator_key,
         "ALLOW_PRIVATE": serving.teams.allows_private,
         "SECOND_FACTOR": serving.second_factor,
+        "METRICS_TOKEN": serving.metrics_token,
         "WORKSPACE": None,
         "DATABASE_URL": None,
         **_FIXED,
@@ -118,7 +119,9 @@ def _names(serving: ServingSettings) -> dict[str, Any]:
         "SESSION_COOKIE_SECURE": serving.is_https,
         "CSRF_COOKIE_SECURE": serving.is_https,
         "SECURE_SSL_REDIRECT": serving.is_https,
-        "SECURE_REDIRECT_EXEMPT": [r"^(healthz|readyz)$"],  # probes come to the process itself, without the proxy
+        "SECURE_REDIRECT_EXEMPT": [
+            r"^(healthz|readyz|metrics)$"
+        ],  # probes come to the process itself, without the proxy
         "SECURE_HSTS_SECONDS": YEAR_S if serving.is_https else 0,
         "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if serving.is_https else "http",
         "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": serving.is_private,
@@ -203,6 +206,7 @@ _APPLICATIONS = [
 ]
 
 _MIDDLEWARE = [
+    "theodolite.web.middleware.measured",
     "theodolite.web.middleware.closed_headers",
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

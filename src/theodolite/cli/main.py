@@ -171,8 +171,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     _replace_unencodable()
-    with reduced_gc(WHILE_LOADING):
-        code = _guarded(argv, lambda: cli.main(args=argv, standalone_mode=False, prog_name="theodolite"))
+    try:
+        with reduced_gc(WHILE_LOADING):
+            code = _guarded(argv, lambda: cli.main(args=argv, standalone_mode=False, prog_name="theodolite"))
+    finally:
+        if observers := sys.modules.get("theodolite.bootstrap.observers"):
+            observers.stop_observers()
     sys.exit(code)
 
 

@@ -24,6 +24,8 @@ from theodolite.cli.terminal import (
     cache_option,
     counts_of,
     json_option,
+    observed,
+    observer_options,
     out_option,
     permission_options,
     permit_paths,
@@ -85,6 +87,7 @@ STAGES = {
 @cache_option
 @out_option
 @permission_options
+@observer_options
 @json_option
 def run(
     study: str,
@@ -139,7 +142,7 @@ def run(
             budget=None if budget is None else replace(context.loaded.study.budget, usd=budget),
             shard=part,
         )
-        with tracebacks(shown=debug):
+        with observed([context]), tracebacks(shown=debug):
             if part:
                 from theodolite.cli.shards import run_shard
 
@@ -268,6 +271,7 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
     "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
 )
 @permission_options
+@observer_options
 def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | None) -> int:
     """Work on the open runs of studies beside other processes.
 
@@ -287,7 +291,8 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
             permit_paths(study)
             contexts.append(open_study(study))
             permit_run(contexts[-1].loaded)
-        return work_interactively(contexts, until_done=until_done, concurrency=concurrency)
+        with observed(contexts):
+            return work_interactively(contexts, until_done=until_done, concurrency=concurrency)
     finally:
         for context in contexts:
             context.close()

@@ -18,7 +18,7 @@ import click
 
 from theodolite.bootstrap.running import RunResult, run_study, slots_for
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.cli.terminal import is_terminal, wants_colour, width
+from theodolite.cli.terminal import is_terminal, logs_json, wants_colour, width
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.annotator import HandLabels, PythonLabeller, RecordedLabels
 from theodolite.domain.application import AriaClass, PythonCallable
@@ -92,7 +92,8 @@ def work_interactively(contexts: Sequence[StudyContext], *, until_done: bool, co
             click.echo(_left_text(status))
         return code
 
-    return asyncio.run(work())
+    with redirect_stdout(sys.stderr) if logs_json() else nullcontext():
+        return asyncio.run(work())
 
 
 def _left_text(status: RunStatus) -> str:
@@ -125,6 +126,10 @@ def tracebacks(*, shown: bool) -> Iterator[None]:
     if not shown:
         yield
         return
+    if logs_json():  # the handler of the JSON lines writes them
+        logging.getLogger(USER_CODE_LOG).setLevel(logging.DEBUG)
+        yield
+        return
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     handler.addFilter(_Distinct())
@@ -141,8 +146,8 @@ def tracebacks(*, shown: bool) -> Iterator[None]:
 
 def progress_for(context: StudyContext, *, quiet: bool) -> Progress:
     """Return progress bars on a terminal, else plain log lines."""
-    if quiet or not is_terminal():
-        return PlainProgress(context.clock, quiet=quiet)
+    if quiet or logs_json() or not is_terminal():
+        return PlainProgress(context.clock, quiet=quiet or logs_json())
     return BarProgress(context.clock)
 
 

@@ -16,6 +16,8 @@ from theodolite.cli.terminal import (
     as_line,
     confirm_settings,
     json_option,
+    log_option,
+    logs_json,
     permission_options,
     permit_paths,
     permit_run,
@@ -47,6 +49,7 @@ _DEMO = Path("theodolite-event")
 )
 @click.option("--check", "only_check", is_flag=True, help="Report errors and unsafe settings without serving.")
 @permission_options
+@log_option
 @click.option("--demo", "as_demo", is_flag=True, help="Serve a demo event; this machine only.")
 def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool) -> int:
     """Serve the pages on which people test applications and annotate dialogues.
@@ -81,7 +84,7 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         result = check_serving(serving)
         click.echo(told(result, color=wants_colour()))
         return 2 if result.faults else 0
-    serve(serving, click.echo)
+    serve(serving, lambda line: click.echo(line, err=logs_json()))
     return 0
 
 

@@ -6,9 +6,10 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
 
@@ -26,6 +27,9 @@ from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import InputError
 from theodolite.domain.text import printable, printable_line
 from theodolite.usecases.running import RunStatus
+
+if TYPE_CHECKING:
+    from theodolite.bootstrap.study_context import StudyContext
 
 WIDEST = 80
 """Columns that screens are laid out for."""
@@ -175,6 +179,71 @@ def permission_options(command: Command) -> Command:
 
 def _remember(context: click.Context, option: click.Parameter, value: object) -> None:
     context.meta[_META + str(option.name)] = value
+
+
+def log_option(command: Command) -> Command:
+    """Add `--log-format`, which takes effect before anything is written."""
+    return click.option(
+        "--log-format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        envvar="THEODOLITE_LOG_FORMAT",
+        is_eager=True,
+        help="Form of standard error: text, or one JSON object per line.",
+        expose_value=False,
+        callback=_start_logs,
+    )(command)
+
+
+def observer_options(command: Command) -> Command:
+    """Add `--log-format` and `--metrics`; `observed` reads the latter."""
+    metrics = click.option(
+        "--metrics",
+        default="",
+        metavar="HOST:PORT",
+        envvar="THEODOLITE_METRICS",
+        help="Serve metrics of this process for Prometheus at /metrics.",
+        expose_value=False,
+        callback=_remember,
+    )
+    return log_option(metrics(command))
+
+
+def _start_logs(_context: click.Context, _option: click.Parameter, value: str) -> None:
+    if value == "json":
+        from theodolite.bootstrap.observers import start_json_logs
+
+        start_json_logs()
+
+
+def logs_json() -> bool:
+    """Return whether standard error is JSON lines; progress bars and screens give way to it."""
+    observers = sys.modules.get("theodolite.bootstrap.observers")
+    return observers is not None and observers.logs_json()
+
+
+@contextmanager
+def observed(contexts: Sequence[StudyContext]) -> Iterator[None]:
+    """Serve metrics and send traces of a command's work, as options and the environment ask for.
+
+    Raises:
+        InputError: If the metrics cannot be served, or traces not be sent.
+    """
+    listen = str(click.get_current_context().meta.get(f"{_META}metrics") or "")
+    if not (listen or os.environ.get("THEODOLITE_TRACES") or logs_json()):
+        yield
+        return
+    from theodolite.bootstrap.observers import hide_secrets, metrics_server, start_traces
+    from theodolite.config.required_access import named_keys
+
+    start_traces(os.environ)
+    for context in contexts:
+        hide_secrets(context.environ.get(use.variable, "") for use in named_keys(context.loaded.study))
+    databases = [context.store.statistics for context in contexts]
+    with metrics_server(listen, databases, os.environ) if listen else nullcontext() as address:
+        if address:
+            click.echo(f"Metrics at {address}", err=True)
+        yield
 
 
 def permit_paths(study: str) -> None:

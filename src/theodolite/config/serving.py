@@ -177,6 +177,7 @@ class ServingSettings:
         second_factor: Roles that need a second factor in every study.
         secret_key: Signs cookies and links; empty for the workspace's own.
         teams: What application teams may bring.
+        metrics_token: Token without which nobody reads the metrics; empty if this machine alone may read them.
     """
 
     host: str = "127.0.0.1"
@@ -188,6 +189,7 @@ class ServingSettings:
     second_factor: tuple[str, ...] = ()
     secret_key: str = field(default="", repr=False)
     teams: TeamSettings = field(default_factory=TeamSettings)
+    metrics_token: str = field(default="", repr=False)
 
     @property
     def is_private(self) -> bool:
@@ -242,6 +244,7 @@ def load_serving(
         second_factor=tuple(dict.fromkeys(spec.second_factor)),
         secret_key=environ.get("THEODOLITE_SECRET_KEY", ""),
         teams=reading.teams(spec),
+        metrics_token=environ.get("THEODOLITE_METRICS_TOKEN", "").strip(),
     )
     if reading.faults:
         raise InvalidStudyError(tuple(reading.faults), ending="Nothing was served.")

@@ -22,6 +22,7 @@ from theodolite.ports.application import Conversing
 from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
+    from theodolite.ports.observer import Observer
     from theodolite.store.django_store import DjangoStore
 
 
@@ -166,16 +167,23 @@ class StoreSink:
 class ReplyManager:
     """The replies in progress of one process, and the connections to the applications that give them."""
 
-    def __init__(self, store: Callable[[], DjangoStore], clock: Clock, prepare: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        store: Callable[[], DjangoStore],
+        clock: Clock,
+        prepare: Callable[[], None],
+        observer: Observer | None = None,
+    ) -> None:
         """Connect to nothing yet.
 
         Args:
             store: Returns the store.
             clock: Tells the time.
             prepare: Called in the thread of the store before anything else.
+            observer: Receives the calls for metrics, logs and traces; None for nobody.
         """
         self._sink = StoreSink(store, BlockingExecutor(prepare))
-        self._replies = LiveReplies(self._sink, clock)
+        self._replies = LiveReplies(self._sink, clock, observer)
         self._connections: dict[int, tuple[OpenEvent, Clients]] = {}
         self._by_ref: dict[TurnRef, LiveReply] = {}
         self._connecting = asyncio.Lock()

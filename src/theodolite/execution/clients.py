@@ -47,6 +47,7 @@ from theodolite.ports.store import Journal
 
 if TYPE_CHECKING:
     from theodolite.ports.limits import LimitShares
+    from theodolite.ports.observer import Observer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ class Clients:
         labellers: Labelling functions by the name of their annotator.
         slots: Limits the calls in flight; no limit by default.
         shares: Shares of limits that several processes have; None for limits of this process alone.
+        observer: Receives units and calls for metrics, logs and traces; None for nobody.
     """
 
     models: Mapping[str, Model]
@@ -68,6 +70,7 @@ class Clients:
     labellers: Mapping[str, Labeller] = field(default_factory=dict)
     slots: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
     shares: LimitShares | None = None
+    observer: Observer | None = None
 
     async def renew_shares(self) -> None:
         """Adapt the shares of limits and of the budget to the number of processes."""
@@ -102,10 +105,18 @@ class Clients:
         async with self.slots:
             reserved, reply = await self.stop_conditions.reserve(request), None
             try:
-                reply = await self._call_and_record(request, unit)
+                reply = await self._observe_call(request, unit)
             finally:
                 self.stop_conditions.settle(request, reserved, reply)
             return reply
+
+    async def _observe_call(self, request: Request, unit: str) -> Reply:
+        if self.observer is None:
+            return await self._call_and_record(request, unit)
+        with self.observer.call(request, unit) as end:
+            reply = await self._call_and_record(request, unit)
+            end(reply)
+        return reply
 
     async def _call_and_record(self, request: Request, unit: str) -> Reply:
         """Return the reply to a request and record its cost."""

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, NotFound, StoreError, TemplateError
@@ -17,6 +19,9 @@ from theodolite.execution.clients import kind_of, paid_reply
 from theodolite.ports.application import ApplicationClient
 from theodolite.ports.progress import Clock
 from theodolite.ports.store import ReplySink
+
+if TYPE_CHECKING:
+    from theodolite.ports.observer import Observer
 
 _TRIES = 5
 """Attempts to store the end of a reply; count."""
@@ -156,10 +161,11 @@ class Pacing:
 class LiveReplies:
     """All replies in progress of this process, each a task that outlives the request that started it."""
 
-    def __init__(self, sink: ReplySink, clock: Clock) -> None:
-        """Set what stores the shown text, and what tells the time."""
+    def __init__(self, sink: ReplySink, clock: Clock, observer: Observer | None = None) -> None:
+        """Set what stores the shown text, what tells the time, and who observes the calls."""
         self._sink = sink
         self._clock = clock
+        self._observer = observer
         self._replies: dict[str, LiveReply] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self._keep_s = Pacing().keep_s
@@ -201,7 +207,7 @@ class LiveReplies:
             message = f"turn {key!r} is being answered already"
             raise Conflict(message)
         reply = self._replies[key] = LiveReply(key)
-        answering = _Answering(reply, self._clock, pacing)
+        answering = _Answering(reply, self._clock, pacing, self._observer)
         self._tasks.create_task(self._attend(answering, application, request, session))
         return reply
 
@@ -270,8 +276,9 @@ class LiveReplies:
 class _Answering:
     """One reply from the request to its end."""
 
-    def __init__(self, reply: LiveReply, clock: Clock, pacing: Pacing) -> None:
+    def __init__(self, reply: LiveReply, clock: Clock, pacing: Pacing, observer: Observer | None) -> None:
         self.reply = reply
+        self._observer = observer
         self._clock = clock
         self._pacing = pacing
         self._sent_s = clock.monotonic_s()
@@ -295,7 +302,7 @@ class _Answering:
     async def _call(self, application: ApplicationClient, request: SayToApplication, session: str) -> Reply:
         try:
             async with asyncio.timeout(self._pacing.patience_s):
-                reply = await application.reply(request, session=session, on_chunk=self.reply.hear)
+                reply = await self._observe_call(application, request, session)
         except ContentRefused as refusal:
             # A refusal is a result; the text before it is part of it.
             text = "\n\n".join(filter(None, (self.reply.received, FILTERED_TEXT)))
@@ -303,6 +310,13 @@ class _Answering:
         finally:
             self._given_s = self._clock.monotonic_s()
         self.reply.hear_all(reply.text or FILTERED_TEXT)
+        return reply
+
+    async def _observe_call(self, application: ApplicationClient, request: SayToApplication, session: str) -> Reply:
+        with nullcontext() if self._observer is None else self._observer.call(request, session) as end:
+            reply = await application.reply(request, session=session, on_chunk=self.reply.hear)
+            if end is not None:
+                end(reply)
         return reply
 
     async def _wait_before_the_first_word(self) -> None:

@@ -13,17 +13,20 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, RunStopped
-from theodolite.domain.flow import Flow
+from theodolite.domain.flow import Flow, JournalEntry
 from theodolite.domain.run import Failure, Lease, Run, Unit, UnitKind, UnitState
 from theodolite.execution.clients import BlockingExecutor, Clients, drive
 from theodolite.execution.gc_tuning import reduced_gc
 from theodolite.execution.stop_conditions import StopConditions
 from theodolite.ports.progress import Progress
 from theodolite.ports.store import Store
+
+Result = TypeVar("Result")
 
 SESSION_SURPLUS = 0.5
 """Active sessions above the limit of concurrent calls; fraction of the limit.
@@ -375,7 +378,7 @@ class RunWorker:
         try:
             await self.clients.begin_session(unit.application, unit.key)
             clients = self._clients[UnitKind.SESSION]
-            result = await drive(self.flows.session(unit), unit, stored, clients=clients, journal=self.store)
+            result = await self._drive(self.flows.session(unit), unit, stored, clients)
         finally:
             await self.clients.end_session(unit.application, unit.key)
         if isinstance(result, Failure):
@@ -390,6 +393,17 @@ class RunWorker:
         if leased:
             self._unit_queue.add(leased[1:], result)
             await self._annotate(leased[0], result)
+
+    async def _drive(
+        self, flow: Flow[Result], unit: Unit, stored: Sequence[JournalEntry], clients: Clients
+    ) -> Result | Failure:
+        """Run a flow to its end and report the unit to the observer; see `drive`."""
+        if clients.observer is None:
+            return await drive(flow, unit, stored, clients=clients, journal=self.store)
+        with clients.observer.unit(self.run, unit, owner=self.owner) as end:
+            result = await drive(flow, unit, stored, clients=clients, journal=self.store)
+            end(result)
+        return result
 
     def _report_session(self, result: Dialogue | Failure) -> None:
         self.progress.session(result)
@@ -411,7 +425,7 @@ class RunWorker:
     async def _annotate(self, unit: Unit, dialogue: Dialogue) -> None:
         stored = await self.executor.call(self.store.entries, unit.key) if unit.tries > 1 else []
         flow = self.flows.annotation(unit, dialogue)
-        result = await drive(flow, unit, stored, clients=self._clients[UnitKind.ANNOTATION], journal=self.store)
+        result = await self._drive(flow, unit, stored, self._clients[UnitKind.ANNOTATION])
         if isinstance(result, Failure):
             await self.store.keep_failure(unit, result)
         else:

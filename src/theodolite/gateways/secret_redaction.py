@@ -23,9 +23,9 @@ _SHORTEST_SECRET = 6
 SHOWN = 200
 """Characters of a server's words that people are shown."""
 
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|ak)-[\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|\bhf_\w{10,}", re.IGNORECASE)
+KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|ak)-[\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|\bhf_\w{10,}", re.IGNORECASE)
 
-_KEY_NAME = re.compile(r"key|token|secret|pass|auth|bearer|credential", re.IGNORECASE)
+KEY_NAME = re.compile(r"key|token|secret|pass|auth|bearer|credential", re.IGNORECASE)
 
 _NO_KEY = re.compile(
     r"(?:models?|scenario|version|deployment|region|type|method|scheme|name|url|uri|host|endpoint|author)$",
@@ -100,14 +100,14 @@ class Secret:
     def scrub(self, words: str) -> str:
         """Return somebody else's words on one short line, without this or any other key."""
         clean = words.replace(self._text, STRUCK) if self._text else words
-        line = " ".join(_UNPRINTABLE.sub(" ", strike_out(_KEY_LIKE.sub(STRUCK, clean))).split())
+        line = " ".join(_UNPRINTABLE.sub(" ", strike_out(KEY_LIKE.sub(STRUCK, clean))).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
     def scrub_lines(self, text: str) -> str:
         """Return somebody else's text line by line, each without this or any other key, e.g. a traceback."""
         lines = (text.replace(self._text, STRUCK) if self._text else text).split("\n")
         return "\n".join(
-            _UNPRINTABLE.sub(" ", strike_out(_KEY_LIKE.sub(STRUCK, line))).rstrip()[:_LONGEST_LINE] for line in lines
+            _UNPRINTABLE.sub(" ", strike_out(KEY_LIKE.sub(STRUCK, line))).rstrip()[:_LONGEST_LINE] for line in lines
         )
 
 
@@ -204,7 +204,7 @@ def _keys_in(found: Any) -> Iterator[str]:
     for name, member in members:
         if isinstance(member, str) and isinstance(name, str) and _NO_KEY.search(name):
             continue
-        if isinstance(name, str) and _KEY_NAME.search(name):
+        if isinstance(name, str) and KEY_NAME.search(name):
             yield from _texts_in(member)
         elif isinstance(member, str):
             yield from filter(_KEY_SHAPE.fullmatch, [member])

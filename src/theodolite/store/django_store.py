@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.shards import MergeOutcome, UnitResult
     from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
+    from theodolite.ports.observer import Sample
     from theodolite.store.event_withdrawal import EventRepository
+    from theodolite.store.statistics import Statistics
 
 
 R = TypeVar("R", bound=Record)
@@ -76,6 +78,16 @@ class DjangoStore:
         self._readings = Readings(contents)
         self._results = Results(contents, units)
         self._executor = Executor(workspace, database, self._results.apply)
+
+    def statistics(self) -> list[Sample]:
+        """Return the counts of the whole database for monitoring systems."""
+        return self._executor.read(self._statistics.read)
+
+    @cached_property
+    def _statistics(self) -> Statistics:
+        from theodolite.store.statistics import Statistics  # runs without metrics do not need it
+
+        return Statistics(self._readings.spending_of)
 
     @cached_property
     def events(self) -> EventRepository:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import mimetypes
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -27,6 +28,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation.trans_real import parse_accept_lang_header
 
+from theodolite.bootstrap.observers import record_request
 from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.text import best_language
 from theodolite.web.access import open_to_all
@@ -48,6 +50,23 @@ _HEADERS = {
 
 
 _Answering = Callable[[HttpRequest], HttpResponse]
+
+
+def measured(get_response: _Answering) -> _Answering:
+    """Measure each request, and log it if the log is JSON; by the pattern of its address, which names nobody."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        started_s = time.perf_counter()
+        response = get_response(request)
+        record_request(
+            str(request.method),
+            request.resolver_match.route if request.resolver_match else "unknown",
+            response.status_code,
+            time.perf_counter() - started_s,
+        )
+        return response
+
+    return answer
 
 
 def closed_headers(get_response: _Answering) -> _Answering:

@@ -15,6 +15,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from theodolite.bootstrap.connections import SystemClock
+from theodolite.bootstrap.observers import process_observer
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.event_record import Tombstone, Withdrawal
 from theodolite.domain.session import Session, SessionState
@@ -34,7 +35,7 @@ _LOG = logging.getLogger(__name__)
 @cache
 def reply_manager() -> ReplyManager:
     """Return the manager of all replies in progress of this process."""
-    return ReplyManager(server_store, SystemClock(), bind_request_thread)
+    return ReplyManager(server_store, SystemClock(), bind_request_thread, process_observer())
 
 
 def close_session(hosted: HostedStudy, session: Session) -> None:

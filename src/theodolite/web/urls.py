@@ -231,5 +231,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("label/<slug:token>/", annotator_home.enter, name="label_door"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
     path("static/<slug:version>/<path:path>", middleware.static_file, name="static"),
 ]

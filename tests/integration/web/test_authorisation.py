@@ -104,6 +104,7 @@ PAGES: dict[str, object] = {
     "static": ANYBODY,
     "healthz": ANYBODY,
     "readyz": ANYBODY,
+    "metrics": ANYBODY,
     "no_address_page": ANYBODY,
     "no_confirmation_page": ANYBODY,
     "demo": ANYBODY,

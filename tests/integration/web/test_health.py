@@ -9,11 +9,13 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.test import Client
+from prometheus_client.parser import text_string_to_metric_families
 
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.web_settings import serving_settings
 from theodolite.config.serving import ServingSettings
 from theodolite.domain.event import Role
+from theodolite.web.models import HostedStudy
 
 
 @pytest.fixture
@@ -94,3 +96,59 @@ def test_probes_of_an_encrypted_server_need_no_proxy(stranger, monkeypatch):
 
 def test_a_foreign_host_name_is_refused(event):
     assert Client(SERVER_NAME="evil.example").get("/healthz").status_code == 400
+
+
+def metrics_of(client: Client, **headers: str) -> dict[str, list[tuple[dict[str, str], float]]]:
+    answer = client.get("/metrics", headers=headers)
+    assert answer.status_code == 200
+    families = text_string_to_metric_families(answer.content.decode())
+    samples = [sample for family in families for sample in family.samples]
+    return {
+        name: [(one.labels, one.value) for one in samples if one.name == name] for name in {s.name for s in samples}
+    }
+
+
+def test_metrics_of_an_event_are_read_by_prometheus(stranger):
+    before = metrics_of(stranger)
+    metrics = metrics_of(stranger)
+
+    assert metrics["theodolite_database_up"] == [({}, 1.0)]
+    assert metrics["theodolite_replies_in_progress"] == [({}, 0.0)]
+    assert [labels["version"] for labels, _ in metrics["theodolite_build_info"]] == [version("theodolite")]
+    assert {labels["study"] for labels, _ in metrics["theodolite_sessions"]} == {HostedStudy.objects.get().name}
+    of_metrics = {"method": "GET", "route": "metrics", "status": "200"}
+    name = "theodolite_http_request_duration_seconds_count"
+    counts = [sum(value for labels, value in one.get(name, []) if labels == of_metrics) for one in (before, metrics)]
+    assert counts[1] - counts[0] == 1
+
+
+def test_metrics_state_the_pattern_of_an_address_and_never_its_codes(stranger):
+    stranger.get("/join/a-secret-invitation/")
+
+    text = stranger.get("/metrics").content.decode()
+    assert "a-secret-invitation" not in text
+    assert 'route="join/' in text
+
+
+def test_metrics_are_for_this_machine(stranger):
+    assert stranger.get("/metrics", REMOTE_ADDR="203.0.113.9").status_code == 403
+    assert stranger.get("/metrics", headers={"x-forwarded-for": "203.0.113.9"}).status_code == 403
+    assert stranger.post("/metrics").status_code == 405
+
+
+def test_a_token_opens_the_metrics_to_other_machines(stranger, monkeypatch):
+    token = "a-token-of-more-than-20-characters"
+    monkeypatch.setattr(settings, "METRICS_TOKEN", token)
+
+    answer = stranger.get("/metrics", REMOTE_ADDR="203.0.113.9", headers={"authorization": f"Bearer {token}"})
+    assert answer.status_code == 200
+    assert stranger.get("/metrics").status_code == 403
+
+
+def test_an_unreachable_database_leaves_the_metrics_of_the_process(stranger, tmp_path, monkeypatch):
+    monkeypatch.setattr(settings, "WORKSPACE", tmp_path / "missing")
+    configure_django(database_settings(tmp_path / "missing"))
+
+    metrics = metrics_of(stranger)
+    assert metrics["theodolite_database_up"] == [({}, 0.0)]
+    assert "theodolite_http_request_duration_seconds_count" in metrics
