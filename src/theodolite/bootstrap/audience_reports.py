@@ -1,7 +1,8 @@
-"""Reports for one audience: the team of an application, operators, the public."""
+"""Reports for one audience: the team of an application, organisers, operators, the public."""
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from collections.abc import Callable
@@ -19,10 +20,17 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order import OrderMetrics
 from theodolite.domain.release import ReleasedRecords
+from theodolite.reporting.documents import CitedResults
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.report import report_pieces
-from theodolite.reporting.page.tuning import Section, operator_sections, team_sections
-from theodolite.reporting.results.document import results_pieces
+from theodolite.reporting.page.tuning import (
+    Section,
+    gate_sections,
+    operator_sections,
+    organiser_sections,
+    team_sections,
+)
+from theodolite.reporting.results.document import results_document, results_pieces
 from theodolite.usecases.audiences import Audience, AudienceKind, for_public, for_team
 from theodolite.usecases.releasing import anonymised, released_evidence
 
@@ -38,7 +46,7 @@ def write_audience_report(
 
     Args:
         context: The open study.
-        audience: A team, operators or the public.
+        audience: A team, organisers, operators or the public.
         out: Folder; the study's own if None.
         draw: Returns 64 random hexadecimal digits for new ids.
 
@@ -46,8 +54,30 @@ def write_audience_report(
         InputError: If a file is a link that leads out of the study's folder, or the review file has errors.
         StorageUnavailable: If a file cannot be written.
     """
+    if audience.kind is AudienceKind.ORGANISER:
+        return _write_complete(context, audience, out)
     evidence, findings = audience_results(context, audience, draw)
     return write_audience_files(context, audience, evidence, findings, out=out)
+
+
+def _write_complete(context: StudyContext, audience: Audience, out: str | None) -> WrittenFiles:
+    """Write the complete report of organisers, with real ids and names."""
+    folder = Path(out) if out else context.loaded.folder
+    report, results = (folder / name for name in audience_files(audience))
+    require_output_inside(context.loaded.folder, results, report)
+    evidence = context.evidence()
+    findings, facts = context.findings(evidence), facts_of(context)
+    sections = (*gate_sections(evidence, findings, facts), *sections_for_organisers(context, evidence, findings))
+    write_whole(results, results_pieces(evidence, findings, facts))
+    write_whole(report, report_pieces(evidence, findings, facts, report_assets(), sections=sections))
+    return WrittenFiles(report=str(report), results=str(results))
+
+
+def sections_for_organisers(context: StudyContext, evidence: Evidence, findings: Findings) -> tuple[Section, ...]:
+    """Return recruitment, blinding and the data card of a run."""
+    document = json.loads(json.dumps(results_document(evidence, findings, facts_of(context)), allow_nan=False))
+    consents = context.store.events.participants.release_consents(evidence.study.name)
+    return organiser_sections(evidence, findings, CitedResults(document), consents)
 
 
 def audience_results(

@@ -12,7 +12,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theodolite.bootstrap.audience_reports import audience_files, audience_results, write_audience_files
+from theodolite.bootstrap.audience_reports import (
+    audience_files,
+    audience_results,
+    sections_for_organisers,
+    write_audience_files,
+)
 from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
@@ -548,7 +553,9 @@ def _study(
         if audience not in _COMPLETE:
             return _for_audience(context, readers, file, folder / name, is_finished=is_finished)
         findings = context.findings(evidence)
-        written = write_reports(context, evidence, findings, out=str(folder / name))
+        is_organiser = readers.kind is AudienceKind.ORGANISER
+        sections = sections_for_organisers(context, evidence, findings) if is_organiser else ()
+        written = write_reports(context, evidence, findings, out=str(folder / name), audience=sections)
         return SeriesStudy(
             path=file.as_posix(),
             study=study,

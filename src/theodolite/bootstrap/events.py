@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from theodolite.bootstrap.audience_reports import write_audience_report
+from theodolite.bootstrap.audience_reports import sections_for_organisers, write_audience_report
 from theodolite.bootstrap.connections import SystemClock, open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
 from theodolite.bootstrap.plugins import resource_resolver
@@ -160,7 +160,9 @@ def event_results(
             message = "nothing can be measured yet: no dialogue has ended"
             raise InputError(message)
         out.mkdir(parents=True, exist_ok=True)
-        written = write_reports(context, evidence, context.findings(evidence), out=str(out))
+        findings = context.findings(evidence)
+        sections = sections_for_organisers(context, evidence, findings)
+        written = write_reports(context, evidence, findings, out=str(out), audience=sections)
         tested = {dialogue.application for dialogue in evidence.archive.dialogues()} if applications else set()
         for name in applications:
             if name in tested:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +24,7 @@ from theodolite.domain.plan import Sessions
 from theodolite.gateways.applications.connections import network_use
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.report import report_pieces
-from theodolite.reporting.page.tuning import gate_sections, plugin_sections
+from theodolite.reporting.page.tuning import Section, gate_sections, plugin_sections
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.show import failure_text, first_text, show_text
 from theodolite.reporting.terminal.summary import Places, summary_text
@@ -63,6 +64,7 @@ def write_reports(
     out: str | None = None,
     with_report: bool = True,
     took_s: float | None = None,
+    audience: Sequence[Section] = (),
 ) -> WrittenFiles:
     """Write results.json, a file for each measurement tree and report.html, and return where they are.
 
@@ -73,6 +75,7 @@ def write_reports(
         out: Folder; the study's own where None.
         with_report: Whether the HTML report is wanted too.
         took_s: Length of the sitting that led to it; seconds, None where there was none.
+        audience: Sections for the readers of the HTML report.
 
     Raises:
         InputError: If a file is a link that leads out of the study's folder.
@@ -88,7 +91,7 @@ def write_reports(
     for file, design in zip(trees, evidence.study.trees, strict=True):
         write_whole(file, tree_file_pieces(evidence, findings, design))
     if with_report:
-        sections = (*gate_sections(evidence, findings, facts), *plugin_sections(findings))
+        sections = (*gate_sections(evidence, findings, facts), *plugin_sections(findings), *audience)
         write_whole(report, report_pieces(evidence, findings, facts, report_assets(), sections=sections))
     replaced = before if before != evidence.study.name else ""
     return WrittenFiles(report=str(report) if with_report else "", results=str(results), replaced=replaced)

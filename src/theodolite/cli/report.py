@@ -52,6 +52,7 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
     or an application. `--for public` shows only texts without undecided
     identifiers; see  theodolite release. `--for operators` adds, for those who
     decide about a deployment, failures, upper ends and untested claims.
+    `--for organiser` adds recruitment, blinding and the data card.
 
     \b
     Examples
@@ -74,7 +75,7 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
             raise RunStopped(message)
         code = exit_code_for(evidence)
         readers = audience_named(audience, evidence.study)
-        if readers.kind in {AudienceKind.TEAM, AudienceKind.OPERATORS, AudienceKind.PUBLIC}:
+        if readers.kind is not AudienceKind.ENGINEER:
             return _report_for(context, readers, code, browser=browser, out=out, as_json=as_json)
         written = present_results(context, out=out, as_json=as_json, exit_code=code, evidence=evidence)
         if browser:

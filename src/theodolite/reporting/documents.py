@@ -229,7 +229,7 @@ def data_card(study: Study, results: CitedResults) -> DocumentTable:
         (("Dialogues",), (results.cite("/run/completed_dialogues"), " of ", results.cite("/run/planned_dialogues"))),
         (("Applications",), (_names(one.name for one in study.applications),)),
         (("Scenarios",), (_names(one.name for one in study.scenarios),)),
-        (("Levels of testing",), (_levels(study),)),
+        (("Levels of testing",), (_level_names(study),)),
         (("Guidelines",), (_names(one.name for one in study.guidelines),)),
         (("Annotators",), (Number("/instruments/annotators", _annotator_counts(study)),)),
         (("Risks",), (_names(one.name for one in study.risks) if study.risks else NOT_STATED,)),
@@ -486,9 +486,11 @@ def _short(results: CitedResults, pointer: str) -> Number:
 
 
 def _levels(study: Study) -> str:
-    if not study.levels:
-        return "Level of testing: model testing only."
-    return f"Levels of testing: {_names(plan.level.value for plan in study.levels)}."
+    return f"Levels of testing: {_level_names(study)}."
+
+
+def _level_names(study: Study) -> str:
+    return _names(plan.level.value for plan in study.levels) if study.levels else "model testing only"
 
 
 def _annotator_counts(study: Study) -> str:

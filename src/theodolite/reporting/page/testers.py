@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.event_record import BlindingAssessment, ExposureTally, LanguageTally, WithdrawalTally
+from theodolite.domain.event_record import (
+    BlindingAssessment,
+    EventFinding,
+    ExposureTally,
+    LanguageTally,
+    WithdrawalTally,
+)
 from theodolite.domain.findings.number import Significance, TaskTally
 from theodolite.domain.findings.realism import (
     GroupCover,
@@ -259,12 +265,7 @@ def event_view(subject: Subject) -> EventView | None:
     if finding is None:
         return None
     tables = (
-        Table(
-            title="Blinding",
-            caption="Did testers see through the blinding? First guesses at the end, against chance",
-            columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "So many by guessing alone"),
-            rows=tuple(_leak(leak) for leak in finding.leaks),
-        ),
+        blinding_table(finding),
         Table(
             title="Exposure",
             caption="What people went through, in sessions that are over",
@@ -286,7 +287,17 @@ def event_view(subject: Subject) -> EventView | None:
     return EventView(
         tables=tuple(table for table in tables if table.rows),
         languages=_languages(finding.languages),
-        withdrawals=tuple(_withdrawal(tally) for tally in finding.withdrawals),
+        withdrawals=tuple(withdrawal_text(tally) for tally in finding.withdrawals),
+    )
+
+
+def blinding_table(finding: EventFinding) -> Table:
+    """Return how often testers guessed the application or level, against chance; without rows if nobody was asked."""
+    return Table(
+        title="Blinding",
+        caption="Did testers see through the blinding? First guesses at the end, against chance",
+        columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "So many by guessing alone"),
+        rows=tuple(_leak(leak) for leak in finding.leaks),
     )
 
 
@@ -327,7 +338,8 @@ def _sessions_text(tally: LanguageTally) -> str:
     return f"{figures.number_of(tally.n_sessions, 'session')}, {figures.number_of(tally.n_dialogues, 'dialogue')}"
 
 
-def _withdrawal(tally: WithdrawalTally) -> str:
+def withdrawal_text(tally: WithdrawalTally) -> str:
+    """Return how many people withdrew and what of theirs, as a sentence."""
     people = figures.number_of(tally.n_people, "person", "people")
     counts = {"session": tally.sessions, "dialogue": tally.dialogues, "answer": tally.answers}
     removed = ", ".join(figures.number_of(n, noun) for noun, n in counts.items())

@@ -1,24 +1,29 @@
-"""Sections that a report has for one audience: hints for the team of an application, limits for operators."""
+"""Sections that a report has for one audience: a team, the organisers of an event, operators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from theodolite.domain.estimate import Estimate, Findings
+from theodolite.domain.event import LevelPlan
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.gate import GateForm
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
+from theodolite.domain.session import Session, SessionState
+from theodolite.reporting.documents import CitedResults, data_card, plain_text
 from theodolite.reporting.facts import RunFacts
+from theodolite.reporting.page.testers import blinding_table, withdrawal_text
 from theodolite.reporting.queries.cases import cases_of, rules_of, title_of
 from theodolite.reporting.queries.dispositions import ApplicationAccount, application_accounts
 from theodolite.reporting.queries.gates import gate_facts, gate_results, reason_text, subject_text
 from theodolite.reporting.queries.gates import rate_text as gate_rate_text
 from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
-from theodolite.reporting.tables import Column, Table
+from theodolite.reporting.tables import Column, ColumnKind, Table
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.descriptions import criteria_facts, heading_of
 from theodolite.reporting.words.estimates import plugin_value_text, rate_text
 
 
@@ -149,6 +154,80 @@ def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, 
         "Rates describe the scenarios and testers of this study; another deployment has other users and other limits.",
     )
     return (Section(name="operation", title="Limits for operators", paragraphs=lead, tables=tuple(tables)),)
+
+
+def organiser_sections(
+    evidence: Evidence, findings: Findings, results: CitedResults, consents: Collection[str]
+) -> tuple[Section, ...]:
+    """Return recruitment, blinding and data card, for the organisers of an event.
+
+    Args:
+        evidence: Everything that the run holds.
+        findings: Everything that was measured on it.
+        results: The results file of the run.
+        consents: Keys of participants who agreed to public releases.
+    """
+    card = data_card(evidence.study, results)
+    rows = tuple(tuple(map(plain_text, row)) for row in card.rows)
+    data = Section(
+        name="data-card",
+        title="Data card",
+        paragraphs=(
+            "The command theodolite document writes this card with a link for each number, and seven more documents.",
+        ),
+        tables=(_table("Data card", card.columns, rows),),
+    )
+    return (*_recruitment(evidence, findings, consents), data)
+
+
+def _recruitment(evidence: Evidence, findings: Findings, consents: Collection[str]) -> Iterator[Section]:
+    """Yield who took part, and what testers knew of the application; nothing for a study without people."""
+    sessions = evidence.event.sessions
+    levels = [level for level in evidence.study.levels if level.people]
+    if not sessions and not levels:
+        return
+    people = {one.participant for one in sessions if one.state is not SessionState.WITHDRAWN}
+    agreed, everybody = people & set(consents), figures.number_of(len(people), "person", "people")
+    lead = [f"{len(agreed)} of {everybody} with a session agreed to public releases."]
+    finding = findings.event
+    lead += [withdrawal_text(tally) for tally in finding.withdrawals] if finding else []
+    tables = [_level_table(levels, sessions)]
+    if finding and finding.leaks:
+        tables.append(blinding_table(finding))
+    else:
+        lead.append("Blinding: nobody has guessed the application or the level.")
+    if stated := criteria_facts(evidence.criteria):
+        tables.append(_table("Criteria for annotators", ("Statement", "Text"), stated))
+    yield Section(name="recruitment", title="Recruitment and blinding", paragraphs=tuple(lead), tables=tuple(tables))
+
+
+_STATES: Final = (SessionState.COMPLETE, SessionState.INTERRUPTED, SessionState.FAILED, SessionState.WITHDRAWN)
+
+
+def _level_table(levels: Sequence[LevelPlan], sessions: Sequence[Session]) -> Table:
+    """Return people and sessions by level, against the plan; people beyond the plan are counted too."""
+    planned = {one.level: one for one in levels}
+    rows: list[tuple[str, ...]] = []
+    for level in dict.fromkeys([*planned, *(one.level for one in sessions)]):
+        own = [one for one in sessions if one.level is level]
+        states = Counter(one.state for one in own)
+        design = planned.get(level)
+        numbers = (
+            design.people if design else 0,
+            len({one.participant for one in own}),
+            design.people * design.sessions if design else 0,
+            len(own),
+            *(states[state] for state in _STATES),
+        )
+        rows.append((level.value, *map(figures.count, numbers)))
+    titles = ("Level", "People planned", "People with a session", "Sessions planned", "Sessions", "Complete")
+    columns = (*titles, "Left early", "Without a reply", "Withdrawn")
+    return Table(
+        title="Recruitment",
+        caption="People and sessions by level, against the plan",
+        columns=(Column(columns[0]), *(Column(title, ColumnKind.COUNT) for title in columns[1:])),
+        rows=tuple(rows),
+    )
 
 
 def _table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
