@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,24 @@ def test_the_page_words_rates_as_the_study_s_own_report_does(run: Path) -> None:
     assert "The studies hold 2 versions of guideline spoils" in text
     assert 'href="cinema-study/report.html"' in text
     assert "<script" not in text
+
+
+def test_each_rate_of_ten_dialogues_or_more_has_a_bar_on_one_scale(run: Path) -> None:
+    document, page = reported(run)
+    drawn = [rate for rate in document["rates"] if rate["value"] is not None and rate["n"] >= 10]
+    scales = set(re.findall(r'<svg class="scale".*?</svg>', page, re.DOTALL))
+
+    assert 0 < len(drawn) == page.count('<svg class="strip')
+    assert len(scales) == 1
+
+
+def test_organisers_of_a_series_get_the_data_card_of_each_study(run: Path) -> None:
+    ended = command("report", run / "series" / "spring.yaml", "--for", "organiser")
+    report = (run / "series-report-spring" / "cinema-study" / "report.html").read_text()
+
+    assert ended.code == 0, ended.err
+    assert "Data card" in report
+    assert "People and sessions by level" not in report
 
 
 def test_a_report_changes_no_version_of_code_beside_the_study(run: Path) -> None:

@@ -11,6 +11,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event import Series
 from theodolite.domain.tree_finding import NodeFinding
 from theodolite.domain.undefined_reasons import undefined_text
+from theodolite.reporting.interval_bars import IntervalBar, axis_end, bar_of, scale_of
 from theodolite.reporting.page.report import policy_of, style_of
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
@@ -43,12 +44,16 @@ class FigureCell:
         interval: Its interval; empty for none.
         missing: What it could not see; empty for nothing.
         is_undefined: Whether there is no figure, and `words` say why.
+        bar: Its interval on the scale of all rates; None for none.
+        tint: Number of the application's colour.
     """
 
     words: str
     interval: str = ""
     missing: str = ""
     is_undefined: bool = False
+    bar: IntervalBar | None = None
+    tint: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,7 @@ class SeriesTable:
         notes: What the reader must know before comparing.
         columns: Headings of the columns.
         rows: First cell, what stands below it, depth, and the other cells; None where nothing was tested.
+        axis: Position and text of each tick of the bars; empty for a table without bars.
     """
 
     title: str
@@ -68,6 +74,7 @@ class SeriesTable:
     notes: tuple[str, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, str, int, tuple[FigureCell | None, ...]], ...]
+    axis: tuple[tuple[float, str], ...] = ()
 
 
 def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Sequence[str] = ()) -> str:
@@ -78,7 +85,8 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         assets: Path below `resources/report` to text.
         absent: Files of studies that have not been run.
     """
-    style = style_of(assets)
+    style, tables = style_of(assets), rule_tables(results)
+    end = axis_end(rate for table in tables for row in table.rows for rate in row.rates.values() if _has_bar(rate))
     environment = Environment(
         loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
         autoescape=True,
@@ -99,7 +107,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
         deviations=deviations(results),
         untested=results.untested(),
         coverage=_coverage(results),
-        rates=[_rate_table(table, results) for table in rule_tables(results)],
+        rates=[_rate_table(table, results, end) for table in tables],
         sessions=_sessions(results),
         trees=[_tree_table(table) for table in tree_tables(results)],
         studies=[(study, _facts(study)) for study in results.studies],
@@ -139,7 +147,7 @@ def _where(one: SeriesStudy) -> str:
     return f"{one.study.name} ({', '.join(one.levels)})"
 
 
-def _rate_table(table: RuleTable, results: SeriesResults) -> SeriesTable:
+def _rate_table(table: RuleTable, results: SeriesResults, end: float) -> SeriesTable:
     is_versioned = len(table.versions) > 1
     note = (
         f"The studies hold {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
@@ -150,14 +158,19 @@ def _rate_table(table: RuleTable, results: SeriesResults) -> SeriesTable:
         about=f"Dialogues with {table.condition}.",
         notes=(note,) if is_versioned else (),
         columns=("Study", *results.applications),
-        rows=tuple(_rate_row(row, table, results, is_versioned=is_versioned) for row in table.rows),
+        rows=tuple(_rate_row(row, table, results.applications, end) for row in table.rows),
+        axis=scale_of(end) if any(_has_bar(rate) for row in table.rows for rate in row.rates.values()) else (),
     )
 
 
 def _rate_row(
-    row: RateRow, table: RuleTable, results: SeriesResults, *, is_versioned: bool
+    row: RateRow, table: RuleTable, applications: Sequence[str], end: float
 ) -> tuple[str, str, int, tuple[FigureCell | None, ...]]:
-    cells = [_rate_cell(row.rates[name]) if name in row.rates else None for name in results.applications]
+    cells = [
+        _rate_cell(row.rates[name], end, number % _TINTS) if name in row.rates else None
+        for number, name in enumerate(applications)
+    ]
+    is_versioned = len(table.versions) > 1
     version = row.versions.get(f"guideline {table.guideline}", "")[:_SHORT] if is_versioned else ""
     parts = [*_conditions(row), f"version {version}" if version else ""]
     return row.study.study.name, "; ".join(part for part in parts if part), int(row.subject.is_part), tuple(cells)
@@ -173,14 +186,28 @@ def _conditions(row: RateRow) -> Iterator[str]:
     yield "by " + ", ".join(title_of(one.study, name) for name in subject.annotators) if subject.annotators else ""
 
 
-def _rate_cell(rate: Rate) -> FigureCell:
+_TINTS = 8
+"""Colours of applications; count."""
+
+
+def _has_bar(rate: Rate) -> bool:
+    return rate.estimate is not None and rate.estimate.n >= figures.FEW
+
+
+def _rate_cell(rate: Rate, end: float, tint: int) -> FigureCell:
     result, missing = rate.measurement.result, unmeasured_words(rate)
     if isinstance(result, Undefined):
         return FigureCell(words=undefined_text(result), missing=missing, is_undefined=True)
     words = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
         return FigureCell(words=words, missing=missing)
-    return FigureCell(words=f"{words}, {figures.percent(result.value)}", interval=interval_words(rate), missing=missing)
+    return FigureCell(
+        words=f"{words}, {figures.percent(result.value)}",
+        interval=interval_words(rate),
+        missing=missing,
+        bar=bar_of(rate, end),
+        tint=tint,
+    )
 
 
 def _sessions(results: SeriesResults) -> SeriesTable:
