@@ -28,6 +28,7 @@ from theodolite.reporting.page.tuning import (
     gate_sections,
     operator_sections,
     organiser_sections,
+    plugin_sections,
     team_sections,
 )
 from theodolite.reporting.results.document import results_document, results_pieces
@@ -67,7 +68,11 @@ def _write_complete(context: StudyContext, audience: Audience, out: str | None) 
     require_output_inside(context.loaded.folder, results, report)
     evidence = context.evidence()
     findings, facts = context.findings(evidence), facts_of(context)
-    sections = (*gate_sections(evidence, findings, facts), *sections_for_organisers(context, evidence, findings))
+    sections = (
+        *gate_sections(evidence, findings, facts),
+        *plugin_sections(findings),
+        *sections_for_organisers(context, evidence, findings),
+    )
     write_whole(results, results_pieces(evidence, findings, facts))
     write_whole(report, report_pieces(evidence, findings, facts, report_assets(), sections=sections))
     return WrittenFiles(report=str(report), results=str(results))
