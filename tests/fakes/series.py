@@ -45,6 +45,11 @@ def create_series(folder: Path, passes: int = 2) -> dict[str, Any]:
     return _called("make", folder, str(passes))
 
 
+def create_five_categories(folder: Path) -> dict[str, Any]:
+    """Make a series of two dialogues of three turns; Ben and Cara annotate them in the five shipped categories."""
+    return _called("five", folder)
+
+
 def expired(folder: Path) -> None:
     """Let the time of all reservations be over."""
     _called("expire", folder)
@@ -78,7 +83,7 @@ def _main(act: str, folder: Path, passes: int = 2) -> None:
     from theodolite.config.serving import ServingSettings
 
     open_server(Serving(workspace=workspace_for(folder), settings=ServingSettings()))
-    acts = {"expire": _expire, "judge": _judge, "certify": _validate}
+    acts = {"expire": _expire, "judge": _judge, "certify": _validate, "five": _make_five_categories}
     sys.stdout.write(json.dumps(_make(passes) if act == "make" else acts[act]()))
 
 
@@ -198,6 +203,36 @@ def _make(passes: int) -> dict[str, Any]:
     add_dialogues(records(), queue, keys[:2])
     cookies = {name: _cookie(name, role, hosted) for name, role in PEOPLE.items()}
     _clear(records(), queue, passes)
+    return {"study": hosted.token, "cookies": cookies}
+
+
+def _make_five_categories() -> dict[str, Any]:
+    from theodolite.annotation.quality import admit
+    from theodolite.annotation.queues import add_dialogues, open_queue
+    from theodolite.annotation.rules import design_of
+    from theodolite.config.load_context import shipped
+    from theodolite.config.schemas import read_schema
+    from theodolite.demo.people import invented_study, keep_dialogues, let_begin
+    from theodolite.domain.event import AnnotationProcess
+    from theodolite.web.annotator.home import records
+    from theodolite.web.models import HostedStudy
+
+    file = Path(str(shipped("schemas"))) / "aria-five-categories.yaml"
+    schema, study = read_schema(file.read_text(), file.stem).schema, invented_study()
+    study = replace(study, schemas=(schema,), guidelines=tuple(category.guideline for category in schema.categories))
+    hosted = HostedStudy.objects.create(name="series", title="Orrery Bay", state=HostedStudy.State.OPEN)
+    turns = [["Where was it shot?", "On an island."], ["And when?", "In May."], ["Thank you.", "You are welcome."]]
+    dialogue = {"level": "field testing", "application": "toy-guard", "turns": turns}
+    keys = keep_dialogues(study, [dialogue, dialogue])
+    process = AnnotationProcess(passes=2, pass_mark=0.0, practice=False)
+    design = replace(design_of(study.name, schema, process), first="")
+    queue = open_queue(records(), hosted.token, study, design, by="test")
+    add_dialogues(records(), queue, keys)
+    cookies = {name: _cookie(name, role, hosted) for name, role in PEOPLE.items()}
+    for name in ("ben", "cara"):
+        let_begin(queue, name)
+        for category in schema.categories:
+            admit(records(), queue, name, category.name, by="sami", reason="trained before")
     return {"study": hosted.token, "cookies": cookies}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -156,7 +157,9 @@ HISTORY = 10
 """Submissions that an annotator may look at and change again; count."""
 
 
-def next_work(records: RecordCache, queue: str, participant: str, *, category: str = "") -> Reservation | None:
+def next_work(
+    records: RecordCache, queue: str, participant: str, *, category: str = "", is_sequence: bool = False
+) -> Reservation | None:
     """Return the work that an annotator holds, or reserve the next one; None where nothing is left for them.
 
     One transaction: reservations whose time is over end, then the item is chosen by
@@ -167,6 +170,7 @@ def next_work(records: RecordCache, queue: str, participant: str, *, category: s
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         category: Only this category; empty for any.
+        is_sequence: Whether all other categories of the dialogue that the annotator may take are reserved too.
     """
     row = queue_of(queue)
     process = records.design(row.design_id).process
@@ -178,7 +182,39 @@ def next_work(records: RecordCache, queue: str, participant: str, *, category: s
         if held is not None:
             return reservation_of(_renewed(held, process))
         item = candidates(records, row, participant, category).first()
-        return None if item is None else reservation_of(take(records, item, participant))
+        if item is None:
+            return None
+        taken = take(records, item, participant)
+        if is_sequence and not category:
+            for other in candidates(records, row, participant).filter(dialogue=item.dialogue_id, again=item.again):
+                take(records, other, participant)
+        return reservation_of(taken)
+
+
+def sequence_of(records: RecordCache, token: str, participant: str) -> tuple[str, ...]:
+    """Return the tokens of the reservations that are annotated together with one, itself included.
+
+    These are the annotator's reservations on the same dialogue, in the order of the queue's
+    categories. Those that expired belong to them, so that no saved answer disappears from the page.
+    A submitted or released reservation stands alone.
+
+    Raises:
+        NotFound: If the reservation is not one's own.
+    """
+    row = own_reservation(token, participant)
+    states = [RESERVED, ReservationState.EXPIRED.value]
+    if row.state not in states:
+        return (token,)
+    own = ReservationRow.objects.filter(
+        item__queue=row.item.queue_id,
+        item__dialogue=row.item.dialogue_id,
+        item__again=row.item.again,
+        participant__key=participant,
+        state__in=states,
+    )
+    by_category = dict(own.order_by("-id").values_list("item__category", "token"))
+    categories = [category.name for category in records.design(row.item.queue.design_id).categories]
+    return tuple(by_category[name] for name in categories if name in by_category)
 
 
 def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | None:
@@ -296,6 +332,19 @@ def resume(records: RecordCache, token: str, participant: str) -> Reservation:
         if row.state in {ReservationState.EXPIRED.value, ReservationState.RELEASED.value}:
             return reservation_of(take(records, row.item, participant))
     return reservation_of(row)
+
+
+def resume_sequence(records: RecordCache, token: str, participant: str) -> None:
+    """Come back to all categories of a dialogue; see `resume`. A category that somebody else has taken stays expired.
+
+    Raises:
+        Conflict: If somebody else has taken the named one.
+        NotFound: If it is not one's own.
+    """
+    resume(records, token, participant)
+    for other in sequence_of(records, token, participant):
+        with suppress(Conflict):
+            resume(records, other, participant)
 
 
 def release(token: str, participant: str, *, reason: str = "") -> None:

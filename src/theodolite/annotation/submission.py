@@ -118,6 +118,16 @@ def undo(token: str, participant: str) -> OpenQuestion | None:
     return OpenQuestion(question=last.question, turn=last.turn or None)
 
 
+def last_changed(tokens: Sequence[str], token: str) -> str:
+    """Return the reservation in which an answer was changed last, without changes that were undone; else `token`."""
+    if len(tokens) < 2:
+        return token
+    rows = list(DraftRow.objects.filter(reservation__token__in=tokens).order_by("id").select_related("reservation"))
+    undone = {(row.reservation_id, row.undoes) for row in rows if row.undoes is not None}
+    steps = [row for row in rows if row.undoes is None and (row.reservation_id, row.number) not in undone]
+    return str(steps[-1].reservation.token) if steps else token
+
+
 def _place(row: DraftRow) -> tuple[str, int]:
     return row.question, row.turn
 
@@ -202,6 +212,35 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
             route_on(records, reservation.item)
         let_judges_take(records, queue)
         return Submitted(revision=reservation.revision)
+
+
+def submit_sequence(records: RecordCache, token: str, others: Sequence[str], participant: str) -> bool:
+    """Submit all annotations of one dialogue, or none of them if any has open questions; tell whether it did.
+
+    Of the other ones, those whose time is over and whose place is taken are left out.
+
+    Args:
+        records: Where the queue's design is stored.
+        token: A reservation.
+        others: Reservations of other categories on the same page.
+        participant: Opaque key of the annotator.
+
+    Raises:
+        Conflict: If the first one ended and its place is taken, or a review has begun.
+        NotFound: If a reservation is not one's own.
+    """
+    queue = own_reservation(token, participant).item.queue
+    with transaction.atomic():
+        one_at_a_time(f"queue {queue.token}")
+        expire(queue)
+        rows = [own_reservation(other, participant) for other in others if other != token]
+        kept = [row for row in rows if ReservationState(row.state).is_live or row.item.live < row.item.passes]
+        tokens = [token, *(str(row.token) for row in kept)]
+        if any(task(records, each, participant).open for each in tokens):
+            return False
+        for each in tokens:
+            submit(records, each, participant)
+    return True
 
 
 def _n_sat(reservation: ReservationRow) -> int:

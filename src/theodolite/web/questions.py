@@ -296,9 +296,9 @@ def key_parts(key: str) -> tuple[str, int | None]:
     return (question, int(turn)) if at and turn.isdecimal() else (key, None)
 
 
-def field_name(ref: OpenQuestion, prefix: str = PREFIX) -> str:
-    """Return the name of a question's field, e.g. `a:tone@2` for turn 2."""
-    return f"{prefix}:{question_key(ref.question, ref.turn)}"
+def field_name(ref: OpenQuestion, prefix: str = PREFIX, scope: str = "") -> str:
+    """Return the name of a question's field, e.g. `a:tone@2` for turn 2, `a:style/tone@2` in the scope `style/`."""
+    return f"{prefix}:{scope}{question_key(ref.question, ref.turn)}"
 
 
 def question_field(
@@ -307,6 +307,7 @@ def question_field(
     answers: Sequence[Answer],
     *,
     prefix: str = PREFIX,
+    scope: str = "",
     is_asked: bool,
     is_open: bool,
 ) -> Field:
@@ -317,10 +318,11 @@ def question_field(
         ref: The dialogue, or one of its turns.
         answers: The answers so far.
         prefix: Prefix of the name of the field.
+        scope: What precedes the question in the name of the field, where a form has several instruments.
         is_asked: Whether the answers so far open the question.
         is_open: Whether it has no answer yet.
     """
-    name = field_name(ref, prefix)
+    name = field_name(ref, prefix, scope)
     tag = "q-" + "-".join(char if char.isalnum() else f"{ord(char):x}" for char in name)
     own = [answer for answer in answers if (answer.question, answer.turn) == (ref.question, ref.turn)]
     chosen = {submitted_value(answer) for answer in own}

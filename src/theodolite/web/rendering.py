@@ -7,6 +7,7 @@ may not load, run, link or imitate anything of the page.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -347,6 +348,26 @@ def safe_html(text: str) -> SafeString:
         return _formatted(text)
     cut = text.rfind("\n", 0, LONGEST_FORMATTED) + 1 or LONGEST_FORMATTED
     return format_html("{}<pre>{}</pre>", _formatted(text[:cut]), text[cut:])
+
+
+_BLOCK = re.compile(r"\s|[-*+#>|~`]|\d+[.)]\s|[^|]*\|")
+"""Begin of a line that belongs to a block of Markdown; any other line is a paragraph of its own."""
+
+
+def line_html(text: str) -> SafeString:
+    """Return Markdown as HTML in which each plain line is a paragraph, so that a search finds lines.
+
+    Args:
+        text: Anything; see `safe_html`.
+    """
+    lines: list[str] = []
+    is_fenced = was_plain = False
+    for line in text.splitlines():
+        is_fence = line.lstrip().startswith(("```", "~~~"))
+        is_plain = bool(line) and not is_fenced and not _BLOCK.match(line)
+        lines += ["", line] if is_plain and was_plain else [line]
+        was_plain, is_fenced = is_plain, is_fenced != is_fence
+    return safe_html("\n".join(lines))
 
 
 @functools.lru_cache(maxsize=256)

@@ -363,10 +363,11 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
         """Fields, in the order of the page."""
 
         model = Comfort
-        fields = ("language", "keys", "enter_sends", "streams", "text_size", "colours")
+        fields = ("language", "keys", "advances", "enter_sends", "streams", "text_size", "colours")
         widgets = {"text_size": RadioSelect, "colours": RadioSelect}  # noqa: RUF012 - read once by Django
         labels = {  # noqa: RUF012
             "keys": lazy("Enable single-letter shortcuts"),
+            "advances": lazy("Annotation: a single choice leads to the next question"),
             "enter_sends": lazy("Enter sends a message (otherwise Shift+Enter)"),
             "streams": lazy("Replies appear word by word (otherwise when complete)"),
             "text_size": lazy("Text size"),

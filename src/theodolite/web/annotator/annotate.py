@@ -1,4 +1,4 @@
-"""Annotate one dialogue by the questions of one category: answer one by one, then submit."""
+"""Annotate one dialogue by the questions of all categories that are reserved: answer one by one, then submit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from theodolite.annotation.rules import IMPARTIALITY_RULES
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind, FeedbackThread, ThreadEnd
 from theodolite.domain.annotating.work import AnnotatorTask, ReservationState
-from theodolite.domain.errors import InputError, TheodoliteError
+from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question
@@ -29,6 +29,7 @@ from theodolite.web.annotator.annotation_page import (
     ItemGroup,
     Key,
     annotation_page,
+    in_sequence,
     parse_item,
 )
 from theodolite.web.annotator.home import (
@@ -95,15 +96,83 @@ class Frame:
         return f"{self.address}submit/" if self.is_work else self.address
 
 
-def page_of_task(task: AnnotatorTask) -> AnnotationPage:
+def page_of_task(task: AnnotatorTask, scope: str = "") -> AnnotationPage:
     """Return the questions of a task with the answers so far."""
     title = humanize(task.guideline.name)
-    return annotation_page(task.guideline, task.dialogue, task.answers, title=title, order=task.order)
+    return annotation_page(task.guideline, task.dialogue, task.answers, title=title, order=task.order, scope=scope)
 
 
-def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
-    """Return what stands around the questions of a task."""
-    category, token = task.reservation.category, task.reservation.token
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSequence:
+    """The tasks that one page shows: all categories of a dialogue that the annotator has reserved.
+
+    Attributes:
+        main: The task that the address names.
+        tasks: All tasks, in order; those whose text differs from the main one's have a page of their own.
+    """
+
+    main: AnnotatorTask
+    tasks: tuple[AnnotatorTask, ...]
+
+    def scope(self, task: AnnotatorTask) -> str:
+        """Return what precedes the questions of a task in their keys."""
+        is_main = task.reservation.token == self.main.reservation.token
+        return "" if is_main else f"{task.reservation.category}/"
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Tokens of the reservations."""
+        return tuple(task.reservation.token for task in self.tasks)
+
+    @property
+    def categories(self) -> frozenset[str]:
+        """Names of the categories."""
+        return frozenset(task.reservation.category for task in self.tasks)
+
+    @property
+    def page(self) -> AnnotationPage:
+        """The page with the questions of all tasks."""
+        return in_sequence([page_of_task(task, self.scope(task)) for task in self.tasks])
+
+    def with_task(self, saved: AnnotatorTask) -> TaskSequence:
+        """Return the sequence with a task as it is now."""
+        token = saved.reservation.token
+        tasks = tuple(saved if task.reservation.token == token else task for task in self.tasks)
+        return replace(self, tasks=tasks, main=saved if self.main.reservation.token == token else self.main)
+
+
+def sequence_at(annotator: AnnotatorContext, reservation: str) -> TaskSequence:
+    """Return the tasks of the page of a reservation."""
+    main = submission.task(annotator.records, reservation, annotator.participant)
+    tokens = assignment.sequence_of(annotator.records, reservation, annotator.participant)
+    tasks = tuple(
+        main if token == reservation else submission.task(annotator.records, token, annotator.participant)
+        for token in tokens
+    )
+    return TaskSequence(main=main, tasks=tuple(task for task in tasks if task.dialogue == main.dialogue))
+
+
+def task_of_key(annotator: AnnotatorContext, reservation: str, key: Key) -> tuple[AnnotatorTask, str]:
+    """Return the task that a key of the page of a reservation belongs to, and the scope of the key.
+
+    Raises:
+        Conflict: If the category is no longer part of the page.
+    """
+    category, slash, _ = key.rpartition("/")
+    if slash:
+        sequence = sequence_at(annotator, reservation)
+        task = next((task for task in sequence.tasks if task.reservation.category == category), None)
+        if task is None:
+            message = f"`{humanize(category)}` is no longer part of this page; its saved answers are kept"
+            raise Conflict(message)
+        return task, sequence.scope(task)
+    return submission.task(annotator.records, reservation, annotator.participant), ""
+
+
+def frame_of(annotator: AnnotatorContext, sequence: TaskSequence) -> Frame:
+    """Return what stands around the questions of a page."""
+    task, categories = sequence.main, sequence.categories
+    token = task.reservation.token
     own = cases.own_threads(annotator.queue, annotator.participant)
     returned = {
         check.reservation: check.comment for check in quality.returned_to(annotator.queue, annotator.participant)
@@ -114,15 +183,19 @@ def frame_of(annotator: AnnotatorContext, task: AnnotatorTask) -> Frame:
         saved=said_time(task.saved),
         is_held=task.reservation.state is ReservationState.RESERVED,
         is_work=True,
-        threads=tuple(thread for thread in own if thread.anchor.category == category),
-        faq=_settled(annotator, ThreadEnd.FAQ, category),
-        additions=_not_written(task.guideline, _settled(annotator, ThreadEnd.GUIDELINE, category)),
+        threads=tuple(thread for thread in own if thread.anchor.category in categories),
+        faq=tuple(text for one in sequence.tasks for text in _settled(annotator, ThreadEnd.FAQ, one)),
+        additions=tuple(
+            text
+            for one in sequence.tasks
+            for text in _not_written(one.guideline, _settled(annotator, ThreadEnd.GUIDELINE, one))
+        ),
         returned=returned.get(token, ""),
     )
 
 
-def _settled(annotator: AnnotatorContext, end: ThreadEnd, category: str) -> tuple[str, ...]:
-    return tuple(text for _, text in cases.settled(annotator.queue, end=end, category=category))
+def _settled(annotator: AnnotatorContext, end: ThreadEnd, task: AnnotatorTask) -> tuple[str, ...]:
+    return tuple(text for _, text in cases.settled(annotator.queue, end=end, category=task.reservation.category))
 
 
 def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,16 +215,15 @@ def progress_of(annotator: AnnotatorContext) -> str:
     return f"{done} of about {done + n_reserved + left} today"
 
 
-def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPage) -> tuple[AnnotationPage, str]:
-    """Return a sheet in the language of who asks, with that language; as it is, and none, where it cannot be."""
+def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPage) -> AnnotationPage:
+    """Return a page in the language of the reader; categories that are not translated stay as they are."""
     if not chosen(request) and not asked_for(request):
-        return page, ""
+        return page
     with suppress(Http404, TheodoliteError):  # a queue without a study's files
         study = event_of(annotator.access.hosted).study
         read = read_study(study, read_language(request, languages_of(study)))
-        translated = in_language(page, study, read)
-        return translated, read.language if translated is not page else ""
-    return page, ""
+        return in_sequence([in_language(part, study, read) for part in page.sequence])
+    return page
 
 
 def in_language(page: AnnotationPage, study: Study, read: LocalisedStudy) -> AnnotationPage:
@@ -174,7 +246,14 @@ def in_language(page: AnnotationPage, study: Study, read: LocalisedStudy) -> Ann
     questions = {question.name: question for question in guideline.instrument.questions}
     cards = tuple(_put(card, questions) for card in page.cards)
     shown = replace(guideline, examples=page.guideline.examples)
-    return replace(page, guideline=shown, instrument=guideline.instrument, cards=cards, title=title or page.title)
+    return replace(
+        page,
+        guideline=shown,
+        instrument=guideline.instrument,
+        cards=cards,
+        title=title or page.title,
+        language=read.language,
+    )
 
 
 def _put(card: ItemGroup, questions: dict[str, Question]) -> ItemGroup:
@@ -192,7 +271,11 @@ def take(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if must_choose(annotator):
         return redirect(annotator.address("topics"))
     reservation = assignment.next_work(
-        annotator.records, annotator.queue, annotator.participant, category=request.POST.get("category", "")
+        annotator.records,
+        annotator.queue,
+        annotator.participant,
+        category=request.POST.get("category", ""),
+        is_sequence=True,
     )
     if reservation is None:
         messages.info(request, "No tasks available.")
@@ -205,9 +288,8 @@ def take(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 @annotator_view
 def annotation(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Show a dialogue with its questions."""
-    assignment.resume(annotator.records, reservation, annotator.participant)
-    task = submission.task(annotator.records, reservation, annotator.participant)
-    return _page(request, annotator, task, start=request.GET.get("at", ""))
+    assignment.resume_sequence(annotator.records, reservation, annotator.participant)
+    return _page(request, annotator, sequence_at(annotator, reservation), start=request.GET.get("at", ""))
 
 
 @allowed(Role.ANNOTATOR)
@@ -215,12 +297,16 @@ def annotation(request: HttpRequest, annotator: AnnotatorContext, reservation: s
 @annotator_view
 def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Save an answer, or all answers of a page without scripts."""
-    task = submission.task(annotator.records, reservation, annotator.participant)
-    task, problems = _saved(request, annotator, task)
+    if key := request.POST.get("key", ""):
+        task, scope = task_of_key(annotator, reservation, key)
+        task, problems = _saved(request, annotator, task, scope)
+        if wants_json(request):
+            return _told(task, scope, problem=next(iter(problems.values()), ""))
+    sequence, problems = _all_saved(request, annotator, sequence_at(annotator, reservation))
     if wants_json(request):
-        return _told(task, problem=next(iter(problems.values()), ""))
+        return _told(sequence.main, "", problem=next(iter(problems.values()), ""))
     if problems:
-        return _page(request, annotator, task, problems=problems, problem="Not everything could be saved.")
+        return _page(request, annotator, sequence, problems=problems, problem="Not everything could be saved.")
     messages.success(request, "Saved.")
     return redirect(annotator.address("annotation", reservation=reservation))
 
@@ -230,13 +316,16 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
 @annotator_view
 def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Undo the last saved answer."""
-    ref = submission.undo(reservation, annotator.participant)
-    key = question_key(ref.question, ref.turn) if ref else ""
+    tokens = assignment.sequence_of(annotator.records, reservation, annotator.participant)
+    token = submission.last_changed(tokens, reservation)
+    ref = submission.undo(token, annotator.participant)
+    task = submission.task(annotator.records, token, annotator.participant)
+    scope = "" if token == reservation else f"{task.reservation.category}/"
+    key = scope + question_key(ref.question, ref.turn) if ref else ""
     if not wants_json(request):
         return redirect(f"{annotator.address('annotation', reservation=reservation)}?at={key}")
-    task = submission.task(annotator.records, reservation, annotator.participant)
-    item = page_of_task(task).item(key)
-    return _told(task, undone=_as_before(item) if item else None, problem="" if ref else "Nothing to undo.")
+    item = page_of_task(task, scope).item(key)
+    return _told(task, scope, undone=_as_before(item) if item else None, problem="" if ref else "Nothing to undo.")
 
 
 @allowed(Role.ANNOTATOR)
@@ -244,16 +333,15 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
 @annotator_view
 def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Submit, and take the next dialogue; with open answers, go to the first of them."""
-    task = submission.task(annotator.records, reservation, annotator.participant)
-    task, problems = _saved(request, annotator, task, is_whole=True)
-    done = None if problems else submission.submit(annotator.records, reservation, annotator.participant)
-    if done is None or done.open:
-        still = page_of_task(task).open
-        missing = dict.fromkeys(still, "This question is not answered yet.") | problems
+    sequence, problems = _all_saved(request, annotator, sequence_at(annotator, reservation))
+    if problems or not submission.submit_sequence(
+        annotator.records, reservation, sequence.tokens, annotator.participant
+    ):
+        missing = dict.fromkeys(sequence.page.all_open, "This question is not answered yet.") | problems
         questions = "question is" if len(missing) == 1 else "questions are"
         message = f"Not submitted: {len(missing)} {questions} not answered or unclear."
-        return _page(request, annotator, task, problems=missing, problem=message)
-    again = assignment.next_work(annotator.records, annotator.queue, annotator.participant)
+        return _page(request, annotator, sequence, problems=missing, problem=message)
+    again = assignment.next_work(annotator.records, annotator.queue, annotator.participant, is_sequence=True)
     if again is None:
         messages.success(request, "Submitted. No more tasks available.")
         return redirect(annotator.address("home"))
@@ -266,7 +354,8 @@ def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
 @annotator_view
 def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Release a dialogue; its answers are kept."""
-    assignment.release(reservation, annotator.participant)
+    for token in assignment.sequence_of(annotator.records, reservation, annotator.participant):
+        assignment.release(token, annotator.participant)
     messages.info(request, "Returned to the queue. Your answers are kept in case you get the dialogue again.")
     return redirect(annotator.address("home"))
 
@@ -276,7 +365,8 @@ def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
 @annotator_view
 def skip(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Skip a dialogue with a reason; another annotator gets it."""
-    assignment.skip(reservation, annotator.participant, request.POST.get("reason", "")[:500])
+    for token in assignment.sequence_of(annotator.records, reservation, annotator.participant):
+        assignment.skip(token, annotator.participant, request.POST.get("reason", "")[:500])
     messages.info(request, "Skipped. Another annotator will get the dialogue.")
     return redirect(annotator.address("home"))
 
@@ -303,7 +393,6 @@ def flag(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
 @annotator_view
 def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Ask the senior annotators about a question, a turn, the dialogue or the guideline, or go on in one's thread."""
-    task = submission.task(annotator.records, reservation, annotator.participant)
     thread = request.POST.get("thread", "")
     if thread:
         cases.reply(thread, annotator.participant, request.POST.get("text", "")[:2000])
@@ -311,13 +400,14 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
         return redirect(annotator.address("annotation", reservation=reservation))
     about = request.POST.get("about", "")
     kind = next((member for member in AnchorKind if about.partition(":")[0] == member.value), AnchorKind.DIALOGUE)
-    question, turn = key_parts(about.partition(":")[2])
+    task, scope = task_of_key(annotator, reservation, about.partition(":")[2])
+    question, turn = key_parts(about.partition(":")[2].removeprefix(scope))
     anchor = Anchor(
         kind=kind,
         category=task.reservation.category,
         question=question if kind is AnchorKind.QUESTION else "",
         turn=turn if kind is not AnchorKind.TURN else int(question) if question.isdecimal() else None,
-        reservation=reservation,
+        reservation=task.reservation.token,
     )
     cases.begin_thread(
         annotator.records, annotator.queue, annotator.participant, anchor, request.POST.get("text", "")[:2000]
@@ -326,8 +416,19 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
     return redirect(annotator.address("annotation", reservation=reservation))
 
 
+def _all_saved(
+    request: HttpRequest, annotator: AnnotatorContext, sequence: TaskSequence
+) -> tuple[TaskSequence, dict[Key, str]]:
+    """Save all answers of a form; return the tasks as they are then, and the error texts by key of the page."""
+    problems: dict[Key, str] = {}
+    for task in sequence.tasks:
+        saved, odd = _saved(request, annotator, task, sequence.scope(task), is_whole=True)
+        sequence, problems = sequence.with_task(saved), problems | odd
+    return sequence, problems
+
+
 def _saved(
-    request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, *, is_whole: bool = False
+    request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, scope: str, *, is_whole: bool = False
 ) -> tuple[AnnotatorTask, dict[Key, str]]:
     """Save the answers of a request; return the task as it is then, and what is wrong by key of the page.
 
@@ -335,9 +436,10 @@ def _saved(
         request: Names one question in `key`, or sends the whole form.
         annotator: Who answers.
         task: The task as it was.
+        scope: What precedes the questions of the task in the form.
         is_whole: Whether the whole form is read, whatever the request names.
     """
-    page, named = page_of_task(task), "" if is_whole else request.POST.get("key", "")
+    page, named = page_of_task(task, scope), "" if is_whole else request.POST.get("key", "")
     problems = {}
     for item in page.items:
         if named and item.key != named:
@@ -370,9 +472,9 @@ def _with_item(
     return task
 
 
-def _told(task: AnnotatorTask, *, problem: str = "", **more: object) -> JsonResponse:
-    page = page_of_task(task)
-    state = {"saved": said_time(task.saved), "asked": page.asked, "open": page.open}
+def _told(task: AnnotatorTask, scope: str, *, problem: str = "", **more: object) -> JsonResponse:
+    page = page_of_task(task, scope)
+    state = {"saved": said_time(task.saved), "scope": scope, "asked": page.asked, "open": page.open}
     return JsonResponse({**state, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
 
 
@@ -388,20 +490,19 @@ def _as_before(item: AnnotationItem) -> dict[str, object]:
 def _page(
     request: HttpRequest,
     annotator: AnnotatorContext,
-    task: AnnotatorTask,
+    sequence: TaskSequence,
     *,
     problems: dict[str, str] | None = None,
     problem: str = "",
     start: str = "",
 ) -> HttpResponse:
-    page, language = spoken(request, annotator, page_of_task(task))
+    page, task = spoken(request, annotator, sequence.page), sequence.main
     marked = page.remarked(problems=problems or {})
-    first = start or next(iter(problems or {}), "") or next(iter(marked.open), "")
+    first = start or next(iter(problems or {}), "") or next(iter(marked.all_open), "")
     context = {
         "access": annotator.access,
         "page": marked,
-        "language_of_words": language,
-        "frame": frame_of(annotator, task),
+        "frame": frame_of(annotator, sequence),
         "topics": touched_by(request, annotator, task.reservation.token),
         "category": task.reservation.category,
         "start": first,

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.utils.safestring import SafeString
+
 from theodolite.annotation.rules import worked_examples
 from theodolite.assessment.form_rules import asked as asked_places
 from theodolite.assessment.form_rules import open_questions, plain_words, sentences
@@ -28,9 +30,13 @@ from theodolite.web.questions import (
     question_key,
     submitted_value,
 )
+from theodolite.web.rendering import line_html
 
 Key = str
-"""The key of a question in the page: its name, and for a turn `@` and the number of the turn."""
+"""The key of a question in the page: its name, and for a turn `@` and the number of the turn.
+
+Questions of further categories on the page have their category and `/` before the name.
+"""
 
 LONGEST_NOTE = 2000
 """Length of a note at most; characters."""
@@ -45,6 +51,7 @@ class AnnotationItem:
 
     Attributes:
         key: Its key in the page.
+        scope: What precedes the question in the key; empty for the category that the page belongs to.
         question: The question.
         turn: Turn number; None for the dialogue as a whole.
         is_asked: Whether the answers so far open the question.
@@ -59,6 +66,7 @@ class AnnotationItem:
     question: Question
     turn: int | None
     is_asked: bool
+    scope: str = ""
     answer: Answer | None = None
     problem: str = ""
     feedback: str = ""
@@ -73,7 +81,7 @@ class AnnotationItem:
     @property
     def fields(self) -> tuple[str, str, str]:
         """Names of the form fields: value, quotes and note."""
-        return field_name(self.ref), f"quotes:{self.key}", f"note:{self.key}"
+        return field_name(self.ref, scope=self.scope), f"quotes:{self.key}", f"note:{self.key}"
 
     def has_answer(self, answer: Answer) -> bool:
         """Tell whether an answer equals the present one, apart from the verification of quotes."""
@@ -101,7 +109,14 @@ class AnnotationItem:
     def field(self) -> Field:
         """The question as a form field."""
         answers = [self.answer] if self.answer else []
-        field = question_field(self.question, self.ref, answers, is_asked=self.is_asked, is_open=self.answer is None)
+        field = question_field(
+            self.question,
+            self.ref,
+            answers,
+            scope=self.scope,
+            is_asked=self.is_asked,
+            is_open=self.answer is None,
+        )
         options = field.options
         if self.is_reversed and self.question.scale.kind is ScaleKind.CATEGORIES:
             options = field.plain[::-1] + field.aside
@@ -126,7 +141,7 @@ class AnnotationItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemGroup:
-    """A question with its follow-ups at one place; a page with scripts shows one at a time."""
+    """A question with its follow-ups at one place."""
 
     turn: int | None
     items: tuple[AnnotationItem, ...]
@@ -135,6 +150,35 @@ class ItemGroup:
     def is_asked(self) -> bool:
         """Whether any of its questions is asked."""
         return any(item.is_asked for item in self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardSection:
+    """The questions of one category on a card.
+
+    Attributes:
+        title: Title of the category.
+        language: Tag of the language of its questions; empty for the language of the page.
+        groups: The questions with their follow-ups.
+    """
+
+    title: str
+    language: str
+    groups: tuple[ItemGroup, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCard:
+    """All questions about one turn, or those of one category about the dialogue as a whole; one is shown at a time."""
+
+    turn: int | None
+    title: str
+    sections: tuple[CardSection, ...]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether any of its questions is asked."""
+        return any(group.is_asked for section in self.sections for group in section.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,10 +192,15 @@ class SpokenTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSheet:
-    """One source of ground truth, line by line, so that lines can be searched."""
+    """One source of ground truth, as written in Markdown."""
 
     name: str
-    lines: tuple[str, ...]
+    text: str
+
+    @property
+    def html(self) -> SafeString:
+        """The source as HTML, each plain line a paragraph."""
+        return line_html(self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,14 +216,27 @@ class ShownExample:
 class ShownExemplars:
     """The examples next to one question."""
 
-    question: str
+    question: Key
     text: str
     exemplars: tuple[Exemplar, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationPage:
-    """Complete content of the annotation page for one annotation; `instrument` contains the questions."""
+    """Complete content of the annotation page for one annotation; `instrument` contains the questions.
+
+    Attributes:
+        guideline: The guideline of the category.
+        instrument: The questions.
+        dialogue: The blinded dialogue.
+        cards: The questions with their follow-ups, in the order of the page.
+        open: Keys of the open questions.
+        title: The title of the category.
+        scope: What precedes a question in its key; empty for the category that the page belongs to.
+        language: Tag of the language of the questions; empty for the language of the page.
+        before: Pages of categories of the same dialogue that precede this one in the sequence.
+        after: Pages of those that follow it.
+    """
 
     guideline: Guideline
     instrument: Instrument
@@ -182,6 +244,38 @@ class AnnotationPage:
     cards: tuple[ItemGroup, ...]
     open: tuple[Key, ...]
     title: str = ""
+    scope: str = ""
+    language: str = ""
+    before: tuple[AnnotationPage, ...] = ()
+    after: tuple[AnnotationPage, ...] = ()
+
+    @property
+    def sequence(self) -> tuple[AnnotationPage, ...]:
+        """The pages of all categories that are annotated together, in order."""
+        return (*self.before, self, *self.after)
+
+    @property
+    def page_cards(self) -> tuple[PageCard, ...]:
+        """The cards of the sequence: one for each turn with the questions of all categories, the others by category."""
+        cards: dict[tuple[int | None, Key], list[tuple[AnnotationPage, ItemGroup]]] = {}
+        for page in self.sequence:
+            for group in page.cards:
+                key = (group.turn, "" if group.turn else page.scope or page.title)
+                cards.setdefault(key, []).append((page, group))
+        return tuple(_page_card(turn, groups) for (turn, _), groups in cards.items())
+
+    @property
+    def all_open(self) -> tuple[Key, ...]:
+        """Keys of the open questions of the sequence, in the order of the page."""
+        still_open = {key for page in self.sequence for key in page.open}
+        sections = [section for card in self.page_cards for section in card.sections]
+        items = (item for section in sections for group in section.groups for item in group.items)
+        return tuple(item.key for item in items if item.key in still_open)
+
+    @property
+    def all_items(self) -> tuple[AnnotationItem, ...]:
+        """All questions of the sequence."""
+        return tuple(item for page in self.sequence for item in page.items)
 
     @property
     def items(self) -> tuple[AnnotationItem, ...]:
@@ -196,7 +290,7 @@ class AnnotationPage:
     @property
     def open_json(self) -> str:
         """Keys of the open questions, as JSON for the page's script."""
-        return json.dumps(self.open)
+        return json.dumps(self.all_open)
 
     @property
     def turns(self) -> tuple[SpokenTurn, ...]:
@@ -209,10 +303,7 @@ class AnnotationPage:
     @property
     def facts(self) -> tuple[FactSheet, ...]:
         """The ground truth, source by source."""
-        return tuple(
-            FactSheet(name=name, lines=tuple(line for line in text.splitlines() if line.strip()))
-            for name, text in self.dialogue.reference.facts
-        )
+        return tuple(FactSheet(name=name, text=text) for name, text in self.dialogue.reference.facts if text.strip())
 
     @property
     def has_reference(self) -> bool:
@@ -224,15 +315,16 @@ class AnnotationPage:
     def exemplars(self) -> tuple[ShownExemplars, ...]:
         """The examples beside each question that has some."""
         return tuple(
-            ShownExemplars(question=question.name, text=question.text, exemplars=question.exemplars)
-            for question in self.instrument.questions
+            ShownExemplars(question=page.scope + question.name, text=question.text, exemplars=question.exemplars)
+            for page in self.sequence
+            for question in page.instrument.questions
             if question.exemplars
         )
 
     @property
     def examples(self) -> tuple[ShownExample, ...]:
-        """The guideline's worked examples."""
-        return tuple(_shown(example, self.guideline) for example in self.guideline.examples)
+        """The worked examples of the guidelines."""
+        return tuple(_shown(example, page.guideline) for page in self.sequence for example in page.guideline.examples)
 
     def item(self, key: Key) -> AnnotationItem | None:
         """Return the question at a place, by its key."""
@@ -252,8 +344,12 @@ class AnnotationPage:
         def remarked_item(item: AnnotationItem) -> AnnotationItem:
             return replace(item, problem=problems.get(item.key, ""), feedback=feedback.get(item.key, ""))
 
-        cards = tuple(replace(card, items=tuple(map(remarked_item, card.items))) for card in self.cards)
-        return replace(self, cards=cards)
+        def remarked_page(page: AnnotationPage) -> AnnotationPage:
+            cards = tuple(replace(card, items=tuple(map(remarked_item, card.items))) for card in page.cards)
+            return replace(page, cards=cards)
+
+        before, after = (tuple(map(remarked_page, pages)) for pages in (self.before, self.after))
+        return replace(remarked_page(self), before=before, after=after)
 
 
 def annotation_page(
@@ -264,6 +360,7 @@ def annotation_page(
     *,
     instrument: Instrument | None = None,
     order: ShownOrder = NOT_VARIED,
+    scope: str = "",
 ) -> AnnotationPage:
     """Return what the page shows of one sitting.
 
@@ -277,6 +374,7 @@ def annotation_page(
         title: What the page is called; the guideline's name in words where empty.
         instrument: What is asked in place of the guideline's own questions; None for these.
         order: The order of questions, answers and turns that the sitting shows.
+        scope: What precedes each question in its key.
     """
     instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
@@ -286,7 +384,8 @@ def annotation_page(
     def item(question: Question, turn: int | None) -> AnnotationItem:
         ref = (question.name, turn)
         return AnnotationItem(
-            key=question_key(*ref),
+            key=scope + question_key(*ref),
+            scope=scope,
             question=question,
             turn=turn,
             is_asked=ref in is_asked,
@@ -304,9 +403,30 @@ def annotation_page(
         instrument=instrument,
         dialogue=dialogue,
         cards=cards,
-        open=_in_page_order(cards, {question_key(ref.question, ref.turn) for ref in still_open}),
+        open=_in_page_order(cards, {scope + question_key(ref.question, ref.turn) for ref in still_open}),
         title=title or humanize(guideline.name),
+        scope=scope,
     )
+
+
+def _page_card(turn: int | None, groups: Sequence[tuple[AnnotationPage, ItemGroup]]) -> PageCard:
+    sections: dict[Key, list[tuple[AnnotationPage, ItemGroup]]] = {}
+    for page, group in groups:
+        sections.setdefault(page.scope, []).append((page, group))
+    return PageCard(
+        turn=turn,
+        title=f"Turn {turn}" if turn else groups[0][0].title,
+        sections=tuple(
+            CardSection(title=own[0][0].title, language=own[0][0].language, groups=tuple(group for _, group in own))
+            for own in sections.values()
+        ),
+    )
+
+
+def in_sequence(pages: Sequence[AnnotationPage]) -> AnnotationPage:
+    """Return the page without a scope with the others around it, in their order."""
+    (index,) = (index for index, page in enumerate(pages) if not page.scope)
+    return replace(pages[index], before=tuple(pages[:index]), after=tuple(pages[index + 1 :]))
 
 
 def _placed(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:

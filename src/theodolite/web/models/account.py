@@ -92,6 +92,7 @@ class Comfort(models.Model):
         keys: Whether single letters act as keys.
         enter_sends: Whether Enter sends a message and Shift+Enter breaks its line, or the reverse.
         streams: Whether replies appear piece by piece, or only when they are whole.
+        advances: Whether a single choice leads to the next question of an annotation.
         text_size: One of `SIZES`.
         colours: One of `COLOURS`; those of strong contrast are for people who see little.
         language: Tag of the language of pages and study texts; empty for what the browser asks for.
@@ -101,6 +102,7 @@ class Comfort(models.Model):
     keys = models.BooleanField(default=True)
     enter_sends = models.BooleanField(default=True)
     streams = models.BooleanField(default=True)
+    advances = models.BooleanField(default=True)
     text_size = models.PositiveSmallIntegerField(
         default=1, choices=SIZES, validators=[MinValueValidator(1), MaxValueValidator(3)]
     )

@@ -52,14 +52,19 @@ def ready(page):
     expect(page.locator("html.with-script #open")).not_to_be_empty()
 
 
+HAS_MOVED_ON = """key => document.querySelector(".item.chosen").dataset.key !== key
+  || !document.querySelector("#open").textContent.includes(" open")"""
+"""Whether a single choice led to the next question, or was the last one."""
+
+
 def answer_all(page, keys):
     """Answer by keyboard: what `keys` says of a question's name, else `1`."""
     ready(page)
     while " open" in page.text_content("#open"):
-        name = page.get_attribute(".item.chosen", "data-key").partition("@")[0]
-        page.keyboard.press(keys.get(name, "1"))
+        key = page.get_attribute(".item.chosen", "data-key")
+        page.keyboard.press(keys.get(key.rpartition("/")[2].partition("@")[0], "1"))
+        page.wait_for_function(HAS_MOVED_ON, arg=key)
         expect(page.locator("#saved")).to_have_text(re.compile("Saved|Noted"))
-        page.keyboard.press("Enter")
 
 
 def submit(page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,13 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 from theodolite.domain.shown_order import ShownOrder
-from theodolite.web.annotator.annotation_page import ExampleFrame, annotation_page, example_page, parse_item
+from theodolite.web.annotator.annotation_page import (
+    ExampleFrame,
+    annotation_page,
+    example_page,
+    in_sequence,
+    parse_item,
+)
 from theodolite.web.questions import InvalidAnswer, key_parts, question_key
 
 TAKEN = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="positive"), Label(value="neither", meaning="or none")))
@@ -104,11 +111,11 @@ def test_a_number_scale_has_words_at_both_ends():
     assert (item.field.low, item.field.high, len(item.field.plain)) == ("none", "", 10)
 
 
-def test_texts_come_in_sentences_and_facts_in_lines():
+def test_texts_come_in_sentences_and_facts_line_by_line():
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert sheet.turns[0].response == ("I may not say. ", "Ask me else.")
-    assert sheet.facts[0].lines == ("ep. 1: meet", "ep. 2: part")
+    assert sheet.facts[0].html == "<p>ep. 1: meet</p>\n<p>ep. 2: part</p>\n"
     assert sheet.title == "Risk assessment"
 
 
@@ -200,3 +207,17 @@ def test_nothing_chosen_is_no_answer():
 def test_what_the_question_does_not_allow_is_refused(key, value):
     with pytest.raises(InvalidAnswer, match="not one of the choices"):
         read(key, a=value)
+
+
+def test_a_sequence_has_one_card_for_each_turn_with_the_questions_of_all_categories():
+    style = replace(GUIDELINE, name="style")
+    pages = [annotation_page(GUIDELINE, DIALOGUE, ()), annotation_page(style, DIALOGUE, (), scope="style/")]
+    cards = in_sequence(pages).page_cards
+
+    assert [card.title for card in cards] == ["Turn 1", "Turn 2", "Risk assessment", "Style"]
+    assert [section.title for section in cards[0].sections] == ["Risk assessment", "Style"]
+    assert [[item.key for group in section.groups for item in group.items] for section in cards[0].sections] == [
+        ["released@1", "taken@1", "force@1"],
+        ["style/released@1", "style/taken@1", "style/force@1"],
+    ]
+    assert in_sequence(pages).all_open[:4] == ("released@1", "force@1", "style/released@1", "style/force@1")

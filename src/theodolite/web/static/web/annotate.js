@@ -1,4 +1,4 @@
-// The annotation page: one card at a time, answers saved as they are given, everything by keyboard too.
+// The annotation page: one card at a time, answers saved at once, single choices lead to the next question.
 
 import { Cards } from "./annotate/cards.js";
 import { bindKeys } from "./annotate/keymap.js";
@@ -10,9 +10,11 @@ const TYPING_MS = 800;
 const desk = document.querySelector(".desk");
 const form = document.querySelector("#sheet");
 const find = (selector) => document.querySelector(selector);
+const advances = document.body.dataset.advances !== "off";
 document.documentElement.classList.add("with-script");
 
 form.addEventListener("chosen", (event) => paintExemplars(event.target.dataset.key));
+const steps = [...document.querySelectorAll("[data-go]")];
 const cards = new Cards(form, shown);
 const saving = new Saving(form, find("#saved"), heard);
 const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => saving.keep(item));
@@ -30,9 +32,18 @@ function shown(card) {
     one.toggleAttribute("aria-current", isAsked);
     if (isAsked) scrollTo(one);
   }
-  const visible = cards.visible;
-  find("#place").textContent = `${visible.indexOf(card) + 1} of ${visible.length}`;
-  find("#turn-place").textContent = turn ? `turn ${turn} of ${desk.dataset.turns}` : "the whole dialogue";
+  for (const [place, step] of steps.entries()) {
+    const isCurrent = cards.all[place] === card;
+    step.toggleAttribute("aria-current", isCurrent);
+    if (isCurrent) step.setAttribute("aria-current", "step");
+    if (isCurrent) bringInto(step.closest("ol"), step);
+  }
+  find(".questions").scrollTop = 0;
+}
+
+/** Bring a step into view within its row alone. */
+function bringInto(row, step) {
+  row.scrollLeft += step.getBoundingClientRect().left - row.getBoundingClientRect().left - 16;
 }
 
 /** Show the examples of the question in hand alone; those of the others are a step away. */
@@ -47,14 +58,25 @@ function scrollTo(turn) {
   if (frame.scrollHeight > frame.clientHeight) frame.scrollTop = turn.offsetTop - 8;
 }
 
-function heard(told) {
-  if (told.asked) cards.hear(told);
+function heard(told, item) {
+  if (told) takeIn(told);
+  cards.release(item);
+  paintOpen();
+}
+
+function takeIn(told) {
+  const unsent = [...saving.waiting].filter((item) => hasAnswer(item)).map((item) => item.dataset.key);
+  if (told.asked) cards.hear(told, new Set(unsent));
   for (const [key, words] of Object.entries(told.feedback ?? {})) {
     const box = cards.item(key)?.querySelector(".feedback");
     if (box) box.textContent = words;
   }
   if (told.undone) restore(told.undone);
-  paintOpen();
+}
+
+function hasAnswer(item) {
+  const fields = [...item.querySelectorAll("input, textarea")].filter((field) => /^a:/.test(field.name));
+  return fields.some((field) => (field.type === "radio" || field.type === "checkbox" ? field.checked : field.value.trim()));
 }
 
 /** Put back what stood in an item before its latest answer. */
@@ -88,14 +110,30 @@ function paintOpen() {
   if (open.some((item) => !item.dataset.turn)) where.push("whole dialogue");
   find("#open").textContent = n ? `${n} ${n === 1 ? "question" : "questions"} open: ${where.join("; ")}` : "All questions answered";
   find("[data-open-button]").hidden = !n;
+  steps.forEach((step, place) => paintStep(step, cards.all[place]));
+}
+
+/** Write at a step how many of its questions are answered. */
+function paintStep(step, card) {
+  const items = cards.asked(card);
+  const n = items.filter((item) => !cards.open.has(item.dataset.key)).length;
+  step.closest("li").hidden = card.classList.contains("closed");
+  step.classList.toggle("done", n === items.length);
+  step.querySelector(".card-step-count").textContent = `${n} of ${items.length}`;
+  step.style.setProperty("--share", `${items.length ? (100 * n) / items.length : 0}%`);
 }
 
 let typing = 0;
+let byPointer = false;
+form.addEventListener("pointerdown", () => (byPointer = true));
+form.addEventListener("keydown", () => (byPointer = false));
 form.addEventListener("change", (event) => {
   const item = event.target.closest(".item");
   if (!item) return;
   clearTimeout(typing);
   saving.keep(item);
+  if (advances && event.target.type === "radio" && (byPointer || event.detail?.isKey)) cards.advance(item);
+  paintOpen();
 });
 form.addEventListener("input", (event) => {
   if (!event.target.matches("textarea, input[type=text], input[type=number]")) return;
@@ -138,8 +176,8 @@ function close() {
   return open.length > 0;
 }
 
-const submit = () => form.requestSubmit(find("button[name=submit]"));
-const answers = Object.fromEntries([..."ynua0123456789"].map((key) => [key, () => cards.answer(key)]));
+const submit = () => cards.inTurn(() => form.requestSubmit(find("button[name=submit]")));
+const answers = Object.fromEntries([..."ynua0123456789"].map((key) => [key, () => cards.inTurn(() => cards.answer(key))]));
 bindKeys(
   {
     ...answers,
@@ -149,13 +187,13 @@ bindKeys(
     ArrowUp: (event) => !event.target.matches("input") && cards.step(-1),
     "[": () => cards.turn(-1),
     "]": () => cards.turn(1),
-    Enter: () => cards.nextOpen(),
+    Enter: () => cards.inTurn(() => cards.nextOpen()),
     e: () => panel("examples"),
     g: () => panel("guideline"),
     r: () => panel("reference"),
     c: () => panel("comment"),
     f: () => panel("flag"),
-    q: () => quotes.pick(cards.card.dataset.turn),
+    q: () => cards.inTurn(() => quotes.pick(cards.card.dataset.turn)),
     z: () => (find("[data-undo-button]") ? void saving.undo() : false),
     "?": () => panel("keys"),
   },
@@ -170,8 +208,8 @@ for (const button of document.querySelectorAll("[data-quote-button]")) {
     quotes.pick(cards.card.dataset.turn);
   });
 }
-for (const button of document.querySelectorAll("[data-step]")) {
-  button.addEventListener("click", () => cards.step(Number(button.dataset.step)));
+for (const button of steps) {
+  button.addEventListener("click", () => cards.show(cards.all[Number(button.dataset.go)], { focus: true }));
 }
 for (const tab of document.querySelectorAll("[data-tab]")) tab.addEventListener("click", () => showTab(tab.dataset.tab));
 
@@ -179,7 +217,7 @@ const search = find("[data-search]");
 search?.addEventListener("input", () => {
   const wanted = search.value.trim().toLowerCase();
   let found = 0;
-  for (const fact of document.querySelectorAll("[data-fact]")) {
+  for (const fact of document.querySelectorAll("[data-fact], [data-facts] :is(p, li, tbody tr, pre)")) {
     fact.hidden = Boolean(wanted) && !fact.textContent.toLowerCase().includes(wanted);
     found += fact.hidden ? 0 : 1;
   }

@@ -1,4 +1,4 @@
-// Cards: a question with its follow-ups, one card at a time; which of them is current, and what is still open.
+// Cards: the questions of a turn or of the whole dialogue, one card at a time; which is current, and what is open.
 
 const DIGIT = /^[0-9]$/;
 const LETTERS = { y: "yes", n: "no", u: "unable to determine", a: "does not apply" };
@@ -13,6 +13,8 @@ export class Cards {
     this.all = [...root.querySelectorAll("[data-card]")];
     this.shown = shown;
     this.open = new Set(JSON.parse(root.dataset.open));
+    this.pending = null;
+    this.queue = [];
     for (const item of root.querySelectorAll(".item")) {
       item.addEventListener("focusin", () => this.choose(item));
       badge(item);
@@ -74,19 +76,11 @@ export class Cards {
     if (next) this.show(next, { focus: true });
   }
 
-  /** Show the next card about another turn, forwards or back. */
+  /** Show the next card, or the one before. */
   turn(by) {
     const visible = this.visible;
-    const here = visible.indexOf(this.card);
-    const rest = by > 0 ? visible.slice(here + 1) : visible.slice(0, here).reverse();
-    const next = rest.find((card) => card.dataset.turn !== this.card.dataset.turn);
-    if (!next) return;
-    const first = visible.find((card) => card.dataset.turn === next.dataset.turn && card.contains(next));
-    this.show(by > 0 ? next : this.firstOf(first.dataset.turn, visible), { focus: true });
-  }
-
-  firstOf(turn, visible) {
-    return visible.find((card) => card.dataset.turn === turn);
+    const next = visible[visible.indexOf(this.card) + by];
+    if (next) this.show(next, { focus: true });
   }
 
   /** Show the next open answer after the current one, or the first; with `first`, the first in any case. */
@@ -96,46 +90,72 @@ export class Cards {
     const here = items.indexOf(this.current);
     const next = (first ? undefined : open.find((item) => items.indexOf(item) > here)) ?? open[0];
     if (!next) return false;
-    this.show(next.closest("[data-card]"), { focus: true });
+    const card = next.closest("[data-card]");
+    if (card !== this.card) this.show(card);
     this.choose(next);
+    next.focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
     return true;
   }
 
-  /** Give the answer that a key stands for; tells whether it stands for one here. */
-  answer(key) {
-    const items = this.asked(this.card);
-    const others = items.filter((item) => item !== this.current).reverse();
-    for (const item of [this.current, ...others]) {
-      const field = fieldFor(item, key);
-      if (field) {
-        this.choose(item);
-        field.checked = field.type === "checkbox" ? !field.checked : true;
-        field.dispatchEvent(new Event("change", { bubbles: true }));
-        return true;
-      }
-    }
-    return false;
+  /** Go on from an item with a single choice: at once, or once the server has said which follow-ups it opens. */
+  advance(item) {
+    this.open.delete(item.dataset.key);
+    if (item.closest("[data-group]").querySelectorAll(".item").length > 1) this.pending = item;
+    else this.nextOpen();
   }
 
-  /** Take in which items are asked and which are open; once one is answered or opened, go to the next open one. */
-  hear({ asked, open }) {
-    const before = this.open;
-    this.open = new Set(open);
+  /** Go on from an item that waited for the server, then do what was asked meanwhile. */
+  release(item) {
+    if (this.pending !== item) return;
+    this.pending = null;
+    this.choose(item);
+    this.nextOpen();
+    while (this.queue.length && !this.pending) this.queue.shift()();
+  }
+
+  /** Do something now, or after the item that waits for the server. */
+  inTurn(act) {
+    if (!this.pending) return act();
+    this.queue.push(act);
+    return true;
+  }
+
+  /** Give the current question the answer that a key stands for; tells whether it stands for one here. */
+  answer(key) {
+    const field = this.current && fieldFor(this.current, key);
+    if (!field) return false;
+    field.checked = field.type === "checkbox" ? !field.checked : true;
+    field.dispatchEvent(new CustomEvent("change", { bubbles: true, detail: { isKey: true } }));
+    return true;
+  }
+
+  /**
+   * Take in which items of a category are asked and which are open.
+   *
+   * @param {object} told What the server knows of one category; `scope` precedes its keys.
+   * @param {Set<string>} unsent Keys of answers that the server does not know yet.
+   */
+  hear({ scope = "", asked, open }, unsent) {
+    const isOther = (key) => scopeOf(key) !== scope;
+    this.open = new Set([...[...this.open].filter(isOther), ...open.filter((key) => !unsent.has(key))]);
     const isAsked = new Set(asked);
     for (const card of this.all) {
       const items = [...card.querySelectorAll(".item")];
       for (const item of items) {
+        if (isOther(item.dataset.key)) continue;
         item.hidden = !isAsked.has(item.dataset.key);
         item.querySelectorAll("input, textarea, select").forEach((field) => (field.disabled = item.hidden));
       }
       card.classList.toggle("closed", items.every((item) => item.hidden));
     }
-    const items = this.asked(this.card);
-    const key = this.current?.dataset.key;
-    const isAnswered = before.has(key) && !this.open.has(key);
-    const isOpened = items.some((item) => this.open.has(item.dataset.key) && !before.has(item.dataset.key));
-    if (isAnswered || isOpened || !items.includes(this.current)) this.settle();
+    if (!this.asked(this.card).includes(this.current)) this.settle();
   }
+}
+
+/** Return what precedes the question in a key: the category and `/`, or nothing. */
+function scopeOf(key) {
+  return key.slice(0, key.lastIndexOf("/") + 1);
 }
 
 /** Return the choice of an item that a key stands for. */
@@ -174,6 +194,7 @@ function badge(item) {
     mark.className = "key";
     mark.setAttribute("aria-hidden", "true");
     mark.textContent = key;
-    label.append(mark);
+    if (label.closest(".point")) label.append(mark);
+    else label.prepend(mark, " ");
   }
 }

@@ -7,7 +7,8 @@ export class Saving {
   /**
    * @param {HTMLFormElement} form The sheet; `data-save` and `data-undo` are its addresses.
    * @param {HTMLElement} status Where it is said that something is saved.
-   * @param {function(object): void} heard Told what the server knows after each answer.
+   * @param {function(object, HTMLElement): void} heard Told what the server knows after each answer, and of which item;
+   *   told nothing where the answer could not be sent.
    */
   constructor(form, status, heard) {
     this.form = form;
@@ -15,7 +16,7 @@ export class Saving {
     this.heard = heard;
     this.waiting = new Set();
     this.busy = false;
-    addEventListener("beforeunload", (event) => this.waiting.size && event.preventDefault());
+    addEventListener("beforeunload", (event) => (this.waiting.size || this.busy) && event.preventDefault());
     addEventListener("online", () => this.send());
   }
 
@@ -48,9 +49,10 @@ export class Saving {
       const told = await this.post(this.form.dataset.save, this.fieldsOf(item));
       if (!told) {
         this.waiting.add(item);
+        this.heard(null, item);
         break;
       }
-      this.tell(told);
+      this.tell(told, item);
     }
     this.busy = false;
     if (this.waiting.size) setTimeout(() => this.send(), AGAIN_MS);
@@ -77,9 +79,10 @@ export class Saving {
     return null;
   }
 
-  tell(told) {
-    this.say(told.problem || (told.saved ? `Saved ${clock(told.saved)}` : "Noted"), Boolean(told.problem));
-    this.heard(told);
+  tell(told, item) {
+    const done = told.saved ? `Saved ${clock(told.saved)}` : "Noted";
+    this.say(told.problem || (this.waiting.size ? "Saving ..." : done), Boolean(told.problem));
+    this.heard(told, item);
   }
 
   say(words, alarming = false) {

@@ -1,0 +1,110 @@
+"""All categories of a dialogue in one sequence: one key for each answer and one to submit."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser_pages import Visitor, assert_accessible, load_by_click, load_by_key
+from tests.fakes import series
+from tests.integration.web.server import Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
+
+N_ANSWERS = 37
+"""Questions of the five shipped categories about three turns without a finding: 2 + 4 x 3 + 5 + 4 x 3 + 6."""
+
+
+@pytest.fixture
+def cara(browser, tmp_path):
+    """An annotator who has taken a dialogue of three turns in five categories."""
+    facts = series.create_five_categories(tmp_path)
+    with Server(tmp_path) as server:
+        address = f"http://127.0.0.1:{server.port}"
+        visitor = Visitor(browser, address, bypass_csp=True)
+        cookies = facts["cookies"]["cara"].items()
+        visitor.context.add_cookies([{"name": name, "value": value, "url": address} for name, value in cookies])
+        page = visitor.page
+        page.goto(f"/s/{facts['study']}/annotate/")
+        load_by_click(page.get_by_role("button", name="Take the next dialogue"))
+        ready(page)
+        yield page
+        complaints = [words for words in visitor.complaints if "ERR_INTERNET_DISCONNECTED" not in words]
+        assert (complaints, visitor.strangers) == ([], [])
+        visitor.context.close()
+
+
+def ready(page):
+    expect(page.locator("html.with-script #open")).not_to_be_empty()
+
+
+def key_for(page):
+    """Return the key of the answer without a finding to the current question: no, or the value 1."""
+    item = page.locator(".item.chosen")
+    return "n" if item.locator("input[value=no]").count() else "1"
+
+
+def chosen(page):
+    return page.get_attribute(".item.chosen", "data-key")
+
+
+def answer(page):
+    """Press one key, and wait for the next question; return the question that was answered."""
+    key = chosen(page)
+    page.keyboard.press(key_for(page))
+    expect(page.locator(f".item.chosen[data-key='{key}']")).to_have_count(0)
+    return key
+
+
+def test_38_keys_annotate_three_turns_in_five_categories(cara):
+    assert_accessible(cara)
+    expect(cara.locator(".card-steps li")).to_have_count(6)
+    answered = [answer(cara) for _ in range(N_ANSWERS - 1)]
+    cara.keyboard.press(key_for(cara))
+    expect(cara.locator("#open")).to_have_text("All questions answered")
+    load_by_key(cara, "Control+Enter")
+
+    assert len({*answered}) == N_ANSWERS - 1
+    expect(cara.locator("#status")).to_contain_text("This is the next dialogue")
+    ready(cara)
+    expect(cara.locator("#open")).to_contain_text("37 questions open")
+    cara.goto(cara.url.partition("/d/")[0])
+    assert [row.split("\t")[1] for row in cara.locator("tbody tr").all_inner_texts()] == ["1"] * 5
+
+
+def test_keys_pressed_faster_than_the_server_answers_reach_their_questions(cara):
+    answer(cara)
+    answer(cara)
+    items = cara.locator(".ask-card.current .item:not([hidden])").all()[:4]
+    keys = ["n" if item.locator("input[value=no]").count() else "1" for item in items]
+    cara.keyboard.type("".join(keys), delay=0)
+    expect(cara.locator("[data-go='1'] .card-step-count")).to_have_text("4 of 8")
+    expect(cara.locator("#saved")).to_contain_text("Saved")
+    cara.reload()
+    ready(cara)
+    expect(cara.locator("[data-go='1'] .card-step-count")).to_have_text("4 of 8")
+
+
+def test_answers_without_a_connection_lead_on_and_are_saved_later(cara):
+    cara.context.set_offline(True)
+    answer(cara)
+    answer(cara)
+    expect(cara.locator("#saved")).to_contain_text("Not saved")
+    cara.context.set_offline(False)
+    expect(cara.locator("#saved")).to_contain_text("Saved")
+    cara.reload()
+    ready(cara)
+    expect(cara.locator("[data-go='0'] .card-step-count")).to_have_text("2 of 2")
+
+
+def test_undo_leads_back_and_the_setting_keeps_a_question_in_place(cara):
+    first = answer(cara)
+    cara.keyboard.press("z")
+    expect(cara.locator(f".item.chosen[data-key='{first}']")).to_have_count(1)
+    load_by_click(cara.get_by_title("Display settings"))
+    cara.get_by_label("a single choice leads to the next question").uncheck()
+    load_by_click(cara.get_by_role("button", name="Save"))
+    ready(cara)
+    cara.keyboard.press("n")
+    expect(cara.locator("#saved")).to_contain_text("Saved")
+    assert chosen(cara) == first
