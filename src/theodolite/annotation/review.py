@@ -109,6 +109,19 @@ def n_disputed_items(queue: str, *, category: str = "") -> int:
     return WorkItemRow.objects.filter(named, queue__token=queue, disputed__gt=0).count()
 
 
+def next_disputed(queue: str, item: str) -> str:
+    """Return the token of the next item with a question that has no result yet; empty for none.
+
+    Args:
+        queue: Token of the queue.
+        item: The item that was reviewed last.
+    """
+    items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0).exclude(token=item)
+    ready = items.filter(state__in=[ItemState.COMPLETE.value, ItemState.FROZEN.value])
+    row = _disputed(ready).order_by("-disputed", "id").first()
+    return row.token or "" if row else ""
+
+
 def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
     """Return what a formal review of an item shows: positions without names, in an order of this item's own.
 

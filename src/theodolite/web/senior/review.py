@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -30,18 +31,71 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import Role
 from theodolite.web.access import allowed
-from theodolite.web.annotator.annotation_page import AnnotationItem, annotation_page
+from theodolite.web.annotator.annotation_page import AnnotationItem, AnnotationPage, annotation_page
 from theodolite.web.annotator.home import AnnotatorContext
 from theodolite.web.models import Membership
-from theodolite.web.questions import CoderAnswer, answer_text, coder_view, humanize, key_parts, question_key
+from theodolite.web.questions import (
+    CoderAnswer,
+    answer_text,
+    coder_view,
+    humanize,
+    key_parts,
+    question_key,
+    submitted_value,
+)
 from theodolite.web.senior.home import Pages, own_item, page_number, page_of, senior_view
 
 CAUSES = (
-    (DissentCause.AMBIGUOUS_GUIDELINE, "The guideline is ambiguous"),
-    (DissentCause.MISSING_FACT, "A deciding fact is missing"),
-    (DissentCause.VALUE_DIFFERENCE, "Different values, both with reasons"),
+    (DissentCause.AMBIGUOUS_GUIDELINE, "Guideline ambiguous"),
+    (DissentCause.MISSING_FACT, "Deciding fact missing"),
+    (DissentCause.VALUE_DIFFERENCE, "Different values"),
 )
 """Why there may be no consensus, in the words of the page."""
+
+
+MOST_KEYS = 9
+"""Decisions with a key of their own; count."""
+
+LONGEST_RECENT = 60
+"""Length of a recent rationale that the page offers; characters."""
+
+N_RECENT = 3
+"""Recent rationales that the page offers; count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One result that a review can record.
+
+    Attributes:
+        key: The key that selects it; empty for none.
+        value: What the form submits.
+        title: The text of the decision.
+        is_chosen: Whether the review recorded it last.
+    """
+
+    key: str
+    value: str
+    title: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotedPiece:
+    """A piece of a text, with the letters of the annotators who quoted it; none for the rest."""
+
+    text: str
+    letters: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DisputedTurn:
+    """A turn of the dialogue with the quotes marked."""
+
+    number: int
+    prompt: tuple[QuotedPiece, ...]
+    response: tuple[QuotedPiece, ...]
+    is_disputed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,32 +105,150 @@ class Dispute:
     Attributes:
         item: The question at its place, with its choices.
         voices: What stands under each letter.
-        found: What the review recorded; None so far.
+        recorded: What the review recorded; None so far.
         words: The same in words; empty for nothing.
+        positions: The answer of each letter as the form submits it, in order of letters.
     """
 
     item: AnnotationItem
     voices: tuple[CoderAnswer, ...]
-    found: Resolution | None
+    recorded: Resolution | None
     words: str
+    positions: tuple[tuple[str, str], ...]
+
+    @property
+    def as_given(self) -> tuple[Decision, ...]:
+        """The answers that annotators gave, each with the letters of those who gave it."""
+        letters: dict[str, list[str]] = {}
+        for letter, value in self.positions:
+            letters.setdefault(value, []).append(letter)
+        return tuple(
+            self._decision(key, f"value:{value}", f"As {' and '.join(who)}: {humanize(value).lower()}")
+            for key, (value, who) in enumerate(letters.items(), start=1)
+        )
+
+    @property
+    def key_of_others(self) -> str:
+        """The key that opens the other answers."""
+        return str(len(self.as_given) + 1)
+
+    @property
+    def others(self) -> tuple[Decision, ...]:
+        """The answers that nobody gave."""
+        given = {decision.value for decision in self.as_given}
+        options = (*self.item.field.plain, *self.item.field.aside)
+        return tuple(
+            self._decision(0, f"value:{option.value}", option.words)
+            for option in options
+            if f"value:{option.value}" not in given
+        )
+
+    @property
+    def causes(self) -> tuple[Decision, ...]:
+        """The reasons for which there may be no consensus."""
+        first = len(self.as_given) + 1 + bool(self.others)
+        return tuple(
+            self._decision(key, f"cause:{cause.value}", title) for key, (cause, title) in enumerate(CAUSES, start=first)
+        )
+
+    def _decision(self, key: int, value: str, title: str) -> Decision:
+        return Decision(
+            key=str(key) if 0 < key <= MOST_KEYS else "",
+            value=value,
+            title=title,
+            is_chosen=self.recorded is not None and value == _submitted(self.recorded),
+        )
+
+
+def _submitted(resolution: Resolution) -> str:
+    if resolution.cause is not None:
+        return f"cause:{resolution.cause.value}"
+    return f"value:{resolution.value or _non_response(resolution)}"
+
+
+def _non_response(resolution: Resolution) -> str:
+    return next(word for word, outcome in NON_RESPONSE_OPTIONS.items() if outcome is resolution.outcome)
 
 
 @allowed(Role.SENIOR)
 @require_GET
 @senior_view
 def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Show a dialogue with all positions on what was not answered alike."""
+    """Show a dialogue and one of the questions that were not answered alike, with all positions on it."""
     seen = review.review_sheet(annotator.records, own_item(annotator, item), annotator.participant)
+    disputes = [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies]
+    page = annotation_page(seen.guideline, seen.dialogue, ())
+    index = _index(disputes, request.GET.get("dispute", ""))
+    n_settled = sum(dispute.recorded is not None for dispute in disputes)
     context = {
         "access": annotator.access,
         "review": seen,
-        "page": annotation_page(seen.guideline, seen.dialogue, ()),
+        "page": page,
         "title": humanize(seen.guideline.name),
-        "disputes": [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies],
-        "causes": [(cause.value, label) for cause, label in CAUSES],
+        "disputes": disputes,
+        "dispute": disputes[index] if disputes else None,
+        "number": index + 1,
+        "previous": disputes[index - 1].item.key if index else "",
+        "following": disputes[index + 1].item.key if index + 1 < len(disputes) else "",
+        "turns": _turns(page, disputes[index] if disputes else None),
+        "is_settled": bool(disputes) and n_settled == len(disputes),
+        "next_item": review.next_disputed(annotator.queue, item) if n_settled == len(disputes) else "",
+        "recent": request.session.get(_RECENT, []),
+        "took_part": request.session.get(f"{_TOOK_PART} {item}", []),
         "n_known": len(quality.known_from_review(annotator.records, item)),
     }
     return render(request, "web/senior/resolution.html", context)
+
+
+_RECENT, _TOOK_PART = "recent rationales", "took part"
+"""Keys of the browser session: rationales written lately, and letters of those who took part in a review."""
+
+
+def _index(disputes: list[Dispute], key: str) -> int:
+    """Return the position of the dispute with a key; without one, of the first without a result."""
+    keys = [dispute.item.key for dispute in disputes]
+    if key in keys:
+        return keys.index(key)
+    return next((index for index, dispute in enumerate(disputes) if dispute.recorded is None), 0)
+
+
+def _turns(page: AnnotationPage, dispute: Dispute | None) -> list[DisputedTurn]:
+    quotes: dict[str, str] = {}
+    for voice in dispute.voices if dispute else ():
+        for text in voice.quotes:
+            quotes[text] = quotes.get(text, "") + voice.letter
+    turn = dispute.item.turn if dispute else None
+    return [
+        DisputedTurn(
+            number=spoken.number,
+            prompt=quoted_pieces("".join(spoken.prompt), quotes),
+            response=quoted_pieces("".join(spoken.response), quotes),
+            is_disputed=spoken.number == turn,
+        )
+        for spoken in page.turns
+    ]
+
+
+def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ...]:
+    """Return a text cut at the quotes that it contains; a quote that overlaps an earlier one is not marked.
+
+    Args:
+        text: What was said.
+        quotes: Quotes, with the letters of those who took them.
+
+    Example:
+        >>> [(piece.text, piece.letters) for piece in quoted_pieces("In the tower.", {"the tower": "AB"})]
+        [('In ', ''), ('the tower', 'AB'), ('.', '')]
+    """
+    places = sorted((text.find(words), words) for words in quotes if words and words in text)
+    pieces, end = [], 0
+    for start, words in places:
+        if start < end:
+            continue
+        pieces += [QuotedPiece(text=text[end:start], letters=""), QuotedPiece(text=words, letters=quotes[words])]
+        end = start + len(words)
+    pieces.append(QuotedPiece(text=text[end:], letters=""))
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def _dispute(seen: ReviewSheet, discrepancy: Discrepancy) -> Dispute:
@@ -88,18 +260,16 @@ def _dispute(seen: ReviewSheet, discrepancy: Discrepancy) -> Dispute:
     return Dispute(
         item=AnnotationItem(key=question_key(*ref), question=question, turn=discrepancy.turn, is_asked=True),
         voices=tuple(coder_view(position, question) for position in discrepancy.positions),
-        found=recorded,
+        recorded=recorded,
         words=_in_words(recorded) if recorded else "",
+        positions=tuple((position.letter, submitted_value(position.answer)) for position in discrepancy.positions),
     )
 
 
 def _in_words(resolution: Resolution) -> str:
     if resolution.cause is not None:
         return f"No consensus: {resolution.cause.value}"
-    value = resolution.value or next(
-        word for word, outcome in NON_RESPONSE_OPTIONS.items() if outcome is resolution.outcome
-    )
-    return f"Consensus: {humanize(value)}"
+    return f"Consensus: {humanize(resolution.value or _non_response(resolution))}"
 
 
 @allowed(Role.SENIOR)
@@ -131,13 +301,19 @@ def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
 def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Record a consensus, or that there is none and why."""
     resolution = _sent(request, annotator, own_item(annotator, item))
+    request.session[f"{_TOOK_PART} {item}"] = request.POST.getlist("letter")
+    if request.POST.get("rationale", "").strip():
+        recent = [resolution.rationale, *request.session.get(_RECENT, [])]
+        request.session[_RECENT] = list(dict.fromkeys(text for text in recent if len(text) <= LONGEST_RECENT))[
+            :N_RECENT
+        ]
     with transaction.atomic():
         routed = review.resolve(annotator.records, own_item(annotator, item), resolution)
         verb = "recorded a consensus" if resolution.is_consensus else "recorded no consensus"
         annotator.access.audit(verb, f"item {item}", question=resolution.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     place = _next_place(annotator, item, question_key(resolution.question, resolution.turn))
-    return redirect(f"{page_of(annotator, 'resolution', item=item)}#dispute-{quote(place, safe='@')}")
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
 
 
 def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
@@ -159,17 +335,31 @@ def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resol
         question=question,
         turn=turn,
         participants=(annotator.participant, *_others(request, item)),
-        rationale=request.POST.get("rationale", "")[:4000],
+        rationale=request.POST.get("rationale", "")[:4000].strip() or _as_given(annotator, item, question, turn, value),
         outcome=outcome,
         value=value if outcome is Outcome.ANSWERED else None,
         cause=cause,
     )
 
 
+def _as_given(annotator: AnnotatorContext, item: str, question: str, turn: int | None, value: str) -> str:
+    """Return the rationale of a result that annotators gave, e.g. `As A.`; empty for another result."""
+    seen = review.review_sheet(annotator.records, item, annotator.participant)
+    positions = (
+        position
+        for discrepancy in seen.discrepancies
+        if (discrepancy.question, discrepancy.turn) == (question, turn)
+        for position in discrepancy.positions
+    )
+    letters = [position.letter for position in positions if submitted_value(position.answer) == value]
+    return f"As {' and '.join(letters)}." if letters else ""
+
+
 def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
     """Return the other participants: letters denote annotators of this item; other names stay as entered."""
     letters = review.people_at(item)
-    names = (name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip())
+    written = [name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip()]
+    names = dict.fromkeys([*request.POST.getlist("letter"), *written])
     return tuple(letters.get(name.upper(), name) for name in names)
 
 
