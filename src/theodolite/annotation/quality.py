@@ -13,7 +13,15 @@ from django.db.models import Count, F, Max, Min, Q, QuerySet, Sum
 
 from theodolite.annotation.agreement import all_answers
 from theodolite.annotation.records import RecordCache
-from theodolite.annotation.rules import examples_for, is_passed, marked, review_sample, worked_examples
+from theodolite.annotation.rules import (
+    drawn_test,
+    examples_for,
+    is_passed,
+    marked,
+    review_sample,
+    score_beyond_chance,
+    worked_examples,
+)
 from theodolite.domain.annotating.quality import (
     CategoryStanding,
     Conscientiousness,
@@ -30,6 +38,7 @@ from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDes
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.measurement.annotator_agreement import Halves, halves_alike
@@ -459,7 +468,8 @@ def _standing(
     records: RecordCache, design: QueueDesign, category: QueueCategory, done: _Done, who: str
 ) -> CategoryStanding:
     process, version = design.process, category.version
-    practice, test = examples_for(records.guideline(version))
+    guideline = records.guideline(version)
+    practice = examples_for(guideline)[0]
     gone = done.practice.get((who, version), set())
     attempts = done.tests.get(who, Counter())[version]
     qualified = not process.pass_mark or (category.name, version) in done.passed.get(who, ())
@@ -471,7 +481,9 @@ def _standing(
         attempts=attempts,
         attempts_left=0 if qualified else max(0, process.attempts - attempts),
         n_practice=len(practice),
-        n_test=len(test),
+        n_test=sum(
+            len(worked_examples(guideline)[place].answers) for place in drawn_test(guideline, who, attempts + 1)
+        ),
         to_practise=left if process.practice else (),
     )
 
@@ -565,6 +577,12 @@ def go_through(records: RecordCache, queue: str, participant: str, category: str
     )
 
 
+def next_test(records: RecordCache, version: str, participant: str) -> tuple[int, ...]:
+    """Return the places of the examples that the next attempt at the test of a category asks."""
+    tests = QualificationRow.objects.filter(participant__key=participant, version=version, asked__gt=0)
+    return drawn_test(records.guideline(version), participant, tests.count() + 1)
+
+
 def attempt(records: RecordCache, queue: str, participant: str, category: str, given: Given) -> QualificationResult:
     """Mark an attempt at the test of a category and keep it, with feedback for each question.
 
@@ -574,13 +592,13 @@ def attempt(records: RecordCache, queue: str, participant: str, category: str, g
     """
     design = records.design(queue_of(queue).design_id)
     version, guideline = _tested(records, design, category)
-    answers = {
-        position: marked(guideline, worked_examples(guideline)[position], given.get(position, {}))
-        for position in examples_for(guideline)[1]
-    }
-    everything = tuple(one for result in answers.values() for one in result)
     with transaction.atomic():
         one_at_a_time(f"qualification {participant} {version}")
+        answers = {
+            position: marked(guideline, worked_examples(guideline)[position], given.get(position, {}))
+            for position in next_test(records, version, participant)
+        }
+        everything = tuple(one for result in answers.values() for one in result)
         number = _next_attempt(participant, version, design.process.attempts)
         row = QualificationRow.objects.create(
             participant_id=participant_id(participant),
@@ -593,9 +611,15 @@ def attempt(records: RecordCache, queue: str, participant: str, category: str, g
             created=database_now(),
         )
         _keep(participant, version, answers, row)
-    left = 0 if row.passed else max(0, design.process.attempts - number)
+    left, score = 0 if row.passed else max(0, design.process.attempts - number), score_beyond_chance(everything)
     return QualificationResult(
-        marked=everything, n_right=row.right, n_asked=row.asked, passed=row.passed, attempt=number, attempts_left=left
+        marked=everything,
+        n_right=row.right,
+        n_asked=row.asked,
+        score=None if isinstance(score, Undefined) else score,
+        passed=row.passed,
+        attempt=number,
+        attempts_left=left,
     )
 
 

@@ -20,12 +20,14 @@ from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueCa
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import AnnotationProcess, Route
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.guideline import DefectRule, Example, Guideline, Violation
 from theodolite.domain.identity import digest, keyed_draw, version_of
-from theodolite.domain.instrument import Instrument, ScaleKind
+from theodolite.domain.instrument import Instrument, Question, ScaleKind
 from theodolite.domain.schema import AnnotationSchema
 from theodolite.domain.shown_order import ShownOrder, n_orders
 from theodolite.domain.study import Study
+from theodolite.domain.undefined_reasons import NO_TEST_ANSWER, NO_WRONG_TEST_ANSWER
 
 
 def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, ...]:
@@ -331,12 +333,12 @@ def _in_lines(text: str) -> str:
 
 
 def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the places of the examples to practise on and of those in the test, among all worked examples.
+    """Return the places of the examples to practise on and of those in the bank of the test, among all.
 
-    Practice shows its answers, so it never uses an example of the test, except
-    where there is only one. Every second example is for practice. Those beside
-    questions are used where a guideline has fewer than two whole dialogues:
-    annotators have them at hand, so that a test by them asks less.
+    Practice shows its answers, so it never uses an example of the bank, except
+    where there is only one. Every second whole dialogue is for practice, the others
+    and all examples beside questions are in the bank. Where a guideline has fewer
+    than two whole dialogues, every second example of any kind is for practice.
 
     Args:
         guideline: Whose worked examples they are.
@@ -347,7 +349,36 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     )
     if len(positions) < 2:
         return tuple(positions), tuple(positions)
-    return tuple(positions[::2]), tuple(positions[1::2])
+    beside = range(len(guideline.examples), len(worked_examples(guideline))) if len(whole) > 1 else ()
+    return tuple(positions[::2]), (*positions[1::2], *beside)
+
+
+FEWEST_KEYED: Final = 10
+"""Keyed answers of a test at least, where the bank has as many; count."""
+
+
+def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[int, ...]:
+    """Return the places of the examples that an attempt asks, among all worked examples.
+
+    Each annotator has an order of the bank of their own. An attempt takes examples in this order until it
+    has ten keyed answers; the next one goes on from there, so that it repeats nothing before the bank is used up.
+
+    Args:
+        guideline: Whose bank it is.
+        participant: Opaque key of the annotator.
+        attempt: Number of the attempt, from 1.
+    """
+    examples, seed = worked_examples(guideline), version_of(guideline)
+    order = sorted(examples_for(guideline)[1], key=lambda place: digest("test", seed, participant, str(place)))
+    start = 0
+    for _ in range(attempt):
+        n_keyed, drawn = 0, list[int]()
+        while n_keyed < FEWEST_KEYED and len(drawn) < len(order):
+            place = order[(start + len(drawn)) % len(order)]
+            drawn.append(place)
+            n_keyed += len(examples[place].answers)
+        start += len(drawn)
+    return tuple(drawn)
 
 
 def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> tuple[Marked, ...]:
@@ -365,23 +396,74 @@ def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> 
 
 
 def _marked(guideline: Guideline, name: str, given: str, expected: str, reason: str) -> Marked:
-    scale = guideline.instrument.question(name).scale
+    question = guideline.instrument.question(name)
+    scale = question.scale
     within = WITHIN if scale.kind is ScaleKind.NUMBERS and len(scale.categories) >= LONG else 0
     is_right = given == expected
     if within and not is_right and scale.admits(given) and scale.admits(expected):
         is_right = abs(int(given) - int(expected)) <= within
-    return Marked(question=name, given=given, expected=expected, is_right=is_right, within=within, reason=reason)
+    return Marked(
+        question=name,
+        given=given,
+        expected=expected,
+        is_right=is_right,
+        within=within,
+        chance=_chance(question, expected, within),
+        reason=reason,
+    )
 
 
-def is_passed(answers: Sequence[Marked], pass_mark: float) -> bool:
-    """Tell whether an attempt reaches the pass mark; a test without a question is never passed.
+def _chance(question: Question, expected: str, within: int) -> float:
+    """Return the probability that a uniform guess counts as right; 0 where no options are offered."""
+    categories = question.scale.categories
+    n_options = len(categories) + question.may_be_unable + question.may_not_apply
+    if not categories:
+        return 0.0
+    is_number = bool(within) and question.scale.admits(expected)
+    n_right = sum(abs(int(point) - int(expected)) <= within for point in categories) if is_number else 1
+    return n_right / n_options
+
+
+SCORE: Final = "coefficient S of an annotator and the key"
+"""Name of the statistic that a test is passed by."""
+
+
+def score_beyond_chance(answers: Sequence[Marked]) -> float | Undefined:
+    """Return the share of right answers, corrected for guessing: (p_o - p_e) / (1 - p_e).
+
+    Here p_o is the share of right answers, and p_e the mean probability that a uniform guess among the
+    offered answers is right: the coefficient S, or kappa with free marginals, of an annotator and the key,
+    averaged over questions with different numbers of options. 0 is guessing, 1 is all right.
 
     Args:
         answers: All questions of the test.
-        pass_mark: Share that must be right; fraction 0..1.
+
+    Returns:
+        Unit: coefficient, at most 1. `Undefined` without a question, and where no answer can be wrong.
+
+    Source:
+        Bennett, Alpert, Goldstein (1954), Public Opinion Quarterly 18:303-308, doi:10.1086/266520.
+        Brennan, Prediger (1981), Educational and Psychological Measurement 41:687-699,
+        doi:10.1177/001316448104100307.
     """
-    n_right = sum(answer.is_right for answer in answers)
-    return bool(answers) and n_right >= pass_mark * len(answers) - 1e-9
+    if not answers:
+        return Undefined(reason=NO_TEST_ANSWER, method=SCORE)
+    observed = sum(answer.is_right for answer in answers) / len(answers)
+    expected = sum(answer.chance for answer in answers) / len(answers)
+    if expected >= 1:
+        return Undefined(reason=NO_WRONG_TEST_ANSWER, n=len(answers), method=SCORE)
+    return (observed - expected) / (1 - expected)
+
+
+def is_passed(answers: Sequence[Marked], pass_mark: float) -> bool:
+    """Tell whether an attempt reaches the pass mark; a test whose score is undefined is never passed.
+
+    Args:
+        answers: All questions of the test.
+        pass_mark: Required share of right answers, corrected for guessing; fraction 0..1.
+    """
+    score = score_beyond_chance(answers)
+    return not isinstance(score, Undefined) and score >= pass_mark - 1e-9
 
 
 def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int) -> tuple[str, ...]:

@@ -84,8 +84,8 @@ class AnnotationSpec(Spec):
     """Whether one dialogue's categories are annotated by different people."""
     practice: YesNo = True
     """Whether annotators practise on examples, with feedback, before their first dialogue in a study."""
-    pass_mark: float = Field(default=0.8, ge=0, le=1)
-    """Required share of correct answers in a qualification test; 0 for no test."""
+    pass_mark: float = Field(default=0.6, ge=0, le=1)
+    """Required share of correct answers in a qualification test, corrected for guessing; 0 for no test."""
     attempts: int = Field(default=3, ge=1)
     """Maximum number of attempts at a qualification test; after that a senior decides."""
     judges_per_item: int = Field(default=0, ge=0)

@@ -247,7 +247,7 @@ class AnnotationProcess:
         most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
         apart: Whether one dialogue's categories are annotated by different people.
         practice: Whether annotators go through the examples to practise on, in each series, before they get work.
-        pass_mark: Share of a qualification's questions that must be right; fraction 0..1, 0 for no test.
+        pass_mark: Share of right answers in a qualification, corrected for guessing; fraction 0..1, 0 for no test.
         attempts: Attempts at a qualification before a senior must let in; count.
         seed: Of the order of the queue and of quality checks.
         judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
@@ -262,7 +262,7 @@ class AnnotationProcess:
     reserve_min: int = 60
     most_share: float = 1.0
     apart: bool = False
-    pass_mark: float = 0.8
+    pass_mark: float = 0.6
     attempts: int = 3
     seed: int = 1
     judge_passes: int = 0

@@ -61,6 +61,8 @@ TOO_MANY_PAIRS: Final = (
 GROUP_TOO_SMALL: Final = "The group has too few annotators to distinguish a group effect from individual ones."
 GROUP_WITHOUT_LABELS: Final = "The group gave no label."
 GROUPS_WITHOUT_SHARED_UNIT: Final = "The group and the others have no labelled dialogue in common."
+NO_TEST_ANSWER: Final = "The test has no answer."
+NO_WRONG_TEST_ANSWER: Final = "No answer of the test can be wrong, so it cannot be corrected for guessing."
 ONE_VOTE_EACH: Final = "No dialogue has two votes of the judge, so the stability of its verdicts is unknown."
 TOO_FEW_VOTED: Final = "Fewer than two dialogues have votes, so the variation between dialogues is unknown."
 

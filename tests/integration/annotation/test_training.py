@@ -122,7 +122,7 @@ def test_practice_gives_reasons_and_counts_nowhere(venue: Venue, queue: str) -> 
 
     assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
     standing = onboarding(venue.records, queue, "p-1").categories[0]
-    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (False, 0, 1, 1)
+    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (False, 0, 1, 2)
     go_through(venue.records, queue, "p-1", "risk", 1)
     assert onboarding(venue.records, queue, "p-1").categories[0].practised
 

@@ -14,6 +14,7 @@ from tests.fakes.annotation_queue import RISK, UTILITY, no, yes
 from theodolite.annotation.rules import (
     Reviewed,
     comes_backwards,
+    drawn_test,
     examples_for,
     is_pass,
     is_passed,
@@ -23,15 +24,18 @@ from theodolite.annotation.rules import (
     most_by_judges,
     next_order,
     routed,
+    score_beyond_chance,
     sees_violation,
     stage_of,
     worked_examples,
 )
 from theodolite.domain.annotating.case import ItemStage
+from theodolite.domain.annotating.quality import Marked
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import AnnotationProcess, Route
+from theodolite.domain.findings.number import Undefined
 from theodolite.domain.guideline import Example
 from theodolite.domain.instrument import YES_NO, Exemplar, Instrument, Question
 from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, QuestionOrder, ShownOrder
@@ -166,7 +170,63 @@ def test_examples_beside_questions_serve_where_there_are_no_whole_dialogues(n, p
 def test_whole_dialogues_come_before_those_beside_questions():
     both = replace(beside_questions(2), examples=(GOOD,) * 2)
 
-    assert (examples_for(both), len(worked_examples(both))) == (((0,), (1,)), 4)
+    assert (examples_for(both), len(worked_examples(both))) == (((0,), (1, 2, 3)), 4)
+
+
+def bank_of(n: int):
+    """Return a guideline with two whole dialogues, one of them in the bank, and examples beside a question."""
+    return replace(beside_questions(n), examples=(GOOD,) * 2)
+
+
+def test_a_test_has_ten_keyed_answers_and_the_next_one_draws_others():
+    guideline = bank_of(30)
+    first, second, third = (drawn_test(guideline, "p-1", attempt) for attempt in (1, 2, 3))
+    n_keyed = [sum(len(worked_examples(guideline)[place].answers) for place in test) for test in (first, second, third)]
+
+    assert all(10 <= n <= 11 for n in n_keyed)
+    assert len({*first, *second, *third}) == len(first) + len(second) + len(third)
+    assert first == drawn_test(guideline, "p-1", 1) != drawn_test(guideline, "p-2", 1)
+
+
+def test_a_small_bank_is_asked_as_a_whole_each_time():
+    guideline = bank_of(3)
+
+    assert sorted(drawn_test(guideline, "p-1", 1)) == sorted(drawn_test(guideline, "p-1", 2)) == [1, 2, 3, 4]
+
+
+def test_a_bank_that_is_used_up_begins_again():
+    guideline = bank_of(14)
+    drawn = {place for attempt in (1, 2) for place in drawn_test(guideline, "p-1", attempt)}
+
+    assert drawn == set(examples_for(guideline)[1])
+
+
+def answered(chances, n_right):
+    return [
+        Marked(question="q", given="", expected="", is_right=index < n_right, chance=chance)
+        for index, chance in enumerate(chances)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chances", "n_right", "score"),
+    [((0.5,) * 10, 8, 0.6), ((0.5,) * 10, 5, 0.0), ((0.25,) * 8, 8, 1.0), ((0.5, 0.5, 0.2, 0.3), 3, 0.6)],
+    ids=["8 of 10 in two options", "as by guessing", "all right", "mixed scales"],
+)
+def test_the_score_is_the_coefficient_s_of_an_annotator_and_the_key(chances, n_right, score):
+    assert score_beyond_chance(answered(chances, n_right)) == pytest.approx(score, abs=1e-12)
+
+
+def test_the_score_is_undefined_without_an_answer_that_can_be_wrong():
+    assert isinstance(score_beyond_chance([]), Undefined)
+    assert isinstance(score_beyond_chance(answered((1.0, 1.0), 2)), Undefined)
+
+
+def test_chance_counts_the_accepted_points_among_all_offered_answers():
+    released, bad = marked(RISK, GOOD, {"released": "yes", "how-bad": "7"})
+    at_the_end = marked(RISK, replace(GOOD, answers={"how-bad": "10"}), {})[0]
+
+    assert (released.chance, bad.chance, at_the_end.chance) == (1 / 3, 0.3, 0.2)
 
 
 def test_an_example_beside_a_question_asks_that_question_of_the_same_words_in_lines():
@@ -194,10 +254,10 @@ def test_a_test_without_a_question_is_never_passed():
 
 
 def test_the_pass_mark_itself_is_a_pass():
-    answers = [*marked(RISK, GOOD, {"released": "yes", "how-bad": "1"})]
+    answers = answered((0.5,) * 10, 8)
 
-    assert is_passed(answers, 0.5)
-    assert not is_passed(answers, 0.51)
+    assert is_passed(answers, 0.6)
+    assert not is_passed(answers, 0.61)
 
 
 MIXED, NOBODY, ALL = [True, False, False], [False] * 3, [True] * 3

@@ -142,6 +142,7 @@ class Marked:
         expected: What the worked example says.
         is_right: Whether the answer counts as right.
         within: Points by which a number may differ and still count; 0 for exact.
+        chance: Probability that a uniform guess among the offered answers counts as right; fraction 0..1.
         reason: Why the expected answer is right, in the words of the example.
     """
 
@@ -150,6 +151,7 @@ class Marked:
     expected: str
     is_right: bool
     within: int = 0
+    chance: float = 0.0
     reason: str = ""
 
 
@@ -161,7 +163,8 @@ class QualificationResult:
         marked: Every question with the answer given and expected.
         n_right: Right answers; count.
         n_asked: Questions; count.
-        passed: Whether the share of right answers reaches the pass mark.
+        score: Share of right answers, corrected for guessing; None where it is undefined.
+        passed: Whether the score reaches the pass mark.
         attempt: Number of the attempt, from 1.
         attempts_left: Attempts that are left; count, 0 after a pass.
     """
@@ -169,6 +172,7 @@ class QualificationResult:
     marked: tuple[Marked, ...]
     n_right: int
     n_asked: int
+    score: float | None
     passed: bool
     attempt: int
     attempts_left: int
@@ -186,7 +190,7 @@ class CategoryStanding:
         attempts_left: Attempts that are left; count.
         n_practice: Examples to practise on; count.
         to_practise: Those that must still be gone through in this series, by their number among them, from 1.
-        n_test: Examples in the test; count.
+        n_test: Keyed answers in the next test; count.
     """
 
     category: str

@@ -201,14 +201,14 @@ class OnboardingView:
         categories: Their progress in each category.
         background: What the series is about.
         rules: The impartiality rules.
-        pass_percent: Share of a test's answers that must be right; percent.
+        pass_mark: Required share of right answers in a test, corrected for guessing, as text.
     """
 
     steps: tuple[StepView, ...]
     categories: tuple[OwnCategory, ...]
     background: str
     rules: tuple[str, ...]
-    pass_percent: int
+    pass_mark: str
 
     @property
     def current_step(self) -> StepView:
@@ -232,7 +232,7 @@ def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
         ),
         background=design.background,
         rules=design.rules,
-        pass_percent=round(100 * design.process.pass_mark),
+        pass_mark=f"{design.process.pass_mark:.2f}",
     )
 
 

@@ -189,7 +189,7 @@ def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: st
 def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
     """Ask the test of a category, example by example; the last one ends the attempt."""
     guideline, version = _guideline(annotator, category)
-    indices = examples_for(guideline)[1]
+    indices = quality.next_test(annotator.records, version, annotator.participant)
     index = _place(indices, example)
     page = _page(
         request, f"test {version} {index}", guideline, index, _around(annotator, f"Test: {humanize(category)}")
@@ -208,10 +208,12 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
 
 
 def _handed_in(request: HttpRequest, annotator: AnnotatorContext, category: str, guideline: Guideline) -> HttpResponse:
-    version, indices = _guideline(annotator, category)[1], examples_for(guideline)[1]
+    version = _guideline(annotator, category)[1]
+    indices = quality.next_test(annotator.records, version, annotator.participant)
     values = {index: request.session.pop(f"test {version} {index}", {}) for index in indices}
     result = quality.attempt(annotator.records, annotator.queue, annotator.participant, category, values)
-    request.session[f"result {version}"] = _lines(result, guideline)
+    required = annotator.design.process.pass_mark
+    request.session[f"result {version}"] = _lines(result, guideline) | {"required": f"{required:.2f}"}
     return redirect(annotator.address("result", category=category))
 
 
@@ -235,6 +237,7 @@ def _lines(result: QualificationResult, guideline: Guideline) -> dict[str, objec
         "passed": result.passed,
         "n_right": result.n_right,
         "n_asked": result.n_asked,
+        "score": "undefined" if result.score is None else f"{result.score:.2f}",
         "attempt": result.attempt,
         "left": result.attempts_left,
         "questions": [
