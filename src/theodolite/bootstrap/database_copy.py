@@ -44,7 +44,7 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
     """Copy all rows of one database to another one without runs, and compare the two.
 
     The copy is one transaction: if a table differs afterwards, the target stays as it was.
-    Texts in the workspace's `blobs` folder are in neither database and stay where they are.
+    Texts in the workspace's `blobs` folder are in no SQLite database; a copy to PostgreSQL takes them in at its end.
 
     Args:
         workspace: Folder of the SQLite file.
@@ -74,7 +74,14 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
         raise NotFound(message)
     migrate(workspace, target, whole=True)
     with database_thread(source) as thread:
-        return thread.call(lambda: _copy(target, Place(target, workspace)))
+        tables = thread.call(lambda: _copy(target, Place(target, workspace)))
+    if to_postgresql:
+        configure_django(target)
+        from theodolite.store.contents import Contents
+
+        with database_thread(target) as thread:
+            thread.call(Contents(workspace / "blobs").import_files)
+    return tables
 
 
 def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:

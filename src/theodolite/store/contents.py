@@ -1,4 +1,4 @@
-"""Contents: records under their content hash, large ones as files."""
+"""Contents: records under their content hash; large ones are files with SQLite, and packed rows with PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from theodolite.domain.errors import NotFound, StorageUnavailable, WrongSchema
@@ -27,7 +27,10 @@ R = TypeVar("R")
 
 
 BLOB_BYTES = 64 * 1024
-"""Size from which on a text stands in a file of its own; bytes."""
+"""Size from which on a text stands in a file of its own, with SQLite; bytes.
+
+PostgreSQL keeps all texts, since workers on other machines have the database and no folder in common (ADR-0129).
+"""
 
 
 BASES = 256
@@ -141,6 +144,18 @@ class Contents:
             for version, text, small, base in rows
         }
 
+    def import_files(self) -> int:
+        """Copy the texts that stand in files into the database, so that no machine needs the folder; return the count.
+
+        Raises:
+            StorageUnavailable: If a file cannot be read.
+        """
+        in_files = ContentRow.objects.filter(text__isnull=True, packed__isnull=True)
+        versions = list(in_files.values_list("version", flat=True))
+        for version in versions:
+            ContentRow.objects.filter(version=version).update(**_in_row(self._blob(version).encode()))
+        return len(versions)
+
     def _text(self, version: str, text: str | None, small: bytes | None, base: str | None) -> str:
         if text is not None:
             return text
@@ -152,6 +167,8 @@ class Contents:
         encoded = content.text.encode()
         row: dict[str, object] = {"version": content.version, "tag": content.tag, "text": None}
         if len(encoded) > BLOB_BYTES:
+            if connection.vendor == "postgresql":
+                return {**row, **_in_row(encoded)}
             self._write_blob(content.version, encoded)
             return {**row, "packed": None, "base_id": None}
         base = self._bases.get(content.kin)
@@ -205,6 +222,12 @@ class Contents:
 
     def _place(self, version: str) -> Path:
         return self._blobs / version[:2] / f"{version}.z"
+
+
+def _in_row(encoded: bytes) -> Row:
+    """Return the columns of a large text that stands in the database, packed where that is worth it."""
+    small = packed(encoded)
+    return {"text": encoded.decode() if small is None else None, "packed": small, "base_id": None}
 
 
 def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, str | None]]:

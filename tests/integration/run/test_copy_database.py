@@ -96,3 +96,18 @@ def test_a_table_that_differs_undoes_the_copy(tmp_path: Path, monkeypatch: pytes
     assert "nothing was copied" in copied.said
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM store_run").fetchone() == (0,)
+
+
+def test_a_copy_takes_large_texts_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    from theodolite.store import contents
+
+    monkeypatch.setattr(contents, "BLOB_BYTES", 200)
+    folder = _study(tmp_path / "toy", monkeypatch, url)
+    blobs = folder / ".theodolite" / "blobs"
+    assert [*blobs.rglob("*.z")]
+
+    _tables(folder, "postgresql")
+    shutil.rmtree(blobs)
+
+    report = theodolite("report", folder, "--json")
+    assert report.code == 0, report.said

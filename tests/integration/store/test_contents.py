@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -83,3 +84,43 @@ def test_large_texts_from_before_they_were_packed_are_still_read(sqlite: Databas
     place.with_suffix("").write_text(large.text, encoding="utf-8")
 
     assert store._executor.read(lambda: store._contents.texts([large.version])) == {large.version: large.text}
+
+
+def incompressible(n_bytes: int) -> Content:
+    text = "".join(digest(str(number)) for number in range(n_bytes // 64 + 1))
+    return Content(version=digest(text), tag="context", text=text)
+
+
+LARGE = [kin("Ana", times=BLOB_BYTES // 50), incompressible(3 * BLOB_BYTES)]
+
+
+@pytest.mark.parametrize("large", LARGE, ids=["packed", "plain"])
+def test_a_worker_on_another_machine_reads_large_texts_without_the_folder(
+    postgresql: Database, tmp_path: Path, large: Content
+) -> None:
+    store = postgresql.open()
+    store._executor.write(partial(store._contents.keep, [large]))
+    store._executor.write(partial(store._contents.keep, [large]))
+
+    other = Database(tmp_path / "other-machine" / ".theodolite", postgresql.url)
+    elsewhere = other.open()
+    assert elsewhere._executor.read(lambda: elsewhere._contents.texts([large.version])) == {large.version: large.text}
+    assert not (postgresql.workspace / "blobs").exists()
+    other.close()
+
+
+def test_files_of_large_texts_are_taken_into_the_database(postgresql: Database, tmp_path: Path) -> None:
+    store = postgresql.open()
+    contents = store._contents
+    store._executor.write(partial(contents.keep, [kin("Bo")]))
+    for large in LARGE:
+        contents._write_blob(large.version, large.text.encode())
+        row = ContentRow(version=large.version, tag=large.tag)
+        store._executor.write(partial(row.save, force_insert=True))
+
+    assert store._executor.write(contents.import_files) == len(LARGE)
+    assert store._executor.write(contents.import_files) == 0
+
+    elsewhere = Contents(tmp_path / "nowhere")
+    result = store._executor.read(lambda: elsewhere.texts([kin("Bo").version, *(large.version for large in LARGE)]))
+    assert [result[large.version] for large in LARGE] == [large.text for large in LARGE]

@@ -19,8 +19,8 @@ class ContentRow(models.Model):
     """A record's canonical JSON, kept once for all that refer to it.
 
     `text` is empty where the JSON is `packed`, against the text of `base` where it has
-    one, and where it is so large that it stands in a file of the workspace's `blobs`
-    folder; the file is named by the version.
+    one, and, with SQLite, where it is so large that it stands in a file of the workspace's
+    `blobs` folder; the file is named by the version.
     """
 
     version = HashField(primary_key=True)
