@@ -237,21 +237,19 @@ def rate(chosen: argparse.Namespace, server: Server, folder: Path, postgres: Pos
     with LoopbackProcess("--latency", "0.05") as loopback:
         ours.write_study(study, loopback.url, chosen.dialogues[0], PARALLEL)
         text = (study / "study.yaml").read_text(encoding="utf-8")
-        text = text.replace(f"parallel: {PARALLEL}", f"parallel: {PARALLEL}, rpm: {chosen.rpm}")
-        for role in ("user-sim", "judge"):  # one model for all roles: a limit belongs to a model of an account
-            text = text.replace(f"name: {role}", "name: target")
+        text = text.replace("name: target,", f"name: target, rpm: {chosen.rpm},")
         (study / "study.yaml").write_text(text, encoding="utf-8")
         processes = Processes(study, postgres.create())
         children = [processes.start(verb) for verb in ("run", *("worker",) * (n_workers - 1))]
         time.sleep(chosen.seconds)
         for child in children:
             processes.end(child, signal.SIGTERM)
-        moments = sorted(call["moment_s"] for call in loopback.calls())
+        moments = sorted(call["moment_s"] for call in loopback.calls() if call["role"] == "target")
     most = max(bisect_right(moments, start + 60.0) - index for index, start in enumerate(moments))
     span_s = moments[-1] - moments[0]
     row = f"| {n_workers} | {chosen.rpm} | {len(moments)} in {span_s:.0f} s | {most} | {most / chosen.rpm:.3f} |"
     heads = ("workers", "limit per minute", "calls", "most in any 60 s", "of the limit")
-    return table("Calls as the model server saw them; checks of endpoints included.", heads, [row])
+    return table("Calls to one model as its server saw them.", heads, [row])
 
 
 def growth(chosen: argparse.Namespace, server: Server, folder: Path, postgres: PostgresServer | None) -> str:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from bisect import bisect_right
 from pathlib import Path
 
 import psycopg
@@ -60,9 +61,10 @@ def _study(folder: Path, url: str, budget: str = "") -> Path:
     return folder
 
 
-def _start(folder: Path, database: Database, *words: str) -> subprocess.Popen[str]:  # noqa: F811
+def _start(folder: Path, database: Database, *words: str, prelude: str = "") -> subprocess.Popen[str]:  # noqa: F811
     environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
-    command = [sys.executable, "-m", "theodolite", "run", str(folder), "--json", *words]
+    program = ["-c", f"{prelude}; from theodolite.cli.main import program; program()"]
+    command = [sys.executable, *(program if prelude else ["-m", "theodolite"]), "run", str(folder), "--json", *words]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ)
 
 
@@ -130,6 +132,29 @@ def test_each_process_that_meets_the_budget_says_so(tmp_path: Path, database: Da
             assert f"the budget of {N_CALLS // 2} calls is spent" in err
             assert "another process" not in err
         assert _made(server) == N_CALLS // 2
+
+
+def test_no_window_of_the_server_sees_more_calls_of_all_processes_than_the_limit(
+    tmp_path: Path,
+    postgresql: Database,  # noqa: F811
+) -> None:
+    """A window has 6 s here instead of 60 s, and a call may be under way for 3 s, as in a window of 60 s."""
+    limit, span_s = 30, 6.0
+    prelude = f"import theodolite.gateways.rate_window as w; w.SPAN_S = {span_s}; w._UNDER_WAY = 0.5"
+    with LoopbackProcess() as server:
+        first = _study(tmp_path / "0", server.url)
+        text = (first / "study.yaml").read_text(encoding="utf-8")
+        limited = text.replace("name: target,", f"name: target, rpm: {limit},")
+        (first / "study.yaml").write_text(limited, encoding="utf-8")
+        folders = [first, *(Path(shutil.copytree(first, tmp_path / f"{n}")) for n in (1, 2))]
+        processes = [_start(folder, postgresql, "--limit", "30", prelude=prelude) for folder in folders]
+        ends = [process.communicate() for process in processes]
+        moments = sorted(call["moment_s"] for call in server.calls() if call["role"] == "target")
+
+    assert [process.returncode for process in processes] == [0, 0, 0], ends
+    assert len(moments) == 3 * 30
+    most = max(bisect_right(moments, start + span_s) - index for index, start in enumerate(moments))
+    assert most <= limit
 
 
 def _call(folder: Path, database: Database, *words: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
