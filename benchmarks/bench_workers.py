@@ -45,6 +45,9 @@ LATENCY_MS = 20
 CALLS = 7
 """Calls of a dialogue with its annotation; count."""
 
+STARTED: list[subprocess.Popen[bytes]] = []
+"""All processes, which are killed at the end of the benchmark if they still run."""
+
 ALONE = (
     "import theodolite.bootstrap.study_context as c; f = c.open_clients; "
     "c.open_clients = lambda *a, **k: f(*a, **{**k, 'limits': None}); "
@@ -89,6 +92,7 @@ class Processes:
         with self.study.with_suffix(f".{self.n_started}.log").open("w") as log:
             child = subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT, env=environ)
         self.running.append(child)
+        STARTED.append(child)
         return child
 
     def end(self, child: subprocess.Popen[bytes], how: signal.Signals | None = None) -> int:
@@ -243,7 +247,8 @@ def rate(chosen: argparse.Namespace, server: Server, folder: Path, postgres: Pos
         children = [processes.start(verb) for verb in ("run", *("worker",) * (n_workers - 1))]
         time.sleep(chosen.seconds)
         for child in children:
-            processes.end(child, signal.SIGTERM)
+            child.kill()  # the calls until now are enough; no report is wanted
+            processes.end(child)
         moments = sorted(call["moment_s"] for call in loopback.calls() if call["role"] == "target")
     most = max(bisect_right(moments, start + 60.0) - index for index, start in enumerate(moments))
     span_s = moments[-1] - moments[0]
@@ -343,6 +348,7 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=150.0, help="duration of `rate`")
     options.add_argument("--sqlite", action="store_true", help="use a SQLite file for `sharing`")
     chosen = options.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     dialogues, workers = DEFAULTS[chosen.command]
     chosen.dialogues, chosen.workers = chosen.dialogues or dialogues, chosen.workers or workers
     with (
@@ -350,7 +356,13 @@ def main() -> None:
         Server() as server,
         tempfile.TemporaryDirectory() as folder,
     ):
-        print(COMMANDS[chosen.command](chosen, server, Path(folder), postgres))
+        try:
+            print(COMMANDS[chosen.command](chosen, server, Path(folder), postgres))
+        finally:
+            for child in STARTED:
+                if child.returncode is None:
+                    child.kill()
+                    child.wait()
 
 
 if __name__ == "__main__":

@@ -29,6 +29,18 @@ DATABASE_NAME = "theodolite.db"
 LOCK_PATIENCE_S = 20
 """How long a writer waits for another writer of a SQLite file; seconds."""
 
+STATEMENT_S = 600
+"""Duration of a statement on PostgreSQL at most; seconds. Copies and migrations have no limit."""
+
+IDLE_S = 15
+"""How long a process that does nothing may keep a transaction open on PostgreSQL; seconds.
+
+Shorter than `LOCK_PATIENCE_S`, so that a process that was suspended stops no other one.
+"""
+
+_TCP = {"connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3"}
+"""A server that does not answer is noticed within half a minute; `DATABASE_URL` may state other values."""
+
 _MODES_BY_DEFAULT = {0o755, 0o775}
 """Modes of folders that earlier versions have made under the usual masks."""
 
@@ -103,7 +115,14 @@ def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
             f"it begins with {shown!r} and names the database {name!r}. Leave it out to use a SQLite file."
         )
         raise InputError(message)
-    options: dict[str, Any] = {"options": f"-c lock_timeout={int(patience_s * 1000)}", **dict(parse_qsl(parts.query))}
+    limits = {
+        "lock_timeout": patience_s,
+        "statement_timeout": STATEMENT_S,
+        "idle_in_transaction_session_timeout": IDLE_S,
+    }
+    asked = dict(parse_qsl(parts.query))
+    words = [*(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()), asked.pop("options", "")]
+    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, words)), **asked}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,

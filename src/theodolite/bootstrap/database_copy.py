@@ -88,9 +88,14 @@ def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
     from django.db import connections, transaction
     from django.db.utils import load_backend
 
+    from theodolite.store.statements import without_time_limits
+
     settings = connections.configure_settings({"default": dict(target)})["default"]
     connections[_TARGET] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, _TARGET)
     try:
+        with place.translated():
+            for alias in ("default", _TARGET):
+                without_time_limits(connections[alias])
         with place.translated(), transaction.atomic():
             _fix_state()
             models = _models()

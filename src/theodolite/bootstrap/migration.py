@@ -21,6 +21,7 @@ from theodolite.domain.errors import WrongSchema
 from theodolite.store import migrations
 from theodolite.store.apps import load_all_tables
 from theodolite.store.executor import Place, database_thread
+from theodolite.store.statements import without_time_limits
 
 if TYPE_CHECKING:  # who finds everything in place waits for nothing that makes or changes tables
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -128,6 +129,7 @@ def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any]
         # The first connection gives a file its journal's form; SQLite refuses that, unwaited, to two at once.
         if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_wanted()):
             return
+        without_time_limits(connection)
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
             load_all_tables()
             applied = _applied()

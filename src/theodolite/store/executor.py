@@ -258,6 +258,9 @@ _FULL = ("disk is full", "No space left", "could not extend file")
 _LOCKED = ("database is locked", "database table is locked", "lock timeout")
 
 
+_SLOW = ("statement timeout",)
+
+
 _READ_ONLY = ("readonly database", "read-only transaction")
 
 
@@ -325,6 +328,8 @@ def _unavailable(said: str, place: Place) -> str:
         advice = f"{free:.0f} MiB are free at `{place.workspace}`; a dialogue takes about 4 KiB. Make room,"
     elif any(word in said for word in _LOCKED):
         advice = "Another program holds it. Wait for that one or end it,"
+    elif any(word in said for word in _SLOW):
+        advice = "Allow more time with `?options=-c%20statement_timeout%3D3600000` (milliseconds) in `DATABASE_URL`,"
     elif any(word in said for word in _READ_ONLY):
         advice = "Give yourself the right to write there,"
     elif any(word in said for word in _UNOPENED):

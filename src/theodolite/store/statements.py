@@ -194,6 +194,14 @@ def marks(n: int) -> str:
     return ", ".join(["%s"] * n)
 
 
+def without_time_limits(connection: Any) -> None:
+    """Let a connection to PostgreSQL work as long as it takes, as migrations and copies of large tables do."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET statement_timeout = 0")
+            cursor.execute("SET idle_in_transaction_session_timeout = 0")
+
+
 def execute(words: str, values: Sequence[object]) -> Any:
     """Do one statement on the connection of this thread, past Django's cursor, which reads each text anew."""
     here = connections[DEFAULT_DB_ALIAS]  # looked for once: finding out whose thread this is takes a while

@@ -13,12 +13,13 @@ from django.db import connection
 
 from tests.contract.given import a_plan, a_reply, a_session, a_study, an_entry
 from tests.databases import Database
-from theodolite.bootstrap.database import DATABASE_NAME, open_store
+from theodolite.bootstrap.database import DATABASE_NAME, IDLE_S, LOCK_PATIENCE_S, open_store
 from theodolite.domain.errors import StorageUnavailable, StoreError
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.run import Run, UnitKind
 from theodolite.store.django_store import DjangoStore
 from theodolite.store.models import JournalEntryRow
+from theodolite.store.statements import execute
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -155,3 +156,26 @@ def test_two_workspaces_can_be_open_at_once(sqlite: Database, postgresql: Databa
 def test_a_server_that_is_away_is_said(database: Database) -> None:
     with pytest.raises(StorageUnavailable, match="See that it can be reached"):
         open_store(database.workspace, "postgresql://nobody@127.0.0.1:1/nothing")
+
+
+def test_a_statement_that_takes_too_long_is_cancelled_and_the_limit_is_named(postgresql: Database) -> None:
+    store = postgresql.open()
+
+    def wait() -> None:
+        execute("SET statement_timeout = 1", [])
+        execute("SELECT pg_sleep(%s)", [600])
+
+    with pytest.raises(StorageUnavailable, match=r"statement timeout.* `\?options=-c%20statement_timeout%3D3600000`"):
+        store._executor.read(wait)
+
+
+def test_a_process_that_stops_within_a_transaction_loses_its_locks_before_others_give_up(postgresql: Database) -> None:
+    def limits() -> list[str]:
+        names = ("idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout")
+        return [execute(f"SHOW {name}", []).fetchone()[0] for name in names]
+
+    store = open_store(postgresql.workspace, postgresql.url)
+    postgresql.opened.append(store)
+
+    assert store._executor.read(limits) == ["15s", "10min", "20s"]
+    assert IDLE_S < LOCK_PATIENCE_S

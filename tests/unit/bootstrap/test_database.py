@@ -42,6 +42,18 @@ def test_what_a_url_asks_for_reaches_the_driver(tmp_path: Path) -> None:
     assert database_settings(tmp_path, "postgresql://h/lab?sslmode=require")["OPTIONS"]["sslmode"] == "require"
 
 
+def test_statements_and_silent_servers_have_limits_that_a_url_may_change(tmp_path: Path) -> None:
+    usual = database_settings(tmp_path, "postgresql://h/lab")["OPTIONS"]
+    changed = database_settings(tmp_path, "postgresql://h/lab?connect_timeout=3&options=-c%20statement_timeout%3D0")
+
+    assert usual["connect_timeout"] == "10"
+    assert usual["options"] == (
+        "-c lock_timeout=20000 -c statement_timeout=600000 -c idle_in_transaction_session_timeout=15000"
+    )
+    assert changed["OPTIONS"]["connect_timeout"] == "3"
+    assert changed["OPTIONS"]["options"] == f"{usual['options']} -c statement_timeout=0"  # the last one counts
+
+
 @pytest.mark.parametrize(
     "url", ["mysql://h/lab", "lab", "postgresql://h", "postgresql://h/", "sqlite:///x.db", "postgresql://h:x/lab"]
 )
