@@ -245,6 +245,8 @@ def rate(chosen: argparse.Namespace, server: Server, folder: Path, postgres: Pos
         (study / "study.yaml").write_text(text, encoding="utf-8")
         processes = Processes(study, postgres.create())
         children = [processes.start(verb) for verb in ("run", *("worker",) * (n_workers - 1))]
+        while not loopback.stats()["by_role"].get("target"):
+            time.sleep(0.5)
         time.sleep(chosen.seconds)
         for child in children:
             child.kill()  # the calls until now are enough; no report is wanted
@@ -345,7 +347,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=1)
     options.add_argument("--every", type=float, default=5.0, help="seconds between two kills")
     options.add_argument("--rpm", type=int, default=600)
-    options.add_argument("--seconds", type=float, default=150.0, help="duration of `rate`")
+    options.add_argument("--seconds", type=float, default=150.0, help="duration of `rate` from its first call")
     options.add_argument("--sqlite", action="store_true", help="use a SQLite file for `sharing`")
     chosen = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
