@@ -110,7 +110,7 @@ def test_a_person_labels_by_keyboard_alone_and_what_was_submitted_counts_at_once
     assert "No tasks available" in page.text_content("main")
     assert_accessible(page)
     code, said = desk.stop()
-    assert (code, "3 dialogues by anna; nothing waits" in " ".join(said.split())) == (0, True)
+    assert (code, "3 dialogues by anna; none left" in " ".join(said.split())) == (0, True)
     issued = in_a_process("judge", "validate", study, "--json")
     assert (issued.code, "anna" in issued.out) == (0, True), issued.err
 
@@ -125,6 +125,6 @@ def test_the_door_opens_once_and_the_same_command_goes_on(study, desk, browser, 
     code, said = desk.stop()
     again = Desk(study, "--sample", "3")
 
-    assert (code, "3 still wait" in " ".join(said.split()), "(goes on)" in said) == (0, True, True)
+    assert (code, "3 left" in " ".join(said.split()), "(continue)" in said) == (0, True, True)
     assert "3 dialogues by refusal" in " ".join("".join(again.lines).split())
     again.stop()

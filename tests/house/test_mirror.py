@@ -24,7 +24,7 @@ EXCEPTIONS = {
     "reporting/test_turn_level.py",
     "testing/test_attacks.py",
     "testing/test_bound_applications.py",
-    "usecases/test_going_on.py",
+    "usecases/test_resuming.py",
 }
 """Tests of a behaviour that several modules share. This list only shrinks: merge a file into the test of its module."""
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.domain.application import Application, AriaClass, CodeVersion, PythonCallable
+from theodolite.domain.application import code_differences
 from theodolite.domain.errors import StoreError
 from theodolite.domain.run import Spending
 from theodolite.execution.clients import Clients
@@ -92,10 +92,6 @@ def slots_for(context: StudyContext) -> int:
     return min(_MOST_AT_A_TIME, max([AT_A_TIME, *(endpoint.parallel for endpoint in context.loaded.study.models)]))
 
 
-MOST_NAMED = 5
-"""Files that are named of one application."""
-
-
 def code_changes(context: StudyContext) -> tuple[str, ...]:
     """Return for each application whose code changed since the run before what changed, in words.
 
@@ -108,27 +104,10 @@ def code_changes(context: StudyContext) -> tuple[str, ...]:
         before = next((run for run in runs if run.number == number - 1), None)
         if before is None:
             return ()
-        earlier = {
-            application.name: application for application in context.store.study(before.study_version).applications
-        }
+        earlier = context.store.study(before.study_version)
     except StoreError:  # the earlier study cannot be read any more: nothing is known of it
         return ()
-    texts = (
-        _change(earlier.get(application.name), application, before.number)
-        for application in context.loaded.study.applications
+    differences = code_differences(earlier.applications, context.loaded.study.applications)
+    return tuple(
+        f"`{name}` differs from run {before.number} in {', '.join(files)}" for name, files in differences.items()
     )
-    return tuple(text for text in texts if text)
-
-
-def _change(earlier: Application | None, now: Application, run: int) -> str:
-    old, new = _code_of(earlier), _code_of(now)
-    changes = old.changes_to(new) if old is not None and new is not None and old.interpreter else ()
-    if not changes:
-        return ""
-    more = f" and {len(changes) - MOST_NAMED} more" if len(changes) > MOST_NAMED else ""
-    return f"`{now.name}` differs from run {run} in {', '.join(changes[:MOST_NAMED])}{more}"
-
-
-def _code_of(application: Application | None) -> CodeVersion | None:
-    connection = None if application is None else application.connection
-    return connection.code if isinstance(connection, PythonCallable | AriaClass) else None

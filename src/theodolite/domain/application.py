@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -466,10 +466,6 @@ class AriaClass:
         return self.runtime.sessions or (1 if self.parallel == 1 else 0)
 
 
-Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
-"""How the program reaches an application."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
     """A thing under test: a black box from text to text.
@@ -502,3 +498,29 @@ class Application:
     def is_tested_in(self, scenario: str) -> bool:
         """Tell whether the application is tested in a scenario."""
         return not self.scenarios or scenario in self.scenarios
+
+
+MOST_NAMED = 5
+"""Changed files that are named; the others are counted."""
+
+
+def code_differences(earlier: Iterable[Application], later: Iterable[Application]) -> dict[str, tuple[str, ...]]:
+    """Return the names of applications whose code differs to its changed files, `and 2 more` for those above five."""
+    before = {application.name: _code_of(application) for application in earlier}
+    result = {}
+    for application in later:
+        old, new = before.get(application.name), _code_of(application)
+        changes = old.changes_to(new) if old is not None and new is not None and old.interpreter else ()
+        more = (f"and {len(changes) - MOST_NAMED} more",) if len(changes) > MOST_NAMED else ()
+        if changes:
+            result[application.name] = (*changes[:MOST_NAMED], *more)
+    return result
+
+
+def _code_of(application: Application) -> CodeVersion | None:
+    connection = application.connection
+    return connection.code if isinstance(connection, PythonCallable | AriaClass) else None
+
+
+Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
+"""How the program reaches an application."""

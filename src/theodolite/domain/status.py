@@ -108,7 +108,7 @@ class Status:
         return _n_open(self.sessions) + _n_open(self.annotations)
 
     @property
-    def is_going_on(self) -> bool:
+    def is_running(self) -> bool:
         """Whether somebody works on it: whoever stops gives back all units, and what the dead hold is not counted."""
         return any(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
 
@@ -136,7 +136,7 @@ class Status:
         n_open = {UnitKind.SESSION: _n_open(self.sessions), UnitKind.ANNOTATION: _n_open(self.annotations)}
         to_come = [self.calls.get(kind, CallsSoFar()).to_come(n) for kind, n in n_open.items()]
         known = [calls for calls in to_come if calls is not None]
-        if not (self.is_going_on and self.pace.calls and len(known) == len(to_come)):
+        if not (self.is_running and self.pace.calls and len(known) == len(to_come)):
             return None
         return sum(known) / self.pace.calls_per_s
 

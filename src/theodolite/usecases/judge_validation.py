@@ -74,8 +74,8 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
     for judge in judges:
         if not authorities_of(evidence, judge.name):
             message = (
-                f"no person has labelled a dialogue that `{judge.name}` has labelled, so there is nothing to hold it"
-                f" against. Draw some:  theodolite label {place} --sample 100"
+                f"no person has labelled a dialogue that `{judge.name}` has labelled, so its labels cannot be"
+                f" compared with theirs. Draw some:  theodolite label {place} --sample 100"
             )
             raise InputError(message)
 

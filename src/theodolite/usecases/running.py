@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from theodolite.assessment import annotating
 from theodolite.assessment.annotating import AnnotationTask, adjudication, annotate
 from theodolite.domain.annotation import Adjudication, Annotation
+from theodolite.domain.application import code_differences
 from theodolite.domain.dialogue import Dialogue, Search, TesterType
 from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.flow import Flow
@@ -533,20 +534,33 @@ def latest_run(store: Store, study: Study, plan: Plan) -> Run:
         return store.run_of(plan)
     except NotFound as unknown:
         last = store.latest_run(study.name)
-        raise InputError(_what_changed(study, last)) from unknown
+        raise InputError(_what_changed(store, study, last)) from unknown
 
 
-def _what_changed(study: Study, last: Run) -> str:
+def _what_changed(store: Store, study: Study, last: Run) -> str:
     """Return why no run is the study's: one that is written as it was is planned otherwise by a new program alone."""
     if last.study_version == version_of(study):
         return (
             f"the last run (number {last.number}) of study `{study.name}` is by an earlier version of this program, "
-            "which held dialogues by other rules; run the study again: its dialogues are held anew"
+            "whose dialogues follow other rules; run the study again: all its dialogues are run again"
         )
     return (
-        f"study `{study.name}` has changed since its last run (number {last.number}); "
-        "run it again: only what changed is asked anew"
+        f"study `{study.name}` has changed since its last run (number {last.number})"
+        f"{_changed_code(store, study, last)}; run it again: only changed parts are called again"
     )
+
+
+def _changed_code(store: Store, study: Study, last: Run) -> str:
+    """Return the changed files of applications, with the key that leaves out files that applications write."""
+    try:
+        earlier = store.study(last.study_version)
+    except StoreError:  # the earlier study cannot be read any more
+        return ""
+    changes = code_differences(earlier.applications, study.applications)
+    if not changes:
+        return ""
+    named = ", ".join(f"{', '.join(files)} of application `{name}`" for name, files in changes.items())
+    return f": {named} changed (list files that the application writes itself under `ignore`)"
 
 
 def as_planned(

@@ -77,7 +77,7 @@ class RunProgress:
         """What the run is doing."""
         if self.status.run.state is RunState.FINISHED:
             return RunActivity.FINISHED
-        if not self.status.is_going_on:
+        if not self.status.is_running:
             return RunActivity.STOPPED if self.status.open_units or not self.sessions.total else RunActivity.PARTIAL
         return RunActivity.RUNNING if self.status.is_moving else RunActivity.SILENT
 

@@ -1,4 +1,4 @@
-"""Only what changed is asked anew."""
+"""Only changed parts are called again."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_after_a_change_the_old_results_are_not_passed_off_as_the_new_ones(run_o
 
     assert ended.code == 2
     assert "has changed since its last run" in ended.err
-    assert "only what changed is asked anew" in ended.err
+    assert "only changed parts are called again" in ended.err
 
 
 def test_anew_asks_everything_again(run_once, server):
@@ -70,3 +70,26 @@ def test_measuring_before_anything_is_annotated_ends_with_three(study):
     theodolite("run", "--stage", "test", study.write())
 
     assert theodolite("run", "--stage", "measure", study.folder).code == 3
+
+
+CODE_STUDY = """\
+study: hours
+applications: {bot: {kind: python, call: "bot.py:reply"}}
+cases: [{prompt: When do you open?}]
+judges: {nine: {rule: {contains: nine}}}
+"""
+
+
+def test_a_changed_file_of_an_application_is_named(tmp_path):
+    code = "from words import REPLY\n\ndef reply(prompt):\n    return REPLY\n"
+    (tmp_path / "bot.py").write_text(code, encoding="utf-8")
+    (tmp_path / "words.py").write_text("REPLY = 'at nine'\n", encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(CODE_STUDY, encoding="utf-8")
+    assert theodolite("run", tmp_path, "--allow-code").code == 0
+
+    (tmp_path / "words.py").write_text("REPLY = 'at ten'\n", encoding="utf-8")
+    shown = theodolite("report", tmp_path)
+
+    assert shown.code == 2
+    said = " ".join(shown.err.split())
+    assert "(number 1): words.py of application `bot` changed (list files that the application writes itself" in said

@@ -38,8 +38,8 @@ def test_a_run_is_seen_while_it_goes_on(study):
             run.kill()
         left = json.loads(theodolite("status", folder, "--json").out)
 
-    assert (left["going_on"], left["sessions"]["leased"], left["annotations"]["leased"]) == (False, 0, 0)
-    assert (seen["going_on"], seen["state"]) == (True, "unfinished")
+    assert (left["running"], left["sessions"]["leased"], left["annotations"]["leased"]) == (False, 0, 0)
+    assert (seen["running"], seen["state"]) == (True, "unfinished")
     assert sum(seen["sessions"].values()) == sum(seen["annotations"].values()) == 60
     assert 0 < seen["sessions"]["done"] <= 60
     assert seen["calls_per_s"] > 0

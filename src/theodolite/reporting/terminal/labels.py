@@ -117,16 +117,16 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
 
     Args:
         n: Dialogues that were submitted this time; count.
-        n_open: Dialogues that still wait; count.
+        n_open: Dialogues without labels; count.
         study: What the user types to name the study.
         by: Name under which the labels count.
         has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
     """
     on = f"theodolite label {study}" + ("" if by == "me" else f" --annotator {by}")
-    then = f"{on}    (goes on)" if n_open else _after(study, has_judge=has_judge)
-    waits = f"; {figures.count(n_open)} still {'waits' if n_open == 1 else 'wait'}" if n_open else "; nothing waits"
-    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{waits}.", margin=_DESK, width=width)
+    then = f"{on}    (continue)" if n_open else _after(study, has_judge=has_judge)
+    left = f"; {figures.count(n_open)} left" if n_open else "; none left"
+    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{left}.", margin=_DESK, width=width)
     lines += [f"{'Next':<{_DESK}}{then}"]
     if n_open and n:
         lines += [f"{'or':<{_DESK}}theodolite run {study} --stage measure    (what is labelled counts already)"]

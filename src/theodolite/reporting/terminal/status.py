@@ -36,12 +36,12 @@ def status_document(status: Status) -> dict[str, object]:
         "study": run.study,
         "run": run.number,
         "state": run.state.value,
-        "going_on": status.is_going_on,
+        "running": status.is_running,
         "sessions": dict(status.sessions),
         "annotations": dict(status.annotations),
         "failed": {party.value: count for party, count in sorted(status.failed.items())},
         "calls": spent.calls,
-        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "supposed": spent.estimated_tokens},
+        "tokens": {"input": spent.tokens_in, "output": spent.tokens_out, "estimated": spent.estimated_tokens},
         "cost_usd": spent.cost_microusd / MICROS,
         "unpriced_calls": spent.unpriced_calls,
         "calls_at_risk": status.calls_at_risk,
@@ -70,9 +70,9 @@ def _worker(worker: WorkerStatus) -> str:
 def _state(status: Status) -> str:
     if status.run.state is RunState.FINISHED:
         return "finished"
-    if not status.is_going_on:
-        return "not finished; nobody works on it"
-    return "going on" if status.is_moving else f"going on, but no reply came in the last {status.pace.over_s:.0f} s"
+    if not status.is_running:
+        return "not finished; no worker"
+    return "running" if status.is_moving else f"running, but no reply came in the last {status.pace.over_s:.0f} s"
 
 
 def _counts(states: Mapping[str, int]) -> str:
@@ -87,7 +87,7 @@ def _spent(status: Status) -> str:
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
     words = [figures.number_of(spent.calls, "call"), tokens, cost_text(spent.cost_microusd)]
     words += [f"{figures.number_of(spent.unpriced_calls, 'call')} without a price"] if spent.unpriced_calls else []
-    words += [f"{spent.estimated_tokens:,} tokens supposed where replies told none"] if spent.estimated_tokens else []
+    words += [f"{spent.estimated_tokens:,} tokens estimated where replies state none"] if spent.estimated_tokens else []
     return ", ".join(words)
 
 

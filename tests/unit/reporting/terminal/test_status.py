@@ -31,7 +31,7 @@ STATUS = Status(
 
 def test_the_status_fits_on_a_few_lines():
     assert status_text(STATUS).splitlines() == [
-        "support, run 2, going on",
+        "support, run 2, running",
         "  Test    10 of 20, 4 in work, 1 failed",
         "  Assess  5 of 20, 1 in work, 0 failed",
         "  Failed  judge 1",
@@ -45,9 +45,9 @@ def test_tokens_that_no_reply_told_are_named_apart():
     spent = Spending(calls=70, tokens_in=8000, tokens_out=400, estimated_tokens=1_200)
     told = replace(STATUS, spent=spent)
 
-    supposed = "1,200 tokens supposed where replies told none"
+    supposed = "1,200 tokens estimated where replies state none"
     assert f"  Spent   70 calls, 8,400 tokens, $0.00, {supposed}\n" in status_text(told)
-    assert status_document(told)["tokens"] == {"input": 8000, "output": 400, "supposed": 1200}
+    assert status_document(told)["tokens"] == {"input": 8000, "output": 400, "estimated": 1200}
 
 
 def test_tokens_that_nobody_told_are_unknown_and_not_none():
@@ -60,16 +60,16 @@ def test_tokens_that_nobody_told_are_unknown_and_not_none():
 def test_a_run_that_waits_for_replies_says_for_how_long():
     still = status_text(replace(STATUS, pace=replace(STATUS.pace, calls=0, units=0)))
 
-    assert still.startswith("support, run 2, going on, but no reply came in the last 30 s\n")
+    assert still.startswith("support, run 2, running, but no reply came in the last 30 s\n")
     assert "left" not in still
 
 
 def test_a_run_that_was_stopped_a_moment_ago_is_not_said_to_go_on():
     stopped = replace(STATUS, sessions={"waiting": 10, "done": 10}, annotations={"waiting": 15, "done": 5})
 
-    assert status_text(stopped).startswith("support, run 2, not finished; nobody works on it")
+    assert status_text(stopped).startswith("support, run 2, not finished; no worker")
     assert "left" not in status_text(stopped)
-    assert (status_document(stopped)["going_on"], status_document(STATUS)["going_on"]) == (False, True)
+    assert (status_document(stopped)["running"], status_document(STATUS)["running"]) == (False, True)
 
 
 def test_a_finished_run_is_called_so_and_has_no_pace():

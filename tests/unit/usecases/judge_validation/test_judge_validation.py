@@ -42,7 +42,7 @@ def test_what_was_not_tried_is_said():
 
 
 def test_without_a_persons_label_there_is_no_certificate():
-    with pytest.raises(InputError, match="nothing to hold it against"):
+    with pytest.raises(InputError, match="labels cannot be compared with theirs"):
         issued(live_evidence())
 
 
