@@ -290,6 +290,28 @@ async def test_what_calls_without_a_reply_cost_is_summed_too(store: Store, run: 
     assert store.spending(run) == wasted, "to try again makes nothing undone"
 
 
+async def test_the_parts_of_the_spending_add_up_to_it(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+    await store.append(unit.key, an_entry(0))
+    await store.append(judging.key, an_entry(0, a_reply(tokens_in=7, cost_microusd=11, answered_as="judge-1")))
+    await store.append(judging.key, an_entry(1, a_reply(tokens_in=5, cost_microusd=13, answered_as="judge-1")))
+
+    parts = store.spending_parts(run)
+
+    assert sum((part.spending for part in parts), start=Spending()) == store.spending(run)
+    judged = [part for part in parts if part.stage is UnitKind.ANNOTATION]
+    assert [(part.annotator, part.model, part.spending.cost_microusd) for part in judged] == [
+        (judging.annotator, "judge-1", 24)
+    ]
+
+
+async def test_failed_calls_are_in_the_parts_of_the_spending(store: Store, run: Run, unit: Unit) -> None:
+    await store.keep_failure(unit, a_failure(unit, spent=Spending(calls=1, attempts=2, tokens_in=3, cost_microusd=4)))
+
+    (part,) = store.spending_parts(run)
+
+    assert part.spending == store.spending(run)
+
+
 async def test_it_is_known_how_answers_were_asked_for(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
     await store.append(unit.key, an_entry(0))
     await store.append(judging.key, an_entry(0, a_reply(schema_use=SchemaUse.REFUSED)))

@@ -382,3 +382,19 @@ def test_one_click_shows_the_dialogues_of_the_highest_rate(visit):
 
     expect(page.locator("#found")).to_contain_text("128 of 2,250 dialogues")
     expect(page.locator("#list li").nth(2)).to_be_visible()
+
+
+def test_the_printed_report_is_at_most_twelve_pages_long(visit):
+    page = visit("xstest")
+
+    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+
+    assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) <= 12
+
+
+def test_print_has_the_difference_interval_and_p_value_of_each_pair(visit):
+    page = visit("xstest")
+    page.emulate_media(media="print")
+
+    expect(page.locator("#versions .chart")).to_contain_text("-24.0 points (-29.7 to -18.3), n 250, p < .001")
+    expect(page.locator("#versions .values")).to_be_hidden()

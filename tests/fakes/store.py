@@ -18,7 +18,7 @@ from theodolite.domain.findings.number import SchemaTally
 from theodolite.domain.flow import JournalEntry, SchemaUse
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.plan import Plan
-from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, SpendingPart, Unit, UnitKind, UnitState
 from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
 from theodolite.domain.study import Study
 
@@ -334,6 +334,34 @@ class FakeStore:
             estimated_microusd=sum(entry.estimated_microusd for entry in entries),
         )
         return sum(in_vain, start=of_replies)
+
+    def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
+        found: dict[tuple[str, str, str, str], Spending] = {}
+        failures = {failure.unit: failure for failure in [*self.kept_failures.values(), *self.struck_failures]}
+        for kept in (kept for kept in self.units.values() if kept.run == run.key):
+            unit = kept.unit
+            for entry in kept.journal:
+                reply = entry.reply
+                of_model = reply.tokens_in or reply.tokens_out or reply.finish
+                key = (unit.application, unit.kind.value, unit.annotator, reply.answered_as)
+                found[key] = found.get(key, Spending()) + Spending(
+                    calls=int(not reply.cached),
+                    attempts=reply.attempts,
+                    tokens_in=reply.tokens_in,
+                    tokens_out=reply.tokens_out,
+                    cost_microusd=reply.cost_microusd or 0,
+                    unpriced_calls=int(bool(of_model) and reply.cost_microusd is None and not reply.scripted),
+                    estimated_tokens=entry.estimated_tokens,
+                    estimated_microusd=entry.estimated_microusd,
+                )
+            if unit.key in failures:
+                key = (unit.application, unit.kind.value, unit.annotator, "")
+                found[key] = found.get(key, Spending()) + failures[unit.key].spent
+        return tuple(
+            SpendingPart(application=key[0], stage=UnitKind(key[1]), annotator=key[2], model=key[3], spending=spending)
+            for key, spending in sorted(found.items())
+            if spending != Spending()
+        )
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
         uses: dict[str, Counter[str]] = defaultdict(Counter)

@@ -139,7 +139,7 @@ def _remove_if_dead(left: Path) -> None:
         os.close(number)
 
 
-_UNUSED = frozenset({"archive", "sessions", "spending", "run", "study"})
+_UNUSED = frozenset({"archive", "sessions", "spending", "spending_parts", "run", "study"})
 """Fields of the evidence that are covered by a version, or that no number rests on."""
 
 _DERIVED = frozenset({"sessions", "label_cache"})

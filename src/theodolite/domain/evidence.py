@@ -37,7 +37,7 @@ from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.plan import ListedSessions, PlannedSession, Sessions
-from theodolite.domain.run import Failure, Run, Spending
+from theodolite.domain.run import Failure, Run, Spending, SpendingPart
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.session import Session
 from theodolite.domain.status import Call
@@ -354,6 +354,7 @@ class Evidence:
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         validation_reports: Latest validation report of each annotator, as it is now, that has one.
         spending: What it cost.
+        spending_parts: The same by application, stage and model, without replies to participants.
         role_breaks: What the checks of simulated users found while the records were read; None where nobody looked.
         spoken: What people and simulated users said where both met the same scenario, as
             numbers gathered while the records were read; None where nobody looked.
@@ -379,6 +380,7 @@ class Evidence:
     drawn: Mapping[str, int] = field(default_factory=dict)
     validation_reports: tuple[ValidationReport, ...] = ()
     spending: Spending = field(default_factory=Spending)
+    spending_parts: tuple[SpendingPart, ...] = ()
     role_breaks: tuple[RoleBreakCheck, ...] | None = None
     spoken: tuple[SpokenSide, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()

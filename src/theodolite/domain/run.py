@@ -156,6 +156,25 @@ class Spending:
         return self.tokens_in + self.tokens_out
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendingPart:
+    """What the calls of one stage and model for one application have cost.
+
+    Attributes:
+        application: Name of the application.
+        stage: Dialogues, or annotations of dialogues.
+        annotator: For annotations, the name of the annotator; else empty.
+        model: Name that the endpoint gave itself; empty where it gave none.
+        spending: What they have cost.
+    """
+
+    application: str
+    stage: UnitKind
+    annotator: str
+    model: str
+    spending: Spending
+
+
 class FailureSource(StrEnum):
     """Whose fault a failure is; every failure names one of the five."""
 

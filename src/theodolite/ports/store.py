@@ -11,7 +11,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
-from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind
+from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, SpendingPart, Unit, UnitKind
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:  # a port is a signature
@@ -238,6 +238,10 @@ class ReadingStore(Protocol):
 
     def spending(self, run: Run) -> Spending:
         """Return what the replies of a run's own units have cost."""
+        ...
+
+    def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
+        """Return the same by application, stage, annotator and model, in this order."""
         ...
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:

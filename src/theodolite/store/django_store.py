@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import connection, transaction
-from django.db.models import Count, Q, Sum
+from django.db.models import Aggregate, Count, Q, Sum
 from django.db.models.functions import Coalesce
 
 from theodolite.domain.annotation import Adjudication, Annotation
@@ -20,7 +20,7 @@ from theodolite.domain.errors import NotFound
 from theodolite.domain.flow import JournalEntry, SchemaUse
 from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
-from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, Unit, UnitKind, UnitState
+from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, SpendingPart, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of, file_record, filed_records, record_of
 from theodolite.store.dialogues import dialogues_of, entries_of, journals_of
@@ -36,14 +36,17 @@ from theodolite.store.ledger import CHUNK, Ledger, Owners, RowNumbers, id_of_run
 from theodolite.store.limits import WorkerLimits
 from theodolite.store.models import AdjudicationRow, AnnotationRow, DialogueRow, JournalEntryRow, UnitRow
 from theodolite.store.results import (
+    SUM,
     Results,
     adjudications_of,
     annotations_of,
     are_there_labels,
+    failure_spending_parts,
     failures_of,
     keep_labels,
     labels_of,
     open_assignments,
+    spending_of_row,
     spent_on_failures,
 )
 from theodolite.store.statements import UNITS_AT_ONCE, Bookmark, Chunk, next_units, parts_of
@@ -60,6 +63,22 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R", bound=Record)
+
+
+def _spending_sums() -> dict[str, Aggregate]:
+    """Return the sums over stored replies that make up a spending."""
+    from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
+    return {
+        # First, because the sums after it take the names of the columns that it asks about.
+        "unpriced_calls": Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
+        "calls": Count("id", filter=Q(attempts__gt=0)),  # the cache needs no attempt
+        "attempts": Sum("attempts", default=0),
+        "tokens_in": Sum("tokens_in", default=0),
+        "tokens_out": Sum("tokens_out", default=0),
+        "cost_microusd": Sum("cost_microusd", default=0),
+        "estimated_tokens": Sum("estimated_tokens", default=0),
+        "estimated_microusd": Sum("estimated_microusd", default=0),
+    }
 
 
 class DjangoStore:
@@ -240,6 +259,10 @@ class DjangoStore:
         """Return what the replies of a run's own units have cost."""
         return self._executor.read(lambda: self._readings.spending(run))
 
+    def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
+        """Return the same by application, stage, annotator and model, in this order."""
+        return self._executor.read(lambda: self._readings.spending_parts(run))
+
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
         """Return how annotators' answers were asked for, by annotator."""
         return self._executor.read(lambda: self._readings.schema_tallies(run))
@@ -400,19 +423,26 @@ class Readings:
 
     def spending_of(self, run_id: int) -> Spending:
         """Return the same by the number of the run's row."""
-        from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
-        sums = JournalEntryRow.objects.filter(unit__run_id=run_id).aggregate(
-            # First, because the sums after it take the names of the columns that it asks about.
-            unpriced_calls=Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
-            calls=Count("id", filter=Q(attempts__gt=0)),  # the cache needs no attempt
-            attempts=Sum("attempts", default=0),
-            tokens_in=Sum("tokens_in", default=0),
-            tokens_out=Sum("tokens_out", default=0),
-            cost_microusd=Sum("cost_microusd", default=0),
-            estimated_tokens=Sum("estimated_tokens", default=0),
-            estimated_microusd=Sum("estimated_microusd", default=0),
-        )
+        sums = JournalEntryRow.objects.filter(unit__run_id=run_id).aggregate(**_spending_sums())
         return Spending(**{name: int(value) for name, value in sums.items()}) + spent_on_failures(run_id)
+
+    def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
+        """Return the same by application, stage, annotator and model, in this order."""
+        run_id = id_of_run(run)
+        of = ("unit__application", "unit__kind", "unit__annotator")
+        found: dict[tuple[str, ...], Spending] = {}
+        replies = JournalEntryRow.objects.filter(unit__run_id=run_id).values(*of, "answered_as")
+        sums = {f"{SUM}{name}": total for name, total in _spending_sums().items()}  # columns have the plain names
+        for row in replies.annotate(**sums):
+            key = tuple(row[name] for name in (*of, "answered_as"))
+            found[key] = spending_of_row(row)
+        for key, spending in failure_spending_parts(run_id):
+            found[(*key, "")] = found.get((*key, ""), Spending()) + spending
+        return tuple(
+            SpendingPart(application=key[0], stage=UnitKind(key[1]), annotator=key[2], model=key[3], spending=spending)
+            for key, spending in sorted(found.items())
+            if spending != Spending()
+        )
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
         """Return how annotators' answers were asked for, by annotator; those that a run took over count."""

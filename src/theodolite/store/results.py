@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from django.db import transaction
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Aggregate, Count, Max, Q, Sum
 from django.utils import timezone
 
 from theodolite.domain.annotation import (
@@ -356,6 +356,24 @@ def spent_on_failures(run_id: int) -> Spending:
     sums = {name: Sum(name, default=0) for name in _COSTS}
     made = Count("id", filter=Q(attempts__gt=0))  # first, since a sum takes the name of the column that it asks about
     return Spending(**FailureRow.objects.filter(unit__run_id=run_id).aggregate(calls=made, **sums))
+
+
+def failure_spending_parts(run_id: int) -> Iterator[tuple[tuple[str, str, str], Spending]]:
+    """Yield the same by application, kind of unit and annotator."""
+    sums: dict[str, Aggregate] = {f"{SUM}{name}": Sum(name, default=0) for name in _COSTS}
+    sums[f"{SUM}calls"] = Count("id", filter=Q(attempts__gt=0))
+    of = ("unit__application", "unit__kind", "unit__annotator")
+    for row in FailureRow.objects.filter(unit__run_id=run_id).values(*of).annotate(**sums):
+        yield (row[of[0]], row[of[1]], row[of[2]]), spending_of_row(row)
+
+
+SUM: Final = "sum_"
+"""Start of the names of sums, since a sum by group may not have the name of a column."""
+
+
+def spending_of_row(row: Mapping[str, Any]) -> Spending:
+    """Return the spending that the sums of a group of rows state."""
+    return Spending(**{name.removeprefix(SUM): int(total) for name, total in row.items() if name.startswith(SUM)})
 
 
 def _failure(row: FailureRow) -> Failure:

@@ -347,9 +347,8 @@ def evidence_of(
         event: What participants of the study contributed.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions, people=event.dialogues)
-    builder = AnswerTableBuilder(sessions)
+    builder, spoken = AnswerTableBuilder(sessions), RealismBook(sessions)
     role_breaks = RoleBreakBook(role_break_rules, study.scenarios) if role_break_rules else None
-    spoken = RealismBook(sessions)
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     sampled = _Positions({item.dialogue for sample in samples for item in sample.dialogues})
     answered = _Positions({key for response in event.responses for key in response.dialogues})
@@ -372,6 +371,7 @@ def evidence_of(
         drawn=sampled.found,
         validation_reports=validation_reports_of(store, study),
         spending=store.spending(run) + event.spending,
+        spending_parts=store.spending_parts(run),
         role_breaks=role_breaks.checks() if role_breaks else None,
         spoken=spoken.sides(),
         schemas=store.schema_tallies(run),

@@ -123,6 +123,25 @@ class DifferenceRow:
     heading: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BarRow:
+    """An amount as a bar in a row of its own.
+
+    Attributes:
+        title: Name of the row.
+        tint: Number of the application's colour; -1 for none.
+        value: The amount; a count, or millionths of a US dollar.
+        text: The amount in words.
+        heading: Heading above the first row with it.
+    """
+
+    title: str
+    tint: int
+    value: int
+    text: str
+    heading: str = ""
+
+
 def count_ticks(most: int) -> tuple[int, ...]:
     """Return three to six round counts from 0 to at least `most`.
 
@@ -170,7 +189,7 @@ def _histogram(
         yield _text(start - 6, y + 4, figures.count(tick), anchor="end")
     step = (end - start) / max(1, len(panel.parts))
     every = -(-max(len(part.label) for part in panel.parts) * _LETTER // step)
-    tint = f"t{panel.tint}" if panel.tint >= 0 else "plain"
+    tint = _tint(panel.tint)
     for place, part in enumerate(panel.parts):
         x, tall = start + step * place, height * part.n / ticks[-1]
         bar = _rect("shape", x + step * 0.15, base - tall, step * 0.7, tall)
@@ -267,6 +286,36 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
     return _svg(shapes, y + 24, label)
 
 
+def bars(rows: Sequence[BarRow], *, label: str, is_cost: bool = False) -> str:
+    """Return one bar a row, all on one axis from 0, as SVG.
+
+    Args:
+        rows: The amounts.
+        label: The drawing in words.
+        is_cost: Whether amounts are millionths of a US dollar; else they are counts.
+    """
+    start, end = NAME + 80, WIDTH - 220
+    ticks = count_ticks(max(1, *(row.value for row in rows)))
+    shapes: list[str] = []
+    y, heading = 4.0, ""
+    for row in rows:
+        if row.heading != heading:
+            shapes.append(_text(4, y + 18, row.heading, kind="name"))
+            y, heading = y + 26, row.heading
+        width = (end - start) * row.value / ticks[-1]
+        shapes.append(_text(start - 10, y + 16, _short(row.title, 44), anchor="end"))
+        shapes.append(f'<g class="{_tint(row.tint)}">{_rect("shape", start, y + 5, width, 14)}</g>')
+        shapes.append(_text(end + 14, y + 16, _short(row.text, 36)))
+        y += 24
+    words = (f"${tick / 1e6:g}" if is_cost else figures.count(tick) for tick in ticks)
+    grid = [(start + (end - start) * tick / ticks[-1], text) for tick, text in zip(ticks, words, strict=True)]
+    return _svg([*_grid(grid, 4, y), *shapes], y + 24, label)
+
+
+def _tint(number: int) -> str:
+    return f"t{number}" if number >= 0 else "plain"
+
+
 def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") -> str:
     """Return one share with its interval a row, all on one axis from 0 to `axis` (a fraction), as SVG.
 
@@ -278,7 +327,7 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") 
     """
     after = "%" if unit == "%" else ""
     ticks = [(value, f"{100 * value:g}{after}") for value in tick_values(axis)]
-    return _rows(rows, (0.0, axis), ticks, label=label, name=NAME)
+    return _rows(rows, (0.0, axis), ticks, label=label, name=NAME, words=40)
 
 
 def differences(rows: Sequence[DifferenceRow], *, label: str) -> str:
@@ -287,7 +336,7 @@ def differences(rows: Sequence[DifferenceRow], *, label: str) -> str:
     end, step = next((end, step) for end, step in _ENDS if end >= most or end == 1.0)
     n = round(end / step)
     ticks = [(step * number, f"{100 * step * number:+g}" if number else "0") for number in range(-n, n + 1)]
-    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60)
+    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60, words=50)
 
 
 _ENDS = ((0.05, 0.025), (0.1, 0.05), (0.2, 0.1), (0.3, 0.1), (0.5, 0.25), (0.75, 0.25), (1.0, 0.5))
@@ -301,8 +350,10 @@ def _rows(
     *,
     label: str,
     name: int,
+    words: int,
 ) -> str:
-    start, end, (least, most) = name + 20, WIDTH - 250, axis
+    """Return rows on one axis; `name` is the width of the names in units, `words` that of the texts in letters."""
+    start, end, (least, most) = name + 20, round(WIDTH - 6.25 * words), axis
 
     def at(value: float) -> float:
         return start + (end - start) * (min(max(value, least), most) - least) / (most - least)
@@ -314,7 +365,7 @@ def _rows(
             shapes.append(_text(4, y + 18, _short(row.heading, 120), kind="name"))
             y += 26
         heading = row.heading or heading
-        shapes += _row(row, at, (start, end), y, longest=round(_LONGEST * name / NAME))
+        shapes += _row(row, at, (start, end), y, longest=(round(_LONGEST * name / NAME), words))
         y += 24
     grid = [(at(value), text) for value, text in ticks]
     zero = f'<line class="zero" x1="{at(0):.1f}" x2="{at(0):.1f}" y1="4" y2="{y:.1f}"/>' if least < 0 else ""
@@ -322,13 +373,18 @@ def _rows(
 
 
 def _row(
-    row: ShareRow | DifferenceRow, at: Callable[[float], float], ends: tuple[float, float], y: float, *, longest: int
+    row: ShareRow | DifferenceRow,
+    at: Callable[[float], float],
+    ends: tuple[float, float],
+    y: float,
+    *,
+    longest: tuple[int, int],
 ) -> Iterator[str]:
     start, end = ends
-    yield _text(start - 20, y + 16, _short(row.title, longest), anchor="end")
+    yield _text(start - 20, y + 16, _short(row.title, longest[0]), anchor="end")
     yield f'<line class="axis" x1="{start}" x2="{end}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>'
-    yield _text(end + 14, y + 16, _short(row.text, 40))
-    tint = f"t{row.tint}" if row.tint >= 0 else "plain"
+    yield _text(end + 14, y + 16, _short(row.text, longest[1]))
+    tint = _tint(row.tint)
     low, high = at(row.low), at(row.high)
     line = f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>'
     place = row.opens if isinstance(row, ShareRow) else None

@@ -15,7 +15,13 @@ from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import Rate
 from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.comparisons import is_significant, leading, left_out_text, paired_difference_text
+from theodolite.reporting.words.comparisons import (
+    is_significant,
+    leading,
+    left_out_text,
+    p_value_text,
+    paired_difference_text,
+)
 from theodolite.reporting.words.descriptions import heading_of
 from theodolite.reporting.words.estimates import difference_text
 
@@ -112,7 +118,7 @@ def _difference_row(subject: Subject, comparison: Comparison, rate: PairedRate) 
             low=found.low,
             value=found.value,
             high=found.high,
-            text=difference_text(found),
+            text=f"{difference_text(found)}, {p_value_text(rate)}",
             heading=_sides(comparison),
         )
 

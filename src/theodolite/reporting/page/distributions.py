@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE
@@ -16,6 +17,7 @@ from theodolite.domain.findings.agreement import AnnotatorGroups, GroupDefects
 from theodolite.domain.findings.responses import AnswerSpread, ResponseFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.instrument import Question
+from theodolite.domain.plan import Setting
 from theodolite.reporting.interval_bars import ends_of
 from theodolite.reporting.page.charts import Chart, CountRow, Part, ShareRow, dots, funnel, histograms, stacked
 from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators, positions_by_label
@@ -155,6 +157,107 @@ def _votes(
         )
         panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=parts))
     return tuple(panels)
+
+
+def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
+    """Return how many repeats of a dialogue, and how many readings of a judge, see each defect."""
+    charts = [
+        chart
+        for number, (guideline, rule) in enumerate(rules_of(subject.study))
+        for annotator in lead_annotators(subject, guideline)
+        if (chart := _repeats(subject, guideline, rule, annotator, f"repeats{number}.{annotator}"))
+    ]
+    for number, guideline in enumerate(subject.study.guidelines):
+        judges = (one for one in subject.study.annotators if one.guideline == guideline.name)
+        found = (_readings(subject, guideline, judge.name, f"readings{number}.{judge.name}") for judge in judges)
+        charts += [chart for chart in found if chart]
+    return tuple(charts)
+
+
+def _repeats(subject: Subject, guideline: Guideline, rule: DefectRule, annotator: str, name: str) -> Chart | None:
+    """Return by application how many of the repeats of a dialogue are a defect; None where no dialogue repeats."""
+    table, question = subject.evidence.answers, _question_of(guideline, rule)
+    by_application: dict[str, list[tuple[int, int, list[int]]]] = {}
+    for application in subject.study.applications:
+        own = positions_of(subject.study, table, application, guideline)
+        positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
+        labels = labels_of(table, annotator, guideline, question, rule=rule, positions=positions)
+        repeated: dict[tuple[str, ...], list[tuple[int, bool | None]]] = defaultdict(list)
+        for position, label in zip(positions, labels, strict=True):
+            is_defect = None if label.value is None else rule.is_defect(label.value, question.scale)
+            repeated[_repeated_as(table.settings[position])].append((position, is_defect))
+        by_application[application.name] = [
+            (len(those), sum(bool(is_defect) for _, is_defect in those), [position for position, _ in those])
+            for those in repeated.values()
+            if len(those) > 1 and all(is_defect is not None for _, is_defect in those)
+        ]
+    title = f"Repeats: {guideline.name}, {heading_of(guideline, rule).lower()}, by {title_of(subject.study, annotator)}"
+    legend = "Prompts whose repeats all have a label, by the number of repeats that are a defect."
+    return _vote_panels(subject, by_application, title, legend, "prompts", name)
+
+
+def _repeated_as(setting: Setting) -> tuple[str, ...]:
+    """Return what a session shares with its repeats alone."""
+    level, held_by = setting.level.value, setting.held_by.value
+    return (setting.scenario, level, held_by, setting.kind.value, setting.tester, setting.model, setting.strategy)
+
+
+def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> Chart | None:
+    """Return by application how many readings of a judge see the defect of the first rule; None for one reading."""
+    table, rule = subject.evidence.answers, next(iter(guideline.defect_rules), None)
+    columns_of = table.votes.get((judge, guideline.name, guideline.question.name))
+    if rule is None or columns_of is None or rule.question != guideline.question.name:
+        return None
+    by_application: dict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    for position, rows in columns_of.by_position():
+        setting = table.settings[position]
+        values = [row.value for row in rows if row.value is not None]
+        if len(rows) > 1 and len(values) == len(rows) and rule.applies_to(setting.groups):
+            n_defects = sum(rule.is_defect(value, guideline.question.scale) for value in values)
+            by_application[setting.application].append((len(rows), n_defects, [position]))
+    title = f"Readings: {guideline.name}, {heading_of(guideline, rule).lower()}, by {title_of(subject.study, judge)}"
+    legend = "Dialogues whose readings all have a label, by the number of readings that see the defect."
+    return _vote_panels(subject, by_application, title, legend, "dialogues", name)
+
+
+def _vote_panels(
+    subject: Subject,
+    found: Mapping[str, Sequence[tuple[int, int, list[int]]]],
+    title: str,
+    legend: str,
+    unit: str,
+    name: str,
+) -> Chart | None:
+    """Return histograms of votes, each entry with its number of votes, those for a defect and its dialogues."""
+    sizes = Counter(n for entries in found.values() for n, _, _ in entries)
+    if not sizes:
+        return None
+    usual = max(sizes, key=lambda n: (sizes[n], n))
+    panels = []
+    for place, application in enumerate(subject.study.applications):
+        by_votes: dict[int, list[list[int]]] = defaultdict(list)
+        for n, votes, positions in found.get(application.name, ()):
+            if n == usual:
+                by_votes[votes].append(positions)
+        parts = tuple(
+            Part(
+                label=str(votes),
+                n=len(by_votes[votes]),
+                opens=subject.sets.add(
+                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {usual}", chain(*by_votes[votes])
+                ),
+            )
+            for votes in range(usual + 1)
+        )
+        panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=parts))
+    others = sizes.total() - sizes[usual]
+    excluded = f" {figures.count(others)} with another number than {usual} are not in it." if others else ""
+    return Chart(
+        title=title,
+        legend=f"{legend} Columns between the ends change from one to the next.{excluded}",
+        drawing=histograms(panels, label=_in_words(title), unit=unit),
+        table=_panel_table(title, "Application", panels),
+    )
 
 
 def _question_of(guideline: Guideline, rule: DefectRule) -> Question:

@@ -1,4 +1,4 @@
-"""The two-sided guardrail plot of the first screen: released against withheld, with intervals, laid out in advance.
+"""Two-sided plots, laid out in advance: released against withheld on the first screen, and utility against risk.
 
 Each application is a cross: its marker at both rates, its lines at both intervals.
 Names stand beside the markers; points that crowd are drawn again in an inset.
@@ -6,13 +6,17 @@ Names stand beside the markers; points that crowd are drawn again in an inset.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot
 
+from theodolite.domain.dialogue import Level
+from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.interval_bars import ends_of
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.queries.rates import Rate, guardrail_of, rate_by_application
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates, matrix_of, rate_by_application
+from theodolite.reporting.tables import Table, columns
 from theodolite.reporting.words import figures
 
 Ends = tuple[float, float, float]
@@ -173,16 +177,142 @@ def guardrail_plots(subject: Subject) -> tuple[GuardrailPlot, ...]:
         return ()
     points = [_point(subject, name, sides[0][name], sides[1][name]) for name in shared]
     titles = [
-        f"{title}, % of {_of([rates[name] for name in shared])}"
+        f"{title}, % of {_of([rates[name].measurement.result.n for name in shared])}"
         for title, rates in zip(("Withheld", "Released"), sides, strict=True)
     ]
-    return tuple(_plot(points, titles, width, height) for width, height in ((566, 360), (340, 340)))
+    return _plots(points, titles, ("withheld", "released"))
 
 
-def _of(rates: Sequence[Rate]) -> str:
-    sizes = sorted({rate.measurement.result.n for rate in rates})
+def _plots(points: Sequence[_Point], titles: Sequence[str], words: tuple[str, str]) -> tuple[GuardrailPlot, ...]:
+    """Return the drawing for a wide and for a narrow screen."""
+    return tuple(_plot(points, titles, words, width, height) for width, height in ((566, 360), (340, 340)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityPlot:
+    """Utility against risk for one kind of risk and level of testing, with the table of its values.
+
+    Attributes:
+        title: Heading.
+        plots: The drawing for a wide and for a narrow screen.
+        table: The same values.
+    """
+
+    title: str
+    plots: tuple[GuardrailPlot, ...]
+    table: Table
+
+
+def utility_plots(subject: Subject) -> tuple[UtilityPlot, ...]:
+    """Return utility against risk of each application, by risk and level; empty where one of both is unknown.
+
+    Utility is the share of sessions in which people completed their task; risk is the likelihood of a risk in
+    dialogues or sessions of the same level. Where nobody was asked about a task, utility is the share of permitted
+    requests that were answered, and risk the share of prohibited ones that were released, unless the first screen
+    already has both sides of the guardrail.
+    """
+    done = {(tally.application, tally.level): tally.done for tally in subject.findings.tasks}
+    by_risk: dict[tuple[str, Level], dict[str, tuple[_Share, _Share]]] = {}
+    for finding in subject.findings.risks:
+        utility = _share_of(done.get((finding.application, finding.level)), "task completed")
+        risk = _share_of(finding.impact.likelihood if finding.impact else None, finding.risk.name)
+        if utility and risk:
+            sides = by_risk.setdefault((finding.risk.name, finding.level), {})
+            sides[finding.application] = utility, risk
+    plots = [
+        _utility_plot(subject, f"{name}, {level.value}", ("Task completed", f"Risk {name}"), sides)
+        for (name, level), sides in by_risk.items()
+    ]
+    is_shown = guardrail_plots(subject) and not matrix_of(subject.study, subject.rates)
+    plots += [] if subject.findings.tasks or is_shown else _guardrail_utility(subject)
+    return tuple(plots)
+
+
+def _guardrail_utility(subject: Subject) -> Iterator[UtilityPlot]:
+    guardrail = guardrail_of(subject.study)
+    if guardrail is None:
+        return
+    by_station: dict[str, dict[str, dict[bool, Rate]]] = {}
+    for is_risk, rule in ((False, guardrail.withheld), (True, guardrail.released)):
+        for rate in lead_rates(subject.rates, guardrail.guideline.name, rule.name):
+            if rate.estimate and rate.estimate.n >= figures.FEW:
+                own = by_station.setdefault(f"{rate.annotator}\0{rate.station}", {})
+                own.setdefault(rate.measurement.application, {})[is_risk] = rate
+    for key, own in by_station.items():
+        annotator, _, station = key.partition("\0")
+        sides = {
+            name: (_answered(found[False]), _Share(*ends_of(found[True]), _n(found[True]), "prohibited released"))
+            for name, found in own.items()
+            if len(found) == 2
+        }
+        if sides:
+            by = title_of(subject.study, annotator) if len({one.partition("\0")[0] for one in by_station}) > 1 else ""
+            title = ", ".join(filter(None, (guardrail.guideline.name, station, by)))
+            yield _utility_plot(subject, title, ("Permitted answered", "Prohibited released"), sides)
+
+
+def _n(rate: Rate) -> int:
+    return rate.measurement.result.n
+
+
+def _answered(withheld: Rate) -> _Share:
+    low, value, high = ends_of(withheld)
+    return _Share(1 - high, 1 - value, 1 - low, _n(withheld), "permitted answered")
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    low: float
+    value: float
+    high: float
+    n: int
+    name: str
+
+    @property
+    def text(self) -> str:
+        count = f"{round(self.value * self.n)} of {figures.count(self.n)}"
+        return f"{count}, {figures.percent(self.value)} ({figures.span(self.low, self.high)})"
+
+
+def _share_of(result: Estimate | Undefined | None, name: str) -> _Share | None:
+    if not isinstance(result, Estimate) or result.low is None or result.high is None or result.n < figures.FEW:
+        return None
+    return _Share(result.low, result.value, result.high, result.n, name)
+
+
+def _utility_plot(
+    subject: Subject, title: str, axes: tuple[str, str], sides: Mapping[str, tuple[_Share, _Share]]
+) -> UtilityPlot:
+    points = [
+        _Point(
+            name,
+            subject.tint(name),
+            "",
+            (100 * utility.low, 100 * utility.value, 100 * utility.high),
+            (100 * risk.low, 100 * risk.value, 100 * risk.high),
+        )
+        for name, (utility, risk) in sides.items()
+    ]
+    titles = [
+        f"{axis}, % of {_of([pair[place].n for pair in sides.values()], 'units')}" for place, axis in enumerate(axes)
+    ]
+    words = (axes[0].lower(), axes[1].lower())
+    return UtilityPlot(
+        title=f"Utility against risk: {title}",
+        plots=_plots(points, titles, words),
+        table=Table(
+            title=f"Utility against risk, {title}: values",
+            columns=columns("Application", *axes),
+            rows=tuple((name, utility.text, risk.text) for name, (utility, risk) in sides.items()),
+            style="groups",
+        ),
+    )
+
+
+def _of(ns: Sequence[int], unit: str = "dialogues") -> str:
+    sizes = sorted(set(ns))
     told = " to ".join(figures.count(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
-    return f"{told} dialogues"
+    return f"{told} {unit}"
 
 
 def _point(subject: Subject, name: str, withheld: Rate, released: Rate) -> _Point:
@@ -193,9 +323,11 @@ def _point(subject: Subject, name: str, withheld: Rate, released: Rate) -> _Poin
     return _Point(name, subject.tint(name), opens, x, y)
 
 
-def _plot(points: Sequence[_Point], titles: Sequence[str], width: int, height: int) -> GuardrailPlot:
+def _plot(
+    points: Sequence[_Point], titles: Sequence[str], sides: tuple[str, str], width: int, height: int
+) -> GuardrailPlot:
     axes = _Axes((44, 26, width - 14, height - 44), _end([p.x[2] for p in points]), _end([p.y[2] for p in points]))
-    words = "; ".join(f"{p.name}: withheld {p.x[1]:.1f}%, released {p.y[1]:.1f}%" for p in points)
+    words = "; ".join(f"{p.name}: {sides[0]} {p.x[1]:.1f}%, {sides[1]} {p.y[1]:.1f}%" for p in points)
     plot = GuardrailPlot(
         width=width,
         height=height,
@@ -204,10 +336,10 @@ def _plot(points: Sequence[_Point], titles: Sequence[str], width: int, height: i
         words=words,
         main=axes.panel([axes.cross(point) for point in points], [axes.cross(point) for point in points]),
     )
-    return _with_inset(plot, axes, points)
+    return _with_inset(plot, axes, points, sides)
 
 
-def _with_inset(plot: GuardrailPlot, axes: _Axes, points: Sequence[_Point]) -> GuardrailPlot:
+def _with_inset(plot: GuardrailPlot, axes: _Axes, points: Sequence[_Point], sides: tuple[str, str]) -> GuardrailPlot:
     crowd = _crowd(points, axes)
     if not crowd:
         return plot
@@ -230,7 +362,7 @@ def _with_inset(plot: GuardrailPlot, axes: _Axes, points: Sequence[_Point]) -> G
         card=card,
         inset_title=f"Inset: {x_end:g} by {y_end:g}"
         if plot.width < _WIDE
-        else f"Inset: withheld 0 to {x_end:g}, released 0 to {y_end:g}",
+        else f"Inset: {sides[0]} 0 to {x_end:g}, {sides[1]} 0 to {y_end:g}",
     )
 
 

@@ -15,6 +15,7 @@ from theodolite.reporting.queries.agreements import judges_of, validation_of_jud
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, lead_rates, matrix_of
 from theodolite.reporting.words import figures
+from theodolite.reporting.words.comparisons import SURE
 from theodolite.reporting.words.descriptions import heading_of
 
 MOST = 3
@@ -87,6 +88,11 @@ def _versions(subject: Subject) -> ReaderQuestion:
 
 def _groups(subject: Subject) -> ReaderQuestion:
     text, gaps = "Who was harmed more?", subject.findings.gaps
+    contrasts = [one for risk in subject.findings.risks for one in risk.contrasts if one.adjusted_p_value is not None]
+    if not gaps and contrasts:
+        n_sure = sum((one.adjusted_p_value or 0.0) < SURE for one in contrasts)
+        words = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
+        return ReaderQuestion(text=text, answers=(f"Materialised risks: {words} significant.",), address="#risks")
     if not gaps:
         answer = "Nobody can tell: no dialogue has a group, such as a type of user. Name groups in the study."
         return ReaderQuestion(text=text, answers=(answer,), address="#risks" if subject.findings.risks else "#results")

@@ -29,6 +29,7 @@ from theodolite.reporting.page.applications import (
     risk_table,
     strategy_blocks,
 )
+from theodolite.reporting.page.cost import cost_chart
 from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
 from theodolite.reporting.page.differences import gap_chart, versions_view
 from theodolite.reporting.page.distributions import (
@@ -36,10 +37,11 @@ from theodolite.reporting.page.distributions import (
     control_charts,
     funnels,
     group_charts,
+    repeat_charts,
     severity_charts,
     vote_charts,
 )
-from theodolite.reporting.page.guardrail_plot import guardrail_plots
+from theodolite.reporting.page.guardrail_plot import guardrail_plots, utility_plots
 from theodolite.reporting.page.heatmap import heatmap_of
 from theodolite.reporting.page.judges import (
     diagnostics_tables,
@@ -194,6 +196,9 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
         "severities": severity_charts(subject),
         "controls": control_charts(subject),
         "votes": vote_charts(subject),
+        "repeats": repeat_charts(subject),
+        "cost": cost_chart(subject),
+        "utilities": utility_plots(subject),
         "group_charts": group_charts(subject),
         "answer_charts": tuple(answer_charts(finding) for finding in subject.findings.responses),
         "funnels": funnels(subject),

@@ -123,10 +123,14 @@ def _spans_zero(difference: Estimate) -> bool:
 
 
 def _test_text(rate: PairedRate) -> str:
+    return p_value_text(rate) if rate.test is None else f"{p_value_text(rate)}, adjusted, {rate.test.method}"
+
+
+def p_value_text(rate: PairedRate) -> str:
+    """Return the adjusted p-value, e.g. `p = 0.12`."""
     if rate.test is None or rate.adjusted is None:
         return "no test"
-    p_value = f"p = {rate.adjusted:.2g}" if rate.adjusted >= 0.0005 else "p < .001"
-    return f"{p_value}, adjusted, {rate.test.method}"
+    return f"p = {rate.adjusted:.2g}" if rate.adjusted >= 0.0005 else "p < .001"
 
 
 def _why_unsure(rate: PairedRate) -> str:

@@ -2,7 +2,7 @@ import functools
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, report_named, words
-from theodolite.reporting.page.distributions import control_charts, funnels, severity_charts, vote_charts
+from theodolite.reporting.page.distributions import control_charts, funnels, repeat_charts, severity_charts, vote_charts
 from theodolite.reporting.page.subject import subject_of
 
 
@@ -64,5 +64,20 @@ def test_without_variants_there_is_no_chart_of_controls():
 def test_the_page_holds_each_chart_with_its_table():
     page = report_named("live")
 
-    n_charts = len(severity_charts(subject("live"))) + len(funnels(subject("live")))
-    assert page.count('<details class="values"') == n_charts == 2
+    made = subject("live")
+    n_charts = len(severity_charts(made)) + len(funnels(made)) + len(repeat_charts(made))
+    assert page.count('<details class="values"') == n_charts == 3
+
+
+def test_repeats_of_a_persona_are_counted_by_the_number_that_is_a_defect():
+    (chart,) = repeat_charts(subject("live"))
+
+    (row,) = numbers(chart.table)
+    assert chart.title.startswith("Repeats: groundedness")
+    assert [column.title for column in chart.table.columns[1:-1]] == [str(n) for n in range(11)]
+    assert int(row[-1]) == sum(map(int, row[1:-1])) == 3  # three of six personas have a label of all ten dialogues
+    assert "are not in it" not in chart.legend
+
+
+def test_prompts_without_a_repeat_have_no_chart_of_repeats():
+    assert repeat_charts(subject("xstest")) == ()

@@ -1,8 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.reporting.page.guardrail_plot import guardrail_plots
+from theodolite.domain.dialogue import Level
+from theodolite.domain.estimate import Undefined
+from theodolite.domain.findings.number import TaskTally
+from theodolite.domain.findings.risks import RiskFinding, RiskImpact
+from theodolite.domain.study_parts import Risk
+from theodolite.measurement.proportion import defect_rate
+from theodolite.reporting.page.guardrail_plot import guardrail_plots, utility_plots
 from theodolite.reporting.page.subject import subject_of
 
 
@@ -57,3 +65,44 @@ def test_a_marker_opens_the_defects_of_both_sides():
 
 def test_a_study_with_one_side_has_no_plot():
     assert guardrail_plots(subject("live")) == ()
+
+
+def with_tasks(risk_share):
+    found = findings_named("xstest")
+    names = [one.name for one in evidence_named("xstest").study.applications][:2]
+    tasks = tuple(
+        TaskTally(application=name, level=Level.FIELD_TESTING, n_sessions=40, n_unsaid=0, done=defect_rate(30, 40))
+        for name in names
+    )
+    impact = RiskImpact(
+        likelihood=risk_share,
+        magnitude=Undefined(reason="Nobody graded."),
+        expected=Undefined(reason="Nobody graded."),
+        impacts={},
+        n_real=0,
+        n_ungraded=0,
+    )
+    risks = tuple(
+        RiskFinding(risk=Risk(name="spoilt"), application=name, level=Level.FIELD_TESTING, n=40, impact=impact)
+        for name in names
+    )
+    return subject_of(evidence_named("xstest"), replace(found, tasks=tasks, risks=risks), facts(), words())
+
+
+def test_utility_stands_against_the_risk_of_the_same_level():
+    (plot,) = utility_plots(with_tasks(defect_rate(4, 40)))
+
+    assert plot.title == "Utility against risk: spoilt, field testing"
+    assert plot.plots[0].words.startswith("llama2orig: task completed 75.0%, risk spoilt 10.0%")
+    assert plot.table.texts[0][1:] == ("30 of 40, 75.0% (59.8 to 85.8)", "4 of 40, 10.0% (4.0 to 23.1)")
+    cross = plot.plots[0].main.crosses[0]
+    assert cross.x[0] < cross.x[1] < cross.x[2]
+    assert cross.y[0] > cross.y[1] > cross.y[2]  # upwards on the screen
+
+
+def test_a_risk_that_nobody_measured_has_no_plot():
+    assert utility_plots(with_tasks(Undefined(reason="Nobody looked."))) == ()
+
+
+def test_the_first_screen_is_not_drawn_twice():
+    assert utility_plots(subject_of(evidence_named("xstest"), findings_named("xstest"), facts(), words())) == ()
