@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class RunState(StrEnum):
@@ -156,8 +157,7 @@ class Spending:
         return self.tokens_in + self.tokens_out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpendingPart:
+class SpendingPart(NamedTuple):
     """What the calls of one stage and model for one application have cost.
 
     Attributes:
