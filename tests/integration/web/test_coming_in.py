@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.core.cache.backends import locmem
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -187,6 +188,19 @@ def test_a_restart_forgives_no_guess_and_the_counts_name_nobody(event, stranger)
     assert stranger.post("/code/", {"code": "palm-river-otter-0020"}).status_code == 429
     assert [len(count.cache_key) for count in GuessCount.objects.all()] == [64]
     assert not GuessCount.objects.filter(cache_key__contains="127.0.0.1").exists()
+
+
+def test_attempts_that_two_processes_count_at_once_are_all_kept(event):
+    now = 1_000_000.0
+    cache.set("attempts", [now - 301.0, now - 5.0], 300)
+    seen_by_one, seen_by_two = cache.get("attempts"), cache.get("attempts")
+
+    cache.set("attempts", [now, *seen_by_one[1:]], 300)
+    cache.set("attempts", [now + 1, *seen_by_two[1:]], 300)
+    assert cache.get("attempts") == [now + 1, now, now - 5.0]
+
+    cache.set("attempts", [now + 1, now - 5.0], 300)  # a right password takes its attempt back
+    assert cache.get("attempts") == [now + 1, now - 5.0]
 
 
 def test_a_right_code_costs_the_counts_no_write(event, organiser, stranger):

@@ -15,6 +15,7 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django import forms
 from django.contrib.auth import login
 from django.contrib.auth.password_validation import validate_password
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.db import DatabaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.db import transaction
@@ -435,7 +436,10 @@ def hidden_key(key: str, _prefix: str, version: int) -> str:
 
 
 class GuessCounts(DatabaseCache):
-    """The cache in which failed attempts are counted."""
+    """The cache in which failed attempts are counted.
+
+    A lock orders the attempts of one process. Two processes on one database each let through one more at most.
+    """
 
     def __init__(self, table: str, parameters: dict[str, Any]) -> None:
         """Open the table; the locks are those of the whole process."""
@@ -452,7 +456,24 @@ class GuessCounts(DatabaseCache):
         """Delete a value; tell whether there was one."""
         return self._locks.delete(key) if key.endswith(_LOCK) else super().delete(key, version)
 
-    def set(self, key: str, value: Any, *args: Any, **options: Any) -> None:
-        """Set a value, and delete all expired ones."""
-        super().set(key, value, *args, **options)
+    def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        """Set a value, and delete all expired ones; attempts that another process has added meanwhile stay."""
+        with transaction.atomic():
+            row = GuessCount.objects.select_for_update().filter(pk=self.make_key(key, version)).first()
+            stored = None if row is None else self.get(key, version=version)
+            super().set(key, _with_others(value, stored, timeout), timeout, version)
         GuessCount.objects.filter(expires__lt=timezone.now()).delete()
+
+
+def _with_others(history: Any, stored: Any, span_s: Any) -> Any:
+    """Return the moments of attempts, newest first, with those that another process has added.
+
+    Args:
+        history: Moments to be stored; one of them is new, or one is taken back.
+        stored: Moments that are stored.
+        span_s: Time for which a moment counts; seconds.
+    """
+    if not isinstance(history, list) or not isinstance(stored, list) or {*history} <= {*stored}:
+        return history
+    since = max(history) - span_s
+    return sorted({*history, *(moment for moment in stored if moment > since)}, reverse=True)
