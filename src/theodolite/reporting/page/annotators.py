@@ -128,7 +128,7 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
     guideline = subject.study.guideline(annotator.guideline)
     if is_tried(subject.study, subject.agreements, guideline, annotator.name):
         return f"compared with people, see below; {validation_note(subject.evidence, annotator.name)}"
-    return f"not validated; {validation_note(subject.evidence, annotator.name)}"
+    return f"not compared with people's labels; {validation_note(subject.evidence, annotator.name)}"
 
 
 def _schema_words(subject: Subject, annotator: str) -> str:

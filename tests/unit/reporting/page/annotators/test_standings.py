@@ -1,0 +1,17 @@
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.reporting.page.annotators import instruments
+from theodolite.reporting.page.subject import subject_of
+
+
+def standings(name):
+    made = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    return {view.name: view.standing for view in instruments(made) if view.kind == "judge"}
+
+
+def test_a_judge_without_labels_of_people_is_not_compared_and_not_validated():
+    assert standings("live") == {"grounded": "not compared with people's labels; not validated"}
+
+
+def test_a_judge_beside_people_is_compared():
+    assert standings("xstest") == {"GPT-4": "compared with people, see below; not validated"}
