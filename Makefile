@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory --no-builtin-rules
-.PHONY: help demo test test-shuffled test-wire check check-types check-rest format bench bench-peers docs docs-site clean
+.PHONY: help release demo test test-shuffled test-wire check check-types check-rest format bench bench-peers docs docs-site clean
 
 VENV := .venv
 STAMPS := $(VENV)/.stamps
@@ -70,6 +70,11 @@ docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files 
 docs-site: $(SITE)/.stamp ## Build the documentation as a site with search; writes build/site/index.html
 	@$(SITE)/bin/python tools/docs_site.py
 	@$(SITE)/bin/zensical build --clean --strict
+
+release: $(STAMPS)/test ## Build wheel and sdist with an SBOM and checksums; KEY=release.pem signs them; writes dist/
+	@rm -rf dist
+	@$(PYTHON) -m hatchling build -d dist
+	@$(PYTHON) tools/release_files.py dist $(if $(KEY),--key $(KEY))
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) $(WIRE) $(SITE) $(OUT) mkdocs.yml build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
