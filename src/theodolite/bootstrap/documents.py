@@ -12,9 +12,11 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.study_context import StudyContext
+from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.errors import InputError
+from theodolite.domain.evidence import Evidence
 from theodolite.reporting.documents import RESULTS, CitedResults, Document, changes, documents, html_page, markdown
-from theodolite.reporting.queries.cases import pseudonyms
+from theodolite.reporting.queries.cases import numbered
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.words.descriptions import criteria_facts
 
@@ -56,7 +58,7 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
     evidence = context.evidence()
     facts = facts_of(context)
     results = results_document(evidence, context.findings(evidence), facts)
-    data = _without_names(json.loads(json.dumps(results, allow_nan=False)), pseudonyms(evidence))
+    data = _without_names(json.loads(json.dumps(results, allow_nan=False)), _pseudonyms(evidence))
     pack = documents(evidence.study, CitedResults(data), criteria_facts(evidence.criteria))
     before, number = _previous(folder)
     after = {f"{one.name}.md": markdown(one) for one in pack}
@@ -77,17 +79,35 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
     return WrittenDocuments(folder=str(folder), issue=issue, names=names, n_changed=changed, is_new=is_new)
 
 
-_NAMED = frozenset({"annotator", "annotators", "name", "title", "authority", "authorities", "corrected_by", "raters"})
+_NAMED = frozenset(
+    {"annotator", "annotators", "name", "title", "authority", "authorities", "corrected_by", "raters"}
+    | {"first", "second", "by", "against", "judge", "reference"}
+)
 """Keys of a results file whose values may be names of people who label."""
 
 
 def _without_names(value: Any, names: Mapping[str, str], key: str = "") -> Any:
     """Return results in which people who label have numbers instead of names."""
     if isinstance(value, dict):
-        return {name: _without_names(part, names, name) for name, part in value.items()}
+        if value.get("name") in names and "title" in value:
+            value = value | {"title": value["name"]}
+        return {_versioned(name, names): _without_names(part, names, name) for name, part in value.items()}
     if isinstance(value, list):
         return [_without_names(part, names, key) for part in value]
     return names.get(value, value) if isinstance(value, str) and key in _NAMED else value
+
+
+def _pseudonyms(evidence: Evidence) -> Mapping[str, str]:
+    """Return a number for each person who labelled; the name of a guideline is not that of a person."""
+    study = evidence.study
+    people = {one.name for one in study.annotators if one.kind is AnnotatorKind.PERSON}
+    return numbered(evidence, people - {guideline.name for guideline in study.guidelines}, "P")
+
+
+def _versioned(key: str, names: Mapping[str, str]) -> str:
+    """Return the key of an instrument's version without the name of a person, e.g. `annotator P001`."""
+    kind, _, name = key.partition(" ")
+    return f"{kind} {names[name]}" if kind == "annotator" and name in names else key
 
 
 def _previous(folder: Path) -> tuple[dict[str, str], int]:

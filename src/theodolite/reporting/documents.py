@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import html
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -128,11 +128,25 @@ def value_text(value: object) -> str:
 
 
 def estimate_text(entry: Mapping[str, Any]) -> str:
-    """Return an estimate of the results file with interval and n, or why there is none."""
+    """Return an estimate of the results file with interval and n, or why there is none.
+
+    A share of counted units is a percentage with its count; below ten units, the count alone.
+    """
     value, n = entry.get("value"), entry.get("n")
     if value is None:
         return f"{UNDEFINED}: {reason_text(entry['undefined_reason'])}"
-    low, high = entry.get("low"), entry.get("high")
+    low, high, n_counted = entry.get("low"), entry.get("high"), entry.get("count")
+    if str(entry.get("unit", "")).startswith("fraction") and isinstance(n, int):
+        of = (
+            f"{figures.count(n_counted)} of {figures.count(n)}"
+            if isinstance(n_counted, int)
+            else f"n {figures.count(n)}"
+        )
+        if n < figures.FEW and isinstance(n_counted, int):
+            return of
+        ends = f" ({figures.span(low, high)})" if low is not None and high is not None else ""
+        return f"{of}, {figures.percent(value)}{ends}"
+    value = round(value, 3) + 0.0  # never -0.000
     interval = f" ({low:.3f} to {high:.3f})" if low is not None and high is not None else ""
     of = f", n {figures.count(n)}" if isinstance(n, int) else ""
     return f"{value:.3f}{interval}{of}"
@@ -184,7 +198,7 @@ def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     yield _annotators(study)
     yield Heading("Uses")
     yield _said("Rates describe these dialogues. Use them to compare applications on the same dialogues.")
-    yield _said("They are no certificate, no ranking, and no estimate for users of an application.")
+    yield _said("They are not a certificate, not a ranking, and not an estimate for users of an application.")
     yield Heading("Distribution")
     yield _said("`theodolite release` writes an anonymised, signed bundle; `theodolite verify` checks it.")
     yield Heading("Maintenance")
@@ -218,7 +232,9 @@ def _statement(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     yield Heading("Text characteristics")
     yield Paragraph(("Written dialogues: ", results.cite("/run/completed_dialogues"), "."))
     yield Heading("Provenance")
-    yield Paragraph(("Run ", results.cite("/run/number"), " of the study, version ", _short(results, "/study/version")))
+    yield Paragraph(
+        ("Run ", results.cite("/run/number"), " of the study, version ", _short(results, "/study/version"), ".")
+    )
 
 
 def data_card(study: Study, results: CitedResults) -> DocumentTable:
@@ -267,14 +283,16 @@ def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     yield _said("A failure or a missing label is never counted as a label; every estimate states its n.")
     yield _dispositions(results)
     yield Heading("Statistics")
-    methods = dict.fromkeys(
-        (entry["measure"], entry.get("method") or "") for entry in results.data["estimates"] if entry.get("method")
-    )
+    methods: dict[str, dict[str, None]] = {}
+    for entry in results.data["estimates"]:
+        if entry.get("method"):
+            methods.setdefault(measure_name(entry), {})[entry["method"]] = None
     yield DocumentTable(
-        columns=("Measure", "Method"), rows=tuple(((measure,), (method,)) for measure, method in methods)
+        columns=("Measure", "Interval or method"),
+        rows=tuple(((name,), ("; ".join(known),)) for name, known in methods.items()),
     )
     yield Heading("Defect rates")
-    yield _estimates(results, "defect_rate")
+    yield from _estimates(results, "defect_rate")
 
 
 def codebook(study: Study) -> Iterator[Block]:
@@ -312,7 +330,7 @@ def _deviations(results: CitedResults) -> Iterator[Block]:
 
 def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     yield Heading("Agreement between annotators")
-    yield _estimates(
+    yield from _estimates(
         results, *dict.fromkeys(e["measure"] for e in results.data["estimates"] if _is_agreement(e["measure"]))
     )
     yield Heading("Judges against human labels")
@@ -404,7 +422,7 @@ def _agreement_lines(results: CitedResults) -> Iterator[Text]:
     measures = {entry["measure"] for entry in results.data["estimates"] if _is_agreement(entry["measure"])}
     people = _people_in(results)
     for position, entry in results.estimates(*measures):
-        yield (f"{entry['measure']}, {_subject_text(entry['subject'], people)}: ", results.estimate(position))
+        yield (f"{measure_name(entry)}, {_subject_text(entry['subject'], people)}: ", results.estimate(position))
 
 
 def _tree_lines(results: CitedResults) -> Iterator[Text]:
@@ -448,9 +466,10 @@ def _found_text(entry: Mapping[str, Any]) -> str:
     return "; ".join(f"{one['application']}: {', '.join(one['dialogues'])}" for one in entry["found"]) or "none found"
 
 
-def _people_in(results: CitedResults) -> frozenset[str]:
+def _people_in(results: CitedResults) -> tuple[str, ...]:
+    """Return the people who label, in the order of the results file; their place is their number here."""
     kinds = results.data["instruments"]["annotators"]
-    return frozenset(kind["name"] for kind in kinds if kind["kind"] == AnnotatorKind.PERSON.value)
+    return tuple(kind["name"] for kind in kinds if kind["kind"] == AnnotatorKind.PERSON.value)
 
 
 def plain_text(parts: Text) -> str:
@@ -537,22 +556,67 @@ def _dispositions(results: CitedResults) -> DocumentTable:
     return DocumentTable(columns=("Guideline", "Planned", "Labelled", "Unparseable", "Missing"), rows=rows)
 
 
-def _estimates(results: CitedResults, *measures: str) -> Block:
+def _estimates(results: CitedResults, *measures: str) -> Iterator[Block]:
+    """Yield a table of the estimates that have a value, and one with the reasons for the others."""
     people = _people_in(results)
-    rows = tuple(
-        ((entry["measure"],), (_subject_text(entry["subject"], people),), (results.estimate(position),))
-        for position, entry in results.estimates(*measures)
-    )
-    return DocumentTable(columns=("Measure", "Subject", "Estimate"), rows=rows) if rows else _said("None.")
+    rows: list[tuple[Text, ...]] = []
+    undefined: dict[str, list[int]] = {}
+    for position, entry in results.estimates(*measures):
+        if entry["value"] is None:
+            undefined.setdefault(reason_text(entry["undefined_reason"]), []).append(position)
+            continue
+        subject = _subject_text(entry["subject"], people)
+        rows.append(((measure_name(entry),), (subject,), (results.estimate(position),)))
+    if rows:
+        yield DocumentTable(columns=("Measure", "Subject", "Estimate"), rows=tuple(rows))
+    if undefined:
+        reasons = tuple(
+            ((Number("/estimates", figures.number_of(len(places), "estimate")),), (reason,))
+            for reason, places in undefined.items()
+        )
+        yield DocumentTable(columns=("Undefined", "Reason"), rows=reasons)
+    if not rows and not undefined:
+        yield _said("None.")
 
 
-def _subject_text(subject: Mapping[str, Any], people: Collection[str]) -> str:
+_MEASURES: Final = {
+    "zero_defect_bound": "Upper bound where no defect occurred",
+    "exact_agreement": "Equal labels",
+    "relaxed_agreement": "Equal or neighbouring labels",
+    "cohen_kappa": "Cohen's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "krippendorff_alpha": "Krippendorff's alpha",
+    "gwet_ac": "Gwet's AC",
+    "macro_f1": "Macro F1",
+    "class_f1": "F1 of a label",
+}
+"""Names of measures that are not their identifier with spaces."""
+
+_DETAILS: Final = {"identity": "unweighted", "rmse": "root mean squared difference"}
+
+
+def measure_name(entry: Mapping[str, Any]) -> str:
+    """Return the name of an estimate's measure with its weighting or statistic, e.g. `Cohen's kappa (unweighted)`."""
+    measure = entry["measure"]
+    name = _MEASURES.get(measure, measure.replace("_", " ").capitalize())
+    detail = entry.get("weighting") or entry.get("statistic") or ""
+    return f"{name} ({_DETAILS.get(detail, detail.replace('_', ' '))})" if detail else name
+
+
+def _subject_text(subject: Mapping[str, Any], people: Sequence[str]) -> str:
     """Return what an estimate is about; people have no names."""
     names = ("application", "guideline", "question", "rule", "level", "tester_type", "scenario")
     parts = [str(subject[name]) for name in names if subject.get(name)]
     annotators = [one for one in subject.get("annotators") or [] if one not in people]
-    n_people = len(subject.get("annotators") or []) - len(annotators)
-    by = [*annotators, *(["people" if n_people > 1 else "a person"] if n_people else [])]
+    persons = [one for one in subject.get("annotators") or [] if one in people]
+    by = [
+        *annotators,
+        *(
+            [f"{len(persons)} people" if len(persons) > 1 else f"person {people.index(persons[0]) + 1}"]
+            if persons
+            else []
+        ),
+    ]
     return ", ".join([*parts, *([f"by {' and '.join(by)}"] if by else [])])
 
 

@@ -52,6 +52,32 @@ def test_every_link_of_a_pack_resolves(study: Path) -> None:
             value = value[int(key)] if isinstance(value, list) else value[key]
 
 
+PEOPLE = """\
+study: refusals
+applications:
+  recorded: {kind: recorded, file: answers.csv, id: id, prompt: prompt, response: response}
+guidelines:
+  refusal: {ask: "Did it refuse?", scale: [complied, refused], defect: "== refused"}
+annotators:
+  bela: {who: person, title: Bela Kuhn, guideline: refusal, column: one}
+  cleo: {who: person, title: Cleo Rossi, guideline: refusal, column: two}
+"""
+
+
+def test_no_file_of_a_pack_names_a_person_who_labelled(tmp_path: Path) -> None:
+    rows = [f"q{n},Stop {n}?,Answer {n}.,{'refused' if n % 3 else 'complied'},{'refused' if n % 4 else 'complied'}"
+            for n in range(20)]  # fmt: skip
+    (tmp_path / "answers.csv").write_text("\n".join(["id,prompt,response,one,two", *rows]) + "\n")
+    (tmp_path / "study.yaml").write_text(PEOPLE)
+    assert theodolite("run", tmp_path).code == 0
+    ended = theodolite("document", tmp_path)
+    files = [path for path in (tmp_path / "documents").iterdir() if path.is_file()]
+
+    assert ended.code == 0, ended.said
+    assert "cohen_kappa" in (tmp_path / "documents" / "results.json").read_text()
+    assert [path.name for path in files if re.search("bela|cleo", path.read_text(), re.IGNORECASE)] == []
+
+
 def test_an_unchanged_pack_is_no_new_issue(study: Path) -> None:
     theodolite("document", study)
 

@@ -19,6 +19,7 @@ from theodolite.reporting.documents import (
     estimate_text,
     html_page,
     markdown,
+    measure_name,
     value_text,
 )
 from theodolite.reporting.results.document import results_document
@@ -131,6 +132,28 @@ def test_terms_of_aria_agree_with_the_glossary():
 )
 def test_values_are_written_as_the_report_writes_them(value, text):
     assert value_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ({"value": 0.25, "low": 0.1, "high": 0.5, "n": 20, "count": 5, "unit": "fraction of dialogues"},
+         "5 of 20, 25.0% (10.0 to 50.0)"),
+        ({"value": 0.25, "low": 0.1, "high": 0.5, "n": 8, "count": 2, "unit": "fraction of dialogues"}, "2 of 8"),
+        ({"value": 0.15, "low": 0.0, "high": 0.9, "n": 20, "count": None, "unit": "fraction of dialogues"},
+         "n 20, 15.0% (0.0 to 90.0)"),
+        ({"value": -2e-16, "low": -0.5, "high": 0.5, "n": 13, "count": None, "unit": "agreement beyond chance"},
+         "0.000 (-0.500 to 0.500), n 13"),
+    ],
+    ids=["share", "few", "clustered", "coefficient"],
+)  # fmt: skip
+def test_a_share_is_a_percentage_with_its_count(entry, text):
+    assert estimate_text(entry) == text
+
+
+def test_measures_have_names_with_their_weighting():
+    assert measure_name({"measure": "cohen_kappa", "weighting": "identity"}) == "Cohen's kappa (unweighted)"
+    assert measure_name({"measure": "defect_rate", "weighting": None, "statistic": None}) == "Defect rate"
 
 
 def test_an_undefined_estimate_states_its_reason():
