@@ -20,7 +20,7 @@ from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.order import OrderMetrics
 from theodolite.domain.release import ReleasedRecords
-from theodolite.reporting.documents import CitedResults
+from theodolite.reporting.citations import CitedResults
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.page.tuning import (

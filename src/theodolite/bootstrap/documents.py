@@ -15,7 +15,8 @@ from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
-from theodolite.reporting.documents import RESULTS, CitedResults, Document, changes, documents, html_page, markdown
+from theodolite.reporting.citations import CitedResults
+from theodolite.reporting.documents import RESULTS, Document, changes, documents, html_page, markdown
 from theodolite.reporting.queries.cases import numbered
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.words.descriptions import criteria_facts

@@ -9,18 +9,14 @@ import pytest
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
 from tests.house.tree import ROOT
 from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.citations import CitedResults, Number, estimate_text, measure_name, value_text
 from theodolite.reporting.documents import (
-    CitedResults,
     DocumentTable,
-    Number,
     Paragraph,
     changes,
     documents,
-    estimate_text,
     html_page,
     markdown,
-    measure_name,
-    value_text,
 )
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.words.glossary import ARIA_TERMS

@@ -13,7 +13,8 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.gate import GateForm
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.session import Session, SessionState
-from theodolite.reporting.documents import CitedResults, data_card, plain_text
+from theodolite.reporting.citations import CitedResults, plain_text
+from theodolite.reporting.documents import data_card
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.testers import blinding_table, withdrawal_text
 from theodolite.reporting.queries.cases import cases_of, rules_of, title_of

@@ -19,7 +19,8 @@ from theodolite.config.load_context import shipped_terms
 from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
 from theodolite.domain.event import Role, Series
 from theodolite.domain.series_review import DecisionState, EntryKind, FeedbackSource, NumberedEntry, SeriesPart
-from theodolite.reporting.documents import CitedResults, plain_text, review_evidence
+from theodolite.reporting.citations import CitedResults, plain_text
+from theodolite.reporting.documents import review_evidence
 from theodolite.reporting.words.descriptions import published_facts
 from theodolite.usecases.series_review import (
     add_entry,

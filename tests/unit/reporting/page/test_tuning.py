@@ -16,7 +16,7 @@ from theodolite.domain.event_record import EventRecord
 from theodolite.domain.identity import digest
 from theodolite.domain.session import Session, SessionState
 from theodolite.measurement.study.findings import measure_study
-from theodolite.reporting.documents import CitedResults
+from theodolite.reporting.citations import CitedResults
 from theodolite.reporting.page.tuning import organiser_sections
 from theodolite.reporting.results.document import results_document
 
