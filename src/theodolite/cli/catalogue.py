@@ -70,6 +70,8 @@ def card_text(card: PackCard) -> str:
         ("About", card.about or "not stated"),
         *_listed("Measures", card.measures),
         *_listed("Proxy for", card.proxies),
+        *_listed("Risks", card.risks),
+        ("Dialogues", f"{card.dialogues} for each application, at one repeat"),
         ("Validity", card.validity or "not stated"),
         ("Limits", card.limits or "not stated"),
         ("Licence", licence),

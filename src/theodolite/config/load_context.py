@@ -336,7 +336,7 @@ class LoadContext:
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         diagnostics: Faults, notes and open items so far.
         found: Names that were found outside of the study file.
-        tables: Tables that have been read, by name.
+        tables: Tables that have been read, by pack and name.
         files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
         code: Those of them that are code.
         instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
@@ -393,15 +393,16 @@ class LoadContext:
 
     def table(self, entry: Entry[Spec], *keys: str | int, name: str) -> InputTable | None:
         """Return a file's rows, read once; None and faults where there are none."""
-        if name not in self.tables:
+        key = f"{entry.pack}/{name}" if entry.pack else name  # packs may have files of one name
+        if key not in self.tables:
             table = self._read_table(entry, name)
             if not isinstance(table, InputTable):
                 message = self.no_such_file(name) if table is None else table.message
                 self.diagnostics.add(entry.diagnostic(*keys, message=message))
                 return None
-            self.tables[name] = table
+            self.tables[key] = table
             self.diagnostics.add(*table.faults)
-        table = self.tables[name]
+        table = self.tables[key]
         return table if table.columns else None
 
     def _read_table(self, entry: Entry[Spec], name: str) -> InputTable | RefusedPath | None:

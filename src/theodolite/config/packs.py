@@ -14,8 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from theodolite.config.guidelines import GuidelineSpec
 from theodolite.config.load_context import ResourceResolver, packs_folder
+from theodolite.config.series import TaxonomySpec
 from theodolite.config.study import PackSpec
+from theodolite.config.tables import table_of
 from theodolite.config.validation import validated
 from theodolite.config.yaml_source import InvalidStudyError, read_yaml
 from theodolite.domain.errors import InputError, did_you_mean
@@ -40,8 +43,10 @@ class PackCard:
         edition: Edition, set by its author.
         origin: `shipped`, `installed pack`, or the name of a plugin.
         about: What it is and who wrote it.
+        dialogues: Dialogues for each application, at one repeat: fixed prompts and rows of personas; count.
         measures: Guideline to its definition.
         proxies: Scenario to the real use that it represents.
+        risks: Risk to its identifier and name in a taxonomy, and to related risks of other taxonomies.
         validity: Evidence for its validity; empty where none is stated.
         limits: Limits of its results; empty where none are stated.
         licence: Licence; empty where none is stated.
@@ -52,8 +57,10 @@ class PackCard:
     edition: str
     origin: str
     about: str
+    dialogues: int
     measures: Mapping[str, str]
     proxies: Mapping[str, str]
+    risks: Mapping[str, str]
     validity: str
     limits: str
     licence: str
@@ -79,13 +86,67 @@ def pack_card(name: str, resolver: ResourceResolver) -> PackCard:
         edition=str(spec.edition),
         origin=resource.origin,
         about=spec.about.strip(),
-        measures={key: guideline.definition.strip() for key, guideline in spec.guidelines.items()},
+        dialogues=_n_dialogues(spec, name, resolver),
+        measures=_definitions(spec, resolver),
         proxies={key: scenario.use_case.strip() for key, scenario in spec.scenarios.items()},
+        risks={key: _risk_text(risk.taxonomy, resolver) for key, risk in spec.risks.items()},
         validity=spec.validity.strip(),
         limits=spec.limits.strip(),
         licence=spec.licence.strip(),
         warning=spec.warning.strip(),
     )
+
+
+def _definitions(spec: PackSpec, resolver: ResourceResolver) -> dict[str, str]:
+    """Return the definitions of the pack's guidelines, those that it takes from elsewhere included."""
+    named = [one for scenario in spec.scenarios.values() for one in scenario.guidelines or ()]
+    result = {key: guideline.definition for key, guideline in spec.guidelines.items()}
+    for key in dict.fromkeys(named):
+        resource = None if key in result else resolver.resource(f"guidelines/{key}.yaml")
+        if resource is not None:
+            guideline = validated(read_yaml(resource.raw, f"{key}.yaml"), GuidelineSpec, owner=f"guideline `{key}`")
+            result[key] = "" if guideline is None else guideline.definition
+    return {key: text.strip() for key, text in result.items()}
+
+
+def _n_dialogues(spec: PackSpec, name: str, resolver: ResourceResolver) -> int:
+    """Return the fixed prompts and persona rows of all scenarios; count."""
+    result = 0
+    for scenario in spec.scenarios.values():
+        result += len(scenario.scripts)
+        groups = [spec.personas[key] for key in scenario.personas or () if key in spec.personas]
+        result += sum(_n_rows(group.rows, name, resolver) for group in groups)
+    return result
+
+
+def _n_rows(rows: object, name: str, resolver: ResourceResolver) -> int:
+    if isinstance(rows, list):
+        return len(rows)
+    resource = resolver.resource(f"packs/{name}/{rows}") if isinstance(rows, str) else None
+    return len(table_of(resource.raw, str(rows)).rows) if resource is not None else 0
+
+
+def _risk_text(identifier: str, resolver: ResourceResolver) -> str:
+    """Return an identifier with its name in the taxonomy, and the related risks of other taxonomies."""
+    taxonomy, _, risk = identifier.partition("/")
+    spec = _taxonomy(taxonomy, resolver)
+    if spec is None or risk not in spec.risks:
+        return identifier
+    related = [_named(one, resolver) for one in spec.crosswalk.get(risk, ())]
+    return f"{identifier} {spec.risks[risk]}" + (f"; related: {', '.join(related)}" if related else "")
+
+
+def _named(identifier: str, resolver: ResourceResolver) -> str:
+    taxonomy, _, risk = identifier.partition("/")
+    spec = _taxonomy(taxonomy, resolver)
+    return f"{identifier} {spec.risks[risk]}" if spec is not None and risk in spec.risks else identifier
+
+
+def _taxonomy(name: str, resolver: ResourceResolver) -> TaxonomySpec | None:
+    resource = resolver.resource(f"taxonomies/{name}.yaml") if name else None
+    if resource is None:
+        return None
+    return validated(read_yaml(resource.raw, f"{name}.yaml"), TaxonomySpec, owner=f"taxonomy `{name}`")
 
 
 def _read(raw: bytes, file: str) -> PackSpec:

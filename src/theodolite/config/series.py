@@ -75,14 +75,18 @@ SeriesForm: TypeAlias = Annotated[
 
 
 class TaxonomySpec(Spec):
-    """A taxonomy of risks: `taxonomies/<name>.yaml`, or shipped (`ai-600-1`)."""
+    """A taxonomy of risks: `taxonomies/<name>.yaml`, or shipped."""
 
     title: Filled
     """Name."""
     source: str = ""
     """Publication."""
+    licence: str = ""
+    """Licence of identifiers and names."""
     risks: dict[str, str] = Field(min_length=1)
     """Names of the risks by identifier."""
+    crosswalk: dict[str, list[str]] = Field(default_factory=dict)
+    """Related risks in other taxonomies by identifier, e.g. `leak: [owasp-llm-2025/LLM02]`."""
 
 
 _FOLDER, _SHELF = "series", "taxonomies"
@@ -161,7 +165,10 @@ def check_taxonomies(risks: Iterable[Entry[RiskSpec]], context: LoadContext) -> 
 
 
 def _check(
-    entry: Entry[RiskSpec] | Entry[SeriesSpec], path: tuple[str | int, ...], named: str, context: LoadContext
+    entry: Entry[RiskSpec] | Entry[SeriesSpec] | Entry[TaxonomySpec],
+    path: tuple[str | int, ...],
+    named: str,
+    context: LoadContext,
 ) -> None:
     name, _, risk = named.partition("/")
     known = context.names_in(_SHELF, ".yaml")
@@ -183,7 +190,21 @@ def _risks_of(taxonomy: str, context: LoadContext) -> Mapping[str, str] | None:
         context.taxonomies[taxonomy] = result.spec.risks if result else None
         # A shipped one decides nothing of the study, so it is no news where it was found.
         context.found[:] = [item for item in context.found if (item.noun, item.where) != ("taxonomy", SHIPPED)]
+        if result is not None and taxonomy in context.own_names_in(_SHELF, ".yaml"):
+            _check_crosswalk(result, context)
     return context.taxonomies[taxonomy]
+
+
+def _check_crosswalk(entry: Entry[TaxonomySpec], context: LoadContext) -> None:
+    """Refuse a crosswalk from or to identifiers that no taxonomy has; a test does the same for the shipped ones."""
+    for risk, targets in entry.spec.crosswalk.items():
+        if risk not in entry.spec.risks:
+            message = (
+                f"`crosswalk` names `{risk}`, which is no risk of this taxonomy{did_you_mean(risk, entry.spec.risks)}"
+            )
+            context.diagnostics.add(entry.diagnostic("crosswalk", risk, message=message))
+        for index, named in enumerate(targets):
+            _check(entry, ("crosswalk", risk, index), named, context)
 
 
 def series_from_domain(series: Series) -> dict[str, Any]:

@@ -6,14 +6,18 @@ import hashlib
 import io
 import tarfile
 import zipfile
+from collections import Counter
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.fakes.terminal import theodolite
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config import packs
 from theodolite.config.load_context import ResourceResolver, packs_folder
+from theodolite.config.loading import load_study
 from theodolite.config.packs import install_pack, pack_card
+from theodolite.config.tables import table_of
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import InputError
 
@@ -207,3 +211,74 @@ def test_completion_prints_the_script_of_a_shell(shell):
 
     assert ended.code == 0
     assert "_THEODOLITE_COMPLETE" in ended.out
+
+
+SHIPPED = resource_resolver().packs()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_card_of_a_shipped_pack_is_complete(name):
+    ended = theodolite("packs", "show", name)
+
+    assert ended.code == 0
+    assert "not stated" not in ended.out
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("harms/")])
+def test_a_harm_area_has_sixty_dialogues_in_several_categories(name):
+    area = name.partition("/")[2]
+    files = (f"packs/{name}/{area}-personas.csv", f"packs/{name}/questions.csv")
+    resource = next(filter(None, map(resource_resolver().resource, files)), None)
+    assert resource is not None
+    rows = table_of(resource.raw, "personas.csv").rows
+    prompts = [(row.get("wish") or row["question"], row.get("requirement")) for row in rows]
+    kinds = Counter(row["kind"] for row in rows)
+
+    assert pack_card(name, resource_resolver()).dialogues >= 60
+    assert len(kinds) >= 4
+    assert min(kinds.values()) >= 5
+    assert len(set(prompts)) >= 0.95 * len(prompts)
+
+
+@pytest.mark.parametrize("taxonomy", resource_resolver().names("taxonomies", ".yaml"))
+def test_the_crosswalk_of_a_shipped_taxonomy_leads_to_risks_that_exist(taxonomy):
+    specs = {name: shipped_taxonomy(name) for name in resource_resolver().names("taxonomies", ".yaml")}
+    risks = {f"{name}/{risk}" for name, spec in specs.items() for risk in spec["risks"]}
+    crosswalk = specs[taxonomy].get("crosswalk", {})
+
+    assert specs[taxonomy]["licence"]
+    assert set(crosswalk) <= set(specs[taxonomy]["risks"])
+    assert {target for targets in crosswalk.values() for target in targets} <= risks
+
+
+def shipped_taxonomy(name):
+    resource = resource_resolver().resource(f"taxonomies/{name}.yaml")
+    assert resource is not None
+    return YAML(typ="safe").load(resource.raw)
+
+
+def test_a_card_names_the_risks_of_all_taxonomies():
+    card = pack_card("harms/guideline-leakage", resource_resolver())
+
+    [text] = card.risks.values()
+    assert text.startswith("ai-600-1/information-security Information Security; related: ai-rmf-1.0/")
+    assert "owasp-llm-2025/LLM07 System Prompt Leakage" in text
+    assert "mitre-atlas/AML.T0056 Extract LLM System Prompt" in text
+
+
+def test_packs_of_one_study_may_have_tables_of_one_name(tmp_path, monkeypatch):
+    text = "pack: ours/{name}\nedition: '1'\nscenarios: {{{name}: {{task: chat, goal: Say hello., personas: [{name}]}}}}\npersonas:\n"
+    text += "  {name}: {{template: 'You are {{{{ name }}}}.', rows: people.csv, model: user}}\n"
+    for name, person in {"north": "Ada", "south": "Ben"}.items():
+        folder = tmp_path / "resources" / "packs" / "ours" / name
+        folder.mkdir(parents=True)
+        (folder / "pack.yaml").write_text(text.format(name=name), encoding="utf-8")
+        (folder / "people.csv").write_text(f"name\n{person}\n", encoding="utf-8")
+    monkeypatch.setenv("THEODOLITE_RESOURCES", str(tmp_path / "resources"))
+    study = "study: both\npack: [ours/north, ours/south]\nmodels: {user: {script: [Hi]}}\n"
+    (tmp_path / "study.yaml").write_text(study + "applications: {bot: {kind: model, model: user}}\n", encoding="utf-8")
+
+    loaded = load_study(tmp_path / "study.yaml", resolver=resource_resolver())
+
+    names = {group.name: [row.values["name"] for row in group.rows] for group in loaded.study.personas}
+    assert names == {"north": ["Ada"], "south": ["Ben"]}

@@ -150,3 +150,17 @@ def test_a_study_may_bring_a_taxonomy_of_its_own(folder):
 
     assert "ours" not in said(read.notes)
     assert ("taxonomy", "ours", "taxonomies/ours.yaml") in {(one.noun, one.name, one.where) for one in read.found}
+
+
+def test_an_own_crosswalk_leads_to_risks_that_exist(folder):
+    own = {
+        "taxonomies__ours_yaml": "title: Ours\nrisks: {leak: Leaks}\n"
+        "crosswalk: {leak: [owasp-llm-2025/LLM2], leek: [mitre-atlas/AML.T0057]}\n"
+    }
+
+    with pytest.raises(InvalidStudyError) as caught:
+        loaded(folder, taxonomy="ours/leak", **own)
+
+    words = said(caught.value.placed)
+    assert "taxonomy `owasp-llm-2025` has no risk `LLM2`. Did you mean `LLM02`?" in words
+    assert "`crosswalk` names `leek`, which is no risk of this taxonomy. Did you mean `leak`?" in words
