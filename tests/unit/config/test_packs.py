@@ -267,7 +267,8 @@ def test_a_card_names_the_risks_of_all_taxonomies():
 
 
 def test_packs_of_one_study_may_have_tables_of_one_name(tmp_path, monkeypatch):
-    text = "pack: ours/{name}\nedition: '1'\nscenarios: {{{name}: {{task: chat, goal: Say hello., personas: [{name}]}}}}\npersonas:\n"
+    text = "pack: ours/{name}\nedition: '1'\n"
+    text += "scenarios: {{{name}: {{task: chat, goal: Say hello., personas: [{name}]}}}}\npersonas:\n"
     text += "  {name}: {{template: 'You are {{{{ name }}}}.', rows: people.csv, model: user}}\n"
     for name, person in {"north": "Ada", "south": "Ben"}.items():
         folder = tmp_path / "resources" / "packs" / "ours" / name
