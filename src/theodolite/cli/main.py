@@ -110,6 +110,7 @@ COMMANDS = {
         "runs": ("list the runs of a study", "theodolite.cli.run"),
         "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
         "merge": ("join the shards of a run that was split", "theodolite.cli.shards"),
+        "azureml": ("write, check and submit an Azure Machine Learning pipeline", "theodolite.cli.azureml"),
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
         "backup": ("back up a workspace to one file", "theodolite.cli.serve"),
         "restore": ("restore a workspace from a backup", "theodolite.cli.serve"),
