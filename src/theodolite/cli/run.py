@@ -84,6 +84,11 @@ STAGES = {
     metavar="PATH",
     help="With --shard: start from the results in this shard file, or in the files of this folder.",
 )
+@click.option("--on", "engine", type=click.Choice(["ray"]), help="Place workers on a cluster instead of this process.")
+@click.option("--address", default="", metavar="ADDRESS", help="With --on: address of the cluster; else RAY_ADDRESS.")
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="With --on: number of workers; else one per node."
+)
 @cache_option
 @out_option
 @permission_options
@@ -102,6 +107,9 @@ def run(
     budget: float | None,
     shard: str | None,
     sources: tuple[str, ...],
+    engine: str | None,
+    address: str,
+    workers: int | None,
     cache: bool,
     out: str | None,
     as_json: bool,
@@ -117,10 +125,12 @@ def run(
       theodolite run support                     run or resume the whole plan
       theodolite run support --stage score       annotate stored dialogues only
       theodolite run support --shard 2/8         one part, for batch jobs; then merge
+      theodolite run support --on ray            workers on a Ray cluster
       theodolite run support --json              output for scripts and CI
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
     part = _shard_of(shard, stage=stage, junit=junit, sources=sources)
+    _require_engine(engine, address=address, workers=workers, has_scope=bool(part or stage or limit or cache or budget))
     context = open_study(study, shard=part)
     try:
         if stage == "measure":
@@ -147,7 +157,7 @@ def run(
                 from theodolite.cli.shards import run_shard
 
                 return run_shard(context, part, options, sources=sources, out=out, as_json=as_json)
-            result = run_interactively(context, options, progress=progress_for(context, quiet=as_json), quiet=as_json)
+            result = _run_on(engine, context, options, address=address, workers=workers, quiet=as_json)
         if stage:
             return _present_stage(context, result, options, as_json=as_json)
         return _present_run(context, result, options, out=out, junit=junit, as_json=as_json)
@@ -188,6 +198,34 @@ def _shard_of(text: str | None, *, stage: str | None, junit: str | None, sources
     from theodolite.domain.shards import shard_number
 
     return shard_number(text)
+
+
+def _run_on(
+    engine: str | None, context: StudyContext, options: RunOptions, *, address: str, workers: int | None, quiet: bool
+) -> RunResult:
+    """Run a study in this process, or by workers on a cluster."""
+    if engine is None:
+        return run_interactively(context, options, progress=progress_for(context, quiet=quiet), quiet=quiet)
+    from theodolite.cli.shards import run_on_cluster
+
+    return run_on_cluster(context, options, address=address, workers=workers, quiet=quiet)
+
+
+def _require_engine(engine: str | None, *, address: str, workers: int | None, has_scope: bool) -> None:
+    """Refuse options that do not fit `--on`.
+
+    Raises:
+        InputError: If they do not fit.
+    """
+    if engine is None and (address or workers):
+        message = "`--address` and `--workers` belong to `--on`; add  --on ray"
+        raise InputError(message)
+    if engine and has_scope:
+        message = (
+            "workers on a cluster run the whole plan of the study file: leave --stage, --limit, --shard, --cache and"
+            " --budget out"
+        )
+        raise InputError(message)
 
 
 def _present_stage(context: StudyContext, result: RunResult, options: RunOptions, *, as_json: bool) -> int:

@@ -57,7 +57,7 @@ def run_interactively(
         await check_endpoints_first(context, clients, options.kinds, quiet=quiet)
 
     running = run_study(
-        context, options, progress=progress, before_asking=check, on_connect=_stop_on_signals, tell=_tell
+        context, options, progress=progress, before_asking=check, on_connect=_stop_on_signals, tell=note
     )
     # Output of application code must not mix with the JSON object on stdout.
     with redirect_stdout(sys.stderr) if quiet else nullcontext():
@@ -84,7 +84,7 @@ def work_interactively(contexts: Sequence[StudyContext], *, until_done: bool, co
             options=lambda context: RunOptions(concurrency=concurrency or slots_for(context)),
             progress=lambda context: PlainProgress(context.clock),
             before_asking=check,
-            tell=_tell,
+            tell=note,
         )
         async for left in joined:
             status = left.result.status
@@ -102,7 +102,8 @@ def _left_text(status: RunStatus) -> str:
     return f"Left run {status.run.number} of `{status.run.study}`: {done}{why}."
 
 
-def _tell(text: str) -> None:
+def note(text: str) -> None:
+    """Print a note on standard error."""
     click.echo(f"Note: {text}.", err=True)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from theodolite.bootstrap.running import RunResult
 from theodolite.bootstrap.shards import MergedRun, merge_shards, missing_text, write_shard
 from theodolite.bootstrap.study_context import StudyContext, open_study
-from theodolite.cli.running import nothing_text, progress_for, run_interactively, stopped_text
+from theodolite.cli.running import note, nothing_text, progress_for, run_interactively, stopped_text
 from theodolite.cli.terminal import (
     as_line,
     counts_of,
@@ -66,6 +69,19 @@ def run_shard(
     click.echo(f"Wrote {file}")
     click.echo(f"Next  theodolite merge {context.path} {file.parent}   when all shards are there")
     return code
+
+
+def run_on_cluster(
+    context: StudyContext, options: RunOptions, *, address: str, workers: int | None, quiet: bool
+) -> RunResult:
+    """Run a study by workers on a Ray cluster."""
+    from theodolite.bootstrap.ray_cluster import Placement, run_on_ray  # a run on this machine needs none of it
+
+    placement = Placement(address=address, workers=workers or 0)
+    progress = progress_for(context, quiet=quiet)
+    # Ray prints the logs of its workers on standard output, which holds one JSON object.
+    with redirect_stdout(sys.stderr) if quiet else nullcontext():
+        return run_on_ray(context, options, placement, progress=progress, tell=note)
 
 
 def _is_done(status: RunStatus, options: RunOptions) -> bool:
