@@ -1,11 +1,11 @@
 """Measures several workers on one run: shared limits, killed workers, the limit per minute, and growth.
 
-python benchmarks/bench_workers.py sharing [--dialogues 800] [--rounds 5] [--workers 1 2 4] [--sqlite]
+python benchmarks/bench_workers.py sharing [--dialogues 800] [--rounds 1] [--workers 1 2 4] [--sqlite]
 python benchmarks/bench_workers.py kills [--dialogues 20000] [--every 5] [--rounds 1]
-python benchmarks/bench_workers.py rate [--workers 10] [--rpm 600] [--dialogues 200]
-python benchmarks/bench_workers.py growth [--workers 1 2 4] [--dialogues 1000 3000 10000]
+python benchmarks/bench_workers.py rate [--workers 10] [--rpm 600] [--seconds 150]
+python benchmarks/bench_workers.py growth [--workers 1 2 4] [--dialogues 1000 3000 10000] [--sqlite]
 
-Each command prints a table as Markdown; `growth` also writes `growth.json`, of which `chart_growth.py` makes a chart.
+Each command prints a table as Markdown; `growth` also adds to `growth.json`, of which `chart_growth.py` makes a chart.
 PostgreSQL runs as a server of its own without `fsync`, on the same cores as workers and model server.
 Each worker has a folder of its own, as on a machine of its own, so workers meet in the database alone.
 """
@@ -136,6 +136,7 @@ def sharing(chosen: argparse.Namespace, server: Server, folder: Path, postgres: 
                 database = postgres.create() if postgres else ""
                 costs[is_alone] = run(study, database, n_workers, is_alone=is_alone)
             pairs.append((costs[True], costs[False]))
+            print(n_workers, *pairs[-1], file=sys.stderr, flush=True)
         ratios = [
             sorted(pick(shared) / pick(alone) for alone, shared in pairs)
             for pick in (lambda cost: cost.cpu_s, lambda cost: cost.wall_s)
@@ -261,29 +262,24 @@ def rate(chosen: argparse.Namespace, server: Server, folder: Path, postgres: Pos
 
 def growth(chosen: argparse.Namespace, server: Server, folder: Path, postgres: PostgresServer | None) -> str:
     """Measure throughput by workers, and cost by dialogues."""
-    points: list[dict[str, float | str]] = []
-    for kind in ("SQLite", "PostgreSQL"):
-        sizes = [(n_workers, chosen.dialogues[0]) for n_workers in chosen.workers]
-        sizes += [(1, n) for n in chosen.dialogues[1:]] if kind == "SQLite" else [(2, n) for n in chosen.dialogues[1:]]
-        for n_workers, n in sizes:
-            study = folder / f"growth-{kind}-{n_workers}-{n}"
-            ours.write_study(study, server.base, n, PARALLEL)
-            server.reset(latency_ms=LATENCY_MS)
-            database = postgres.create() if postgres and kind == "PostgreSQL" else ""
-            cost = run(study, database, n_workers)
-            stats, size = server.stats(), stored_bytes(study, database)
-            points.append({
-                "kind": kind, "workers": n_workers, "dialogues": n, "wall_s": cost.wall_s, "calls_s": stats["span_s"],
-                "cpu_s": cost.cpu_s, "peak_mib": cost.peak_mib, "bytes": size,
-            })  # fmt: skip
-            print(points[-1], file=sys.stderr, flush=True)
-    about = {
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "load": os.getloadavg()[1],
-        "cores": os.cpu_count(),
-        "points": points,
-    }
-    (HERE / "growth.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    kind, file = "PostgreSQL" if postgres else "SQLite", HERE / "growth.json"
+    earlier = json.loads(file.read_text(encoding="utf-8"))["points"] if file.exists() else []
+    points: list[dict[str, float | str]] = [point for point in earlier if point["kind"] != kind]
+    first, *larger = chosen.dialogues
+    n_workers_first = chosen.workers if postgres else [1]  # a file is for one machine
+    for n_workers, n in [*((n_workers, first) for n_workers in n_workers_first), *((1, n) for n in larger)]:
+        study = folder / f"growth-{kind}-{n_workers}-{n}"
+        ours.write_study(study, server.base, n, PARALLEL)
+        server.reset(latency_ms=LATENCY_MS)
+        database = postgres.create() if postgres else ""
+        cost = run(study, database, n_workers)
+        measured = {"wall_s": cost.wall_s, "calls_s": server.stats()["span_s"], "cpu_s": cost.cpu_s}
+        measured |= {"peak_mib": cost.peak_mib, "bytes": stored_bytes(study, database)}
+        points.append({"kind": kind, "workers": n_workers, "dialogues": n, **measured})
+        print(points[-1], file=sys.stderr, flush=True)
+        about = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "load": os.getloadavg()[1], "cores": os.cpu_count()}
+        text = json.dumps({**about, "points": points}, indent=1)
+        file.write_text(text + "\n", encoding="utf-8")
     rows = [
         f"| {p['kind']} | {p['workers']} | {p['dialogues']} | {p['wall_s']:.1f} s | "
         f"{p['dialogues'] / p['calls_s']:.0f} | {1000 * p['cpu_s'] / p['dialogues']:.1f} ms | {p['peak_mib']:.0f} MiB | "
@@ -348,7 +344,7 @@ def main() -> None:
     options.add_argument("--every", type=float, default=5.0, help="seconds between two kills")
     options.add_argument("--rpm", type=int, default=600)
     options.add_argument("--seconds", type=float, default=150.0, help="duration of `rate` from its first call")
-    options.add_argument("--sqlite", action="store_true", help="use a SQLite file for `sharing`")
+    options.add_argument("--sqlite", action="store_true", help="use a SQLite file for `sharing` and `growth`")
     chosen = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     dialogues, workers = DEFAULTS[chosen.command]
