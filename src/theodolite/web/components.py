@@ -105,7 +105,11 @@ _ORGANISER: Final = (
         ),
         inner=("organiser:person", "organiser:slips"),
     ),
-    SidebarSection(title="Event", icon="calendar-event", pages=(("organiser:operations", "Operations"),)),
+    SidebarSection(
+        title="Event",
+        icon="calendar-event",
+        pages=(("organiser:operations", "Operations"), ("organiser:messages", "Messages")),
+    ),
     SidebarSection(
         title="Dialogues",
         icon="messages",

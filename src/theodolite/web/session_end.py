@@ -68,6 +68,7 @@ def withdraw_participant(membership: Membership, wish: Withdrawal) -> Tombstone:
     end_participation(membership)
     remaining = withdraw(event_of(membership.hosted), membership.participant, wish)
     delete_measurements(membership.hosted)
+    membership.event_messages.all().delete()
     membership.participant = new_token()  # the only link between the person and the texts
     membership.withdrew = True
     membership.save(update_fields=["participant", "withdrew"])

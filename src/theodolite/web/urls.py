@@ -24,6 +24,7 @@ from theodolite.web.senior import home as senior_home
 from theodolite.web.teams import admission
 from theodolite.web.teams import submissions as teams_pages
 from theodolite.web.tester import chat, context, entry, session_page
+from theodolite.web.tester import help as tester_help
 
 _TESTER = [
     path("", context.home, name="home"),
@@ -55,6 +56,7 @@ _TESTER = [
     path("done/", entry.done, name="done"),
     path("release/", entry.release, name="release"),
     path("feedback/", entry.feedback, name="feedback"),
+    path("help/", tester_help.help_page, name="help"),
     path("mine/", entry.mine, name="mine"),
     path("mine/file/", entry.mine_as_file, name="mine_file"),
     path("leave/", entry.leave, name="leave"),
@@ -150,6 +152,7 @@ _ORGANISER = [
     path("links/", operations.links, name="links"),
     path("links/<slug:link>/close/", operations.close_link, name="close_link"),
     path("operations/", operations.operations, name="operations"),
+    path("messages/", operations.event_messages, name="messages"),
     path("operations/pause/", operations.pause, name="pause"),
     path("operations/go-on/", operations.go_on, name="go_on"),
     path("operations/close/", operations.close, name="close"),

@@ -64,6 +64,7 @@ _TESTER_PAGES = (
         "leave",
         "release",
         "feedback",
+        "help",
         "mine",
         "mine_file",
     ),
@@ -87,7 +88,7 @@ _WRITING = (
 
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
-    "operations", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
+    "operations", "messages", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
     "person", "kept", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ from theodolite.web.models.account import (
 )
 from theodolite.web.models.admission import (
     Booking,
+    EventMessage,
     Invitation,
     PersonalCode,
     Recruit,
@@ -31,8 +32,8 @@ from theodolite.web.models.admission import (
 )
 
 __all__ = [
-    "Account", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval", "GuessCount",
-    "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication", "PersonalCode", "Recruit",
-    "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Screening", "Submission",
+    "Account", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval", "EventMessage",
+    "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication", "PersonalCode",
+    "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Screening", "Submission",
     "TimeSlot", "UnsentText",
 ]  # fmt: skip

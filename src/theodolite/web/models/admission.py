@@ -266,6 +266,41 @@ class UnsentText(models.Model):
         return f"{len(self.text)} letters"
 
 
+class EventMessage(models.Model):
+    """One message between testers and organisers: a question, its answer, or a message to all testers.
+
+    It is no part of a dialogue and is never measured. A withdrawal deletes it.
+
+    Attributes:
+        membership: The tester who asks or is answered; None for a message to all testers.
+        author: Token of the account of the organiser who wrote it; empty for a question of a tester.
+        location: The session, dialogue and turn at which a question was asked; empty for none.
+        text: As written.
+    """
+
+    hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="event_messages")
+    membership = models.ForeignKey(Membership, models.CASCADE, related_name="event_messages", null=True)
+    author = models.CharField(max_length=32, blank=True)
+    location = models.CharField(max_length=80, blank=True)
+    text = models.TextField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Table; the latest last."""
+
+        db_table = "web_event_message"
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        """Return the length only; the text is confidential."""
+        return f"{len(self.text)} letters"
+
+    @property
+    def is_from_organiser(self) -> bool:
+        """Whether an organiser wrote it."""
+        return bool(self.author)
+
+
 class Submission(models.Model):
     """One application that a team submits.
 

@@ -35,10 +35,19 @@ from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.invitations import COMPLETION, code_path, why_shut, words_of
 from theodolite.web.events import NO_APPROVAL, TESTERS, event_of, lacks_before_opening, may_invite
 from theodolite.web.middleware import absolute, offer_languages
-from theodolite.web.models import HostedStudy, Membership, PausedApplication, PersonalCode, RecruitLink, TimeSlot
+from theodolite.web.models import (
+    EventMessage,
+    HostedStudy,
+    Membership,
+    PausedApplication,
+    PersonalCode,
+    RecruitLink,
+    TimeSlot,
+)
 from theodolite.web.participants import moment_field, moment_text, span_text, zone_of
 from theodolite.web.senior.annotators import name_of, opt_out_effects, rotations
 from theodolite.web.session_end import end_sessions
+from theodolite.web.support import LONGEST_MESSAGE, broadcasts, n_open_questions, threads_of_testers
 
 _MILLION = 1_000_000
 
@@ -225,8 +234,37 @@ def operations(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "form": PauseForm(),
         "topics": opt_out_effects(access.hosted),
         "rotations": rotations(access.hosted),
+        "n_questions": n_open_questions(access.hosted),
     }
     return render(request, "web/organiser/operations.html", shown)
+
+
+@allowed(Role.ORGANISER)
+def event_messages(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Answer questions of testers, and send a message to all testers."""
+    if request.method == "POST":
+        return _send_message(request, access)
+    shown = {
+        "access": access,
+        "threads": threads_of_testers(access.hosted),
+        "sent": broadcasts(access.hosted),
+        "most": LONGEST_MESSAGE,
+    }
+    return render(request, "web/organiser/messages.html", shown)
+
+
+@transaction.atomic
+def _send_message(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    text, member = request.POST.get("text", "").strip()[:LONGEST_MESSAGE], request.POST.get("member", "")
+    membership = get_object_or_404(Membership, hosted=access.hosted, token=member) if member else None
+    if text:
+        EventMessage.objects.create(hosted=access.hosted, membership=membership, author=access.account.token, text=text)
+        subject = f"membership {membership.token}" if membership else f"study {access.hosted.token}"
+        access.audit("answered a tester" if membership else "sent a message to all testers", subject)
+        messages.success(request, "Sent.")
+    else:
+        messages.warning(request, "Not sent: the message is empty. Enter a text.")
+    return redirect("organiser:messages", study=access.hosted.token)
 
 
 def _times(hosted: HostedStudy) -> list[str]:

@@ -33,6 +33,7 @@ from theodolite.web.events import open_event_of
 from theodolite.web.middleware import PLAIN
 from theodolite.web.participants import topic_lines_in
 from theodolite.web.session_end import close_session, reply_manager
+from theodolite.web.support import latest_for
 from theodolite.web.tester.context import (
     LEVELS,
     TesterContext,
@@ -115,6 +116,7 @@ def chat_page(
     context = {
         "access": tester.access,
         "page": page,
+        "news": latest_for(tester.access.membership),
         "nth": session_position(tester, page.session),
         "of": n_sessions_offered(tester),
         "touches": format_html('<span lang="{}">{}</span>', met[0].language, named) if met else "",
@@ -125,12 +127,13 @@ def chat_page(
 @for_testers()
 def state(_request: HttpRequest, tester: TesterContext, session_no: int) -> JsonResponse:
     """Return the state of a session for the page's script."""
-    page = session_page(tester, session_no)
+    page, news = session_page(tester, session_no), latest_for(tester.access.membership)
     standing = {
         "left": page.left,
         "paused": is_paused(tester, page.session),
         "over": page.session.is_over,
         "rest": page.rest,
+        "news": {"id": news.pk, "text": news.text} if news else None,
     }
     return JsonResponse(standing)
 

@@ -532,7 +532,25 @@ def personal_data(membership: Membership) -> dict[str, Any]:
     stored = stored_data(
         event_of(hosted), membership.participant, context_of=lambda session: event_of(hosted, session.study_version)
     )
-    return {"event": str(hosted), "as": membership.role, "since": time_text(membership.joined_at), **stored}
+    return {
+        "event": str(hosted),
+        "as": membership.role,
+        "since": time_text(membership.joined_at),
+        **stored,
+        "messages": _messages(membership),
+    }
+
+
+def _messages(membership: Membership) -> list[dict[str, str]]:
+    """Return a tester's questions to the organisers with the answers."""
+    return [
+        {
+            "at": time_text(message.at),
+            "from": "organisers" if message.is_from_organiser else "you",
+            "text": message.text,
+        }
+        for message in membership.event_messages.all()
+    ]
 
 
 _KEEP = "keep"

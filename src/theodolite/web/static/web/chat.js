@@ -259,9 +259,28 @@ async function look() {
     if (state.paused || state.over) location.reload();
     const rest = document.getElementById("rest");
     if (rest) rest.hidden = !state.rest;
+    if (state.news) showNews(state.news);
   } catch {
     offline(true);
   }
 }
 setInterval(look, LOOK_MS);
+
+// ---- messages of the organisers: a banner that blocks nothing, until it is closed
+
+const SEEN = "theodolite.news";
+const news = document.getElementById("news");
+
+function showNews({ id, text }) {
+  if (String(id) === news.dataset.id && !news.hidden) return;
+  news.dataset.id = id;
+  document.getElementById("news-text").textContent = text;
+  news.hidden = localStorage.getItem(SEEN) === String(id);
+}
+
+if (localStorage.getItem(SEEN) === news.dataset.id) news.hidden = true;
+document.getElementById("news-close").addEventListener("click", () => {
+  localStorage.setItem(SEEN, news.dataset.id);
+  news.hidden = true;
+});
 if (form && csrf()) toTheEnd("instant"); // a page that comes glides nowhere: somebody may be pressing a button on it already
