@@ -208,12 +208,13 @@ def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> 
     columns_of = table.votes.get((judge, guideline.name, guideline.question.name))
     if rule is None or columns_of is None or rule.question != guideline.question.name:
         return None
+    scale = guideline.question.scale
     by_application: dict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
     for position, rows in columns_of.by_position():
         setting = table.settings[position]
-        values = [row.value for row in rows if row.value is not None]
+        values = [row.value for row in rows if row.value is not None and scale.admits(row.value)]
         if len(rows) > 1 and len(values) == len(rows) and rule.applies_to(setting.groups):
-            n_defects = sum(rule.is_defect(value, guideline.question.scale) for value in values)
+            n_defects = sum(rule.is_defect(value, scale) for value in values)
             by_application[setting.application].append((len(rows), n_defects, [position]))
     title = f"Readings: {guideline.name}, {heading_of(guideline, rule).lower()}, by {title_of(subject.study, judge)}"
     legend = "Dialogues whose readings all have a label, by the number of readings that see the defect."
