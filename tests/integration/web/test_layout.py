@@ -33,12 +33,18 @@ def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path
         yield address
 
 
+_UNFOLD = """async () => {
+  await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  document.querySelectorAll("details").forEach(each => { each.open = true; });
+}"""
+
+
 def faults_of(page: Page) -> list[str]:
     """Return the layout faults of the page as it stands, at each size and in each colour scheme."""
     found = []
-    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     for size in SIZES:
         page.set_viewport_size(size)
+        page.evaluate(_UNFOLD)  # at each size, since a page may fold parts of itself when it becomes narrow
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             found += [f"{size['width']} px, {scheme}: {fault}" for fault in page.evaluate(FAULTS)]
