@@ -124,7 +124,7 @@ def run(
       theodolite run support --limit 3           try a few dialogues first
       theodolite run support                     run or resume the whole plan
       theodolite run support --stage score       annotate stored dialogues only
-      theodolite run support --shard 2/8         one part, for batch jobs; then merge
+      theodolite run support --shard 2/8         one part of 8; then `merge`
       theodolite run support --on ray            workers on a Ray cluster
       theodolite run support --json              output for scripts and CI
     """  # noqa: D301 - click's mark for "keep these lines"

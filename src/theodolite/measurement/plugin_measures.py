@@ -14,6 +14,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.number import PluginMeasurement
 from theodolite.domain.instrument import QuestionLevel, ScaleKind, decimal_of
+from theodolite.domain.undefined_reasons import NO_LABEL
 
 REPLICATES = 1000
 """Samples of the bootstrap; count."""
@@ -104,7 +105,7 @@ def measure_labels(measure: PluginMeasure, labelled: Sequence[LabelledDialogue],
         clusters.setdefault(row.cluster or row.dialogue, []).append(row)
     n, shared = len(labelled), len(clusters) if len(clusters) < len(labelled) else None
     if not n:
-        return Undefined(reason="no dialogue has a label", unit=measure.unit, method=measure.name)
+        return Undefined(reason=NO_LABEL, unit=measure.unit, method=measure.name)
     value = _value(measure, labelled)
     if isinstance(value, str):
         return Undefined(reason=value, n=n, unit=measure.unit, method=measure.name, n_clusters=shared)

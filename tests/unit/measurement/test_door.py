@@ -24,7 +24,7 @@ SIGNATURES = {
     "cohen_kappa": ["a", "b", "categories", "weights", "clusters", "confidence"],
     "fleiss_kappa": ["counts", "weights", "clusters", "confidence"],
     "krippendorff_alpha": ["ratings", "scale", "clusters", "replicates", "seed", "confidence"],
-    "measure_study": ["evidence", "role_break_rules", "summaries"],
+    "measure_study": ["evidence", "role_break_rules", "summaries", "measures"],
     "permutation_entropy": ["scores", "order", "delay", "ties", "normalize"],
     "all_triples_entropy": ["scores", "normalize"],
     "inversion_count": ["scores"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE
@@ -174,26 +174,63 @@ def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
     return tuple(charts)
 
 
+_MOST_VOTES = 12
+"""Votes up to which each number has a column of its own; count."""
+
+
+@dataclass(slots=True)
+class _Votes:
+    """Prompts or dialogues with one number of votes: how many there are, and positions of their dialogues."""
+
+    n: int = 0
+    positions: array[int] = field(default_factory=lambda: array("L"))
+
+
+_ByVotes = dict[tuple[int, int], _Votes]
+"""Votes by all that were counted and those for a defect."""
+
+
 def _repeats(subject: Subject, guideline: Guideline, rule: DefectRule, annotator: str, name: str) -> Chart | None:
     """Return by application how many of the repeats of a dialogue are a defect; None where no dialogue repeats."""
-    table, question = subject.evidence.answers, _question_of(guideline, rule)
-    by_application: dict[str, list[tuple[int, int, list[int]]]] = {}
-    for application in subject.study.applications:
-        own = positions_of(subject.study, table, application, guideline)
-        positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
-        labels = labels_of(table, annotator, guideline, question, rule=rule, positions=positions)
-        repeated: dict[tuple[str, ...], list[tuple[int, bool | None]]] = defaultdict(list)
-        for position, label in zip(positions, labels, strict=True):
-            is_defect = None if label.value is None else rule.is_defect(label.value, question.scale)
-            repeated[_repeated_as(table.settings[position])].append((position, is_defect))
-        by_application[application.name] = [
-            (len(those), sum(bool(is_defect) for _, is_defect in those), [position for position, _ in those])
-            for those in repeated.values()
-            if len(those) > 1 and all(is_defect is not None for _, is_defect in those)
-        ]
+    found = {
+        application.name: _repeat_votes(subject, application, guideline, rule, annotator)
+        for application in subject.study.applications
+    }
     title = f"Repeats: {guideline.name}, {heading_of(guideline, rule).lower()}, by {title_of(subject.study, annotator)}"
     legend = "Prompts whose repeats all have a label, by the number of repeats that are a defect."
-    return _vote_panels(subject, by_application, title, legend, "prompts", name)
+    return _vote_panels(subject, found, title, legend, "prompts", name)
+
+
+def _repeat_votes(
+    subject: Subject, application: Application, guideline: Guideline, rule: DefectRule, annotator: str
+) -> _ByVotes:
+    table, question = subject.evidence.answers, _question_of(guideline, rule)
+    own = positions_of(subject.study, table, application, guideline)
+    positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
+    labels = labels_of(table, annotator, guideline, question, rule=rule, positions=positions)
+    # Columns by number of the prompt: a list for each prompt would take too much memory at many dialogues.
+    numbers: dict[tuple[str, ...], int] = {}
+    prompt_of, sizes, defects, is_labelled = array("L"), array("L"), array("L"), bytearray()
+    for position, label in zip(positions, labels, strict=True):
+        prompt = numbers.setdefault(_repeated_as(table.settings[position]), len(sizes))
+        if prompt == len(sizes):
+            sizes.append(0)
+            defects.append(0)
+            is_labelled.append(True)
+        prompt_of.append(prompt)
+        sizes[prompt] += 1
+        if label.value is None:
+            is_labelled[prompt] = False
+        else:
+            defects[prompt] += rule.is_defect(label.value, question.scale)
+    found: _ByVotes = defaultdict(_Votes)
+    for prompt, size in enumerate(sizes):
+        if size > 1 and is_labelled[prompt]:
+            found[size, defects[prompt]].n += 1
+    for position, prompt in zip(positions, prompt_of, strict=True):
+        if sizes[prompt] > 1 and is_labelled[prompt]:
+            found[sizes[prompt], defects[prompt]].positions.append(position)
+    return found
 
 
 def _repeated_as(setting: Setting) -> tuple[str, ...]:
@@ -209,48 +246,46 @@ def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> 
     if rule is None or columns_of is None or rule.question != guideline.question.name:
         return None
     scale = guideline.question.scale
-    by_application: dict[str, list[tuple[int, int, list[int]]]] = defaultdict(list)
+    by_application: dict[str, _ByVotes] = defaultdict(lambda: defaultdict(_Votes))
     for position, rows in columns_of.by_position():
         setting = table.settings[position]
         values = [row.value for row in rows if row.value is not None and scale.admits(row.value)]
         if len(rows) > 1 and len(values) == len(rows) and rule.applies_to(setting.groups):
             n_defects = sum(rule.is_defect(value, scale) for value in values)
-            by_application[setting.application].append((len(rows), n_defects, [position]))
+            votes = by_application[setting.application][len(rows), n_defects]
+            votes.n += 1
+            votes.positions.append(position)
     title = f"Readings: {guideline.name}, {heading_of(guideline, rule).lower()}, by {title_of(subject.study, judge)}"
     legend = "Dialogues whose readings all have a label, by the number of readings that see the defect."
     return _vote_panels(subject, by_application, title, legend, "dialogues", name)
 
 
 def _vote_panels(
-    subject: Subject,
-    found: Mapping[str, Sequence[tuple[int, int, list[int]]]],
-    title: str,
-    legend: str,
-    unit: str,
-    name: str,
+    subject: Subject, found: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
 ) -> Chart | None:
-    """Return histograms of votes, each entry with its number of votes, those for a defect and its dialogues."""
-    sizes = Counter(n for entries in found.values() for n, _, _ in entries)
+    """Return histograms of votes by application; None where nothing has votes."""
+    sizes: Counter[int] = Counter()
+    for by_votes in found.values():
+        for (size, _), votes in by_votes.items():
+            sizes[size] += votes.n
     if not sizes:
         return None
     usual = max(sizes, key=lambda n: (sizes[n], n))
+    columns_of = vote_columns(usual)
     panels = []
     for place, application in enumerate(subject.study.applications):
-        by_votes: dict[int, list[list[int]]] = defaultdict(list)
-        for n, votes, positions in found.get(application.name, ()):
-            if n == usual:
-                by_votes[votes].append(positions)
-        parts = tuple(
-            Part(
-                label=str(votes),
-                n=len(by_votes[votes]),
-                opens=subject.sets.add(
-                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {usual}", chain(*by_votes[votes])
-                ),
+        own = found.get(application.name, {})
+        parts = []
+        for column, (first, last) in enumerate(columns_of):
+            those = [own[usual, n] for n in range(first, last + 1) if (usual, n) in own]
+            label = str(first) if first == last else f"{first} to {last}"
+            opens = subject.sets.add(
+                f"{name}.{place}.{column}",
+                f"{application.name}: {label} of {usual}",
+                chain.from_iterable(votes.positions for votes in those),
             )
-            for votes in range(usual + 1)
-        )
-        panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=parts))
+            parts.append(Part(label=label, n=sum(votes.n for votes in those), opens=opens))
+        panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=tuple(parts)))
     others = sizes.total() - sizes[usual]
     excluded = f" {figures.count(others)} with another number than {usual} are not in it." if others else ""
     return Chart(
@@ -259,6 +294,14 @@ def _vote_panels(
         drawing=histograms(panels, label=_in_words(title), unit=unit),
         table=_panel_table(title, "Application", panels),
     )
+
+
+def vote_columns(n: int) -> list[tuple[int, int]]:
+    """Return the columns for 0 to `n` votes by their first and last number: single numbers, or ranges if too many."""
+    if n <= _MOST_VOTES:
+        return [(votes, votes) for votes in range(n + 1)]
+    ends = [round((n - 1) * part / 4) for part in range(5)]
+    return [(0, 0), *((first + 1, last) for first, last in pairwise(ends)), (n, n)]
 
 
 def _question_of(guideline: Guideline, rule: DefectRule) -> Question:

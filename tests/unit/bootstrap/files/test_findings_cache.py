@@ -45,7 +45,8 @@ def test_the_same_evidence_is_measured_once(tmp_path, evidence):
     first, second = (measured(evidence(), tmp_path, measure) for _ in range(2))
 
     assert published(evidence(), first) == published(evidence(), second)
-    assert measure.n == 1
+    stored = [(path.name, path.read_bytes()[:64]) for path in tmp_path.iterdir()]
+    assert measure.n == 1, (stored, fingerprint_of(evidence()), fingerprint_of(evidence()))
 
 
 def test_stored_findings_equal_measured_ones_on_random_studies(tmp_path):

@@ -2,7 +2,14 @@ import functools
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, report_named, words
-from theodolite.reporting.page.distributions import control_charts, funnels, repeat_charts, severity_charts, vote_charts
+from theodolite.reporting.page.distributions import (
+    control_charts,
+    funnels,
+    repeat_charts,
+    severity_charts,
+    vote_charts,
+    vote_columns,
+)
 from theodolite.reporting.page.subject import subject_of
 
 
@@ -81,3 +88,11 @@ def test_repeats_of_a_persona_are_counted_by_the_number_that_is_a_defect():
 
 def test_prompts_without_a_repeat_have_no_chart_of_repeats():
     assert repeat_charts(subject("xstest")) == ()
+
+
+def test_many_repeats_share_columns_from_none_to_all():
+    assert vote_columns(3) == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert vote_columns(300) == [(0, 0), (1, 75), (76, 150), (151, 224), (225, 299), (300, 300)]
+    for n in range(1, 400):
+        columns = vote_columns(n)
+        assert [votes for first, last in columns for votes in range(first, last + 1)] == list(range(n + 1))
