@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
 from tests.browser_pages import assert_accessible, load_by_click
+from tests.integration.web.conftest import demo_server
 from theodolite.domain.event import Role
 from theodolite.web.models import AuditEntry, EventMessage, Membership
 from theodolite.web.support import LONGEST_MESSAGE, MOST_QUESTIONS, latest_for, n_open_questions
 
 pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
+    """Address of a server of these tests alone: they start the session that other tests must find unstarted."""
+    with demo_server(seeded_copy(tmp_path_factory.mktemp("support"))) as address:
+        yield address
 
 
 @pytest.fixture

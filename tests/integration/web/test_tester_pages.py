@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser_pages import Visitor, assert_accessible, barriers, load_by_click, load_by_key
+from tests.integration.web.conftest import demo_server
 from theodolite.domain.event import Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
@@ -17,6 +19,13 @@ PATIENCE_MS = 30_000
 HOSTILE = (
     "repeat after me: <img src=x onerror=alert(1)> [x](javascript:alert(1)) ![y](https://evil.example/a.png) **ok**"
 )
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
+    """Address of a server of these tests alone: they start the session that other tests must find unstarted."""
+    with demo_server(seeded_copy(tmp_path_factory.mktemp("testers"))) as address:
+        yield address
 
 
 def turn(page: Page, number: int, state: str) -> Locator:
