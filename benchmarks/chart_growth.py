@@ -118,7 +118,7 @@ def cores_of(testers: float) -> float:
 
 
 def testers() -> list[str]:
-    """Return the third panel: cores of the web server by testers at once, of which one process uses one."""
+    """Return the third panel: cores of the web server by testers at once; one process uses one core."""
     left, right, sizes = 1010, 1280, (10, 100, 1_000, 10_000)
 
     def place(n: float, cores: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""10,000 dialogues on a Ray cluster of two nodes on this machine, one of which is killed; needs `theodolite[ray]`.
+"""10,000 dialogues on a Ray cluster of two nodes on this machine; one node is killed; needs `theodolite[ray]`.
 
     python benchmarks/ray_cluster.py [DIALOGUES]
 

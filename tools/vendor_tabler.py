@@ -89,7 +89,7 @@ def _closing(css: str, at: int) -> int:
 
 
 def subset(css: str) -> str:
-    """Return the rules of which every class is kept."""
+    """Return the rules whose classes are all kept."""
     return "".join(_kept(prelude, body) for prelude, body in blocks(css))
 
 

@@ -301,17 +301,17 @@ def _leak(
     first: dict[str, tuple[BlindingGuess, Session]] = {}
     for guess, session in asked:
         first.setdefault(session.participant, (guess, session))
-    told = [(guess, session) for guess, session in first.values() if guess.guess]
-    right = [guess.guess == _truth(about, session) for guess, session in told]
-    chances = [1.0 / max(len(guess.options), 1) for guess, _ in told]
+    guesses = [(guess, session) for guess, session in first.values() if guess.guess]
+    right = [guess.guess == _truth(about, session) for guess, session in guesses]
+    chances = [1.0 / max(len(guess.options), 1) for guess, _ in guesses]
     rate, p_value = leak_rate(right, chances, confidence=confidence)
     return BlindingAssessment(
         about=about,
         level=level,
         rate=rate,
         chance=float(np.mean(chances)) if chances else 0.0,
-        p_value=p_value if len(told) >= FEWEST_GUESSES else None,
-        n_unknown=len(first) - len(told),
+        p_value=p_value if len(guesses) >= FEWEST_GUESSES else None,
+        n_unknown=len(first) - len(guesses),
         n_repeated=len(asked) - len(first),
     )
 

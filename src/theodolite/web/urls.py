@@ -24,7 +24,6 @@ from theodolite.web.senior import home as senior_home
 from theodolite.web.teams import admission
 from theodolite.web.teams import submissions as teams_pages
 from theodolite.web.tester import chat, context, entry, session_page
-from theodolite.web.tester import help as tester_help
 
 _TESTER = [
     path("", context.home, name="home"),
@@ -56,7 +55,7 @@ _TESTER = [
     path("done/", entry.done, name="done"),
     path("release/", entry.release, name="release"),
     path("feedback/", entry.feedback, name="feedback"),
-    path("help/", tester_help.help_page, name="help"),
+    path("help/", session_page.help_page, name="help"),
     path("mine/", entry.mine, name="mine"),
     path("mine/file/", entry.mine_as_file, name="mine_file"),
     path("leave/", entry.leave, name="leave"),

@@ -25,7 +25,7 @@ _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
 class CloudCredentials(Protocol):
-    """Credentials that each attempt needs anew, since a signature and a token expire."""
+    """Credentials that are made for each attempt, since a signature and a token expire."""
 
     async def headers(self, request: HttpRequest) -> Mapping[str, str] | AttemptError:
         """Return the headers that authorise a request, or why there are none."""

@@ -103,7 +103,7 @@ def measure_study(
         evidence: All records of one run.
         role_break_rules: Rules for role breaks, if the evidence has no results yet; None for no check.
         summaries: Summary methods that trees may name.
-        measures: Measures of plugins, of which the study names some.
+        measures: Measures of plugins; those that the study names are computed.
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,

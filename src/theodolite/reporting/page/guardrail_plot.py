@@ -311,8 +311,8 @@ def _utility_plot(
 
 def _of(ns: Sequence[int], unit: str = "dialogues") -> str:
     sizes = sorted(set(ns))
-    told = " to ".join(figures.count(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
-    return f"{told} {unit}"
+    counts = " to ".join(figures.count(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
+    return f"{counts} {unit}"
 
 
 def _point(subject: Subject, name: str, withheld: Rate, released: Rate) -> _Point:

@@ -21,16 +21,16 @@ def leading(comparison: Comparison) -> list[PairedRate]:
     They are those by the reference, and where there is none all of a rule, but for
     the rates of single people whose pool has one.
     """
-    final = {_whoever(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
+    final = {_subject_of(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
     return [
         rate
         for rate in comparison.rates
-        if rate.ruling.subject.annotator == REFERENCE or (_whoever(rate) not in final and not rate.ruling.is_single)
+        if rate.ruling.subject.annotator == REFERENCE or (_subject_of(rate) not in final and not rate.ruling.is_single)
     ]
 
 
-def _whoever(rate: PairedRate) -> EstimateSubject:
-    """Return the subject of a rate whoever labelled."""
+def _subject_of(rate: PairedRate) -> EstimateSubject:
+    """Return the subject of a rate without its annotators."""
     return replace(rate.ruling.key, annotators=())
 
 

@@ -310,7 +310,7 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
     ]
 
 
-def _pages(desk: _PageClient, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
+def _pages(client: _PageClient, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
     """Yield every page that links of the person's group reach, each once."""
     home = reverse(f"{_GROUPS[membership.as_role]}:home", args=[membership.hosted.token])
     waiting, seen = deque(starts), set[str]()
@@ -319,7 +319,7 @@ def _pages(desk: _PageClient, membership: Membership, starts: list[str]) -> Iter
         if path in seen:
             continue
         seen.add(path)
-        page = desk.ask(membership.account, path)
+        page = client.ask(membership.account, path)
         yield page
         links = (urlsplit(urljoin(path, link)).path for link in page.links)
         waiting.extend(link for link in links if link.startswith(home) and not _begins(link, starts))

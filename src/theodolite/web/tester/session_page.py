@@ -1,10 +1,11 @@
-"""The page of a session: its content, instructions, pauses and unsent text."""
+"""The page of a session: its content, instructions, pauses, unsent text and help by the organisers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -31,9 +32,11 @@ from theodolite.events.sessions import (
     resume_session,
     start_session,
 )
+from theodolite.web.access import audit
 from theodolite.web.models import HostedStudy, UnsentText
 from theodolite.web.participants import topic_lines_in
 from theodolite.web.rendering import safe_html
+from theodolite.web.support import LONGEST_MESSAGE, ask_organisers, messages_for
 from theodolite.web.tester.context import (
     StrategyNote,
     TesterContext,
@@ -335,3 +338,37 @@ def instructions(request: HttpRequest, tester: TesterContext, session_no: int) -
         "hints": hints_for(tester.event.study.scenario(session.scenario), tester.level),
     }
     return render(request, "web/tester/instructions.html", context)
+
+
+@for_testers()
+def help_page(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+    """Ask the organisers, and list questions and answers; the clock of the session continues."""
+    text, error = request.POST.get("text", "").strip(), ""
+    if request.method == "POST":
+        if not text or len(text) > LONGEST_MESSAGE:
+            error = gettext("Enter a question of at most %(most)s characters.") % {"most": f"{LONGEST_MESSAGE:,}"}
+        elif ask_organisers(tester.access.membership, text, _location(tester)):
+            audit(request.user, "asked the organisers", hosted=tester.access.hosted)
+            messages.success(request, gettext("Your question was sent to the organisers."))
+            return redirect("tester:help", study=tester.access.hosted.token)
+        else:
+            error = gettext("You have sent as many questions as one person may send.")
+    context = {
+        "access": tester.access,
+        "lines": messages_for(tester.access.membership),
+        "error": error,
+        "text": text,
+        "most": LONGEST_MESSAGE,
+    }
+    return render(request, "web/tester/help.html", context, status=422 if error else 200)
+
+
+def _location(tester: TesterContext) -> str:
+    """Return the session, dialogue and turn in which a tester is, in words; empty outside of sessions."""
+    session = next((session for session in tester.sessions if not session.is_over), None)
+    if session is None:
+        return ""
+    dialogues = tester.event.dialogues.of_session(session.key)
+    if not dialogues:
+        return f"session {session.place + 1}"
+    return f"session {session.place + 1}, dialogue {len(dialogues)}, turn {max(len(dialogues[-1].turns), 1)}"

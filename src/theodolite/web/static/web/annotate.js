@@ -7,7 +7,7 @@ import { Saving, clock } from "./annotate/saving.js";
 
 const TYPING_MS = 800;
 
-const desk = document.querySelector(".desk");
+const columns = document.querySelector(".annotation");
 const form = document.querySelector("#sheet");
 const find = (selector) => document.querySelector(selector);
 const advances = document.body.dataset.advances !== "off";
@@ -16,7 +16,7 @@ document.documentElement.classList.add("with-script");
 form.addEventListener("chosen", (event) => paintExemplars(event.target.dataset.key));
 const steps = [...document.querySelectorAll("[data-go]")];
 const cards = new Cards(form, shown);
-const saving = new Saving(form, find("#saved"), heard);
+const saving = new Saving(form, find("#saved"), onAnswer);
 const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => saving.keep(item));
 
 const savedBefore = find("[data-saved]");
@@ -58,20 +58,20 @@ function scrollTo(turn) {
   if (frame.scrollHeight > frame.clientHeight) frame.scrollTop = turn.offsetTop - 8;
 }
 
-function heard(told, item) {
-  if (told) takeIn(told);
+function onAnswer(state, item) {
+  if (state) applyState(state);
   cards.release(item);
   paintOpen();
 }
 
-function takeIn(told) {
+function applyState(state) {
   const unsent = [...saving.waiting].filter((item) => hasAnswer(item)).map((item) => item.dataset.key);
-  if (told.asked) cards.hear(told, new Set(unsent));
-  for (const [key, words] of Object.entries(told.feedback ?? {})) {
+  if (state.asked) cards.update(state, new Set(unsent));
+  for (const [key, words] of Object.entries(state.feedback ?? {})) {
     const box = cards.item(key)?.querySelector(".feedback");
     if (box) box.textContent = words;
   }
-  if (told.undone) restore(told.undone);
+  if (state.undone) restore(state.undone);
 }
 
 function hasAnswer(item) {
@@ -165,7 +165,7 @@ function panel(name) {
 
 function showTab(name) {
   for (const tab of document.querySelectorAll("[data-tab]")) tab.setAttribute("aria-pressed", String(tab.dataset.tab === name));
-  desk.dataset.shows = name;
+  columns.dataset.shows = name;
 }
 
 function close() {

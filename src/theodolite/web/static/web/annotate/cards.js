@@ -131,12 +131,12 @@ export class Cards {
   }
 
   /**
-   * Take in which items of a category are asked and which are open.
+   * Show the items of a category that are asked, and mark those that are open.
    *
-   * @param {object} told What the server knows of one category; `scope` precedes its keys.
+   * @param {object} state What the server knows of one category; `scope` precedes its keys.
    * @param {Set<string>} unsent Keys of answers that the server does not know yet.
    */
-  hear({ scope = "", asked, open }, unsent) {
+  update({ scope = "", asked, open }, unsent) {
     const isOther = (key) => scopeOf(key) !== scope;
     this.open = new Set([...[...this.open].filter(isOther), ...open.filter((key) => !unsent.has(key))]);
     const isAsked = new Set(asked);

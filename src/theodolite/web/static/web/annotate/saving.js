@@ -7,13 +7,13 @@ export class Saving {
   /**
    * @param {HTMLFormElement} form The sheet; `data-save` and `data-undo` are its addresses.
    * @param {HTMLElement} status Where it is said that something is saved.
-   * @param {function(object, HTMLElement): void} heard Told what the server knows after each answer, and of which item;
-   *   told nothing where the answer could not be sent.
+   * @param {function(object, HTMLElement): void} onAnswer Gets the server's state and the item after each answer;
+   *   null in place of the state if the answer could not be sent.
    */
-  constructor(form, status, heard) {
+  constructor(form, status, onAnswer) {
     this.form = form;
     this.status = status;
-    this.heard = heard;
+    this.onAnswer = onAnswer;
     this.waiting = new Set();
     this.busy = false;
     addEventListener("beforeunload", (event) => (this.waiting.size || this.busy) && event.preventDefault());
@@ -30,9 +30,9 @@ export class Saving {
   /** Take the latest answer back; resolves to what the server says. */
   async undo() {
     await this.settle();
-    const told = await this.post(this.form.dataset.undo, new FormData());
-    if (told) this.tell(told);
-    return told;
+    const state = await this.post(this.form.dataset.undo, new FormData());
+    if (state) this.showState(state);
+    return state;
   }
 
   /** Wait until nothing waits. */
@@ -46,13 +46,13 @@ export class Saving {
     while (this.waiting.size) {
       const [item] = this.waiting;
       this.waiting.delete(item);
-      const told = await this.post(this.form.dataset.save, this.fieldsOf(item));
-      if (!told) {
+      const state = await this.post(this.form.dataset.save, this.fieldsOf(item));
+      if (!state) {
         this.waiting.add(item);
-        this.heard(null, item);
+        this.onAnswer(null, item);
         break;
       }
-      this.tell(told, item);
+      this.showState(state, item);
     }
     this.busy = false;
     if (this.waiting.size) setTimeout(() => this.send(), AGAIN_MS);
@@ -79,10 +79,10 @@ export class Saving {
     return null;
   }
 
-  tell(told, item) {
-    const done = told.saved ? `Saved ${clock(told.saved)}` : "Noted";
-    this.say(told.problem || (this.waiting.size ? "Saving ..." : done), Boolean(told.problem));
-    this.heard(told, item);
+  showState(state, item) {
+    const done = state.saved ? `Saved ${clock(state.saved)}` : "Noted";
+    this.say(state.problem || (this.waiting.size ? "Saving ..." : done), Boolean(state.problem));
+    this.onAnswer(state, item);
   }
 
   say(words, alarming = false) {
