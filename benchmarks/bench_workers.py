@@ -5,7 +5,7 @@ python benchmarks/bench_workers.py kills [--dialogues 20000] [--every 5] [--roun
 python benchmarks/bench_workers.py rate [--workers 10] [--rpm 600] [--seconds 150]
 python benchmarks/bench_workers.py growth [--workers 1 2 4] [--dialogues 1000 3000 10000] [--sqlite]
 
-Each command prints a table as Markdown; `growth` also adds to `growth.json`, of which `chart_growth.py` makes a chart.
+Each command prints a table as Markdown; `growth` also adds to `growth.json`; `chart_growth.py` draws it.
 PostgreSQL runs as a server of its own without `fsync`, on the same cores as workers and model server.
 Each worker has a folder of its own, as on a machine of its own, so workers meet in the database alone.
 """
@@ -71,6 +71,7 @@ class Processes:
     study: Path
     database: str
     is_alone: bool = False
+    parallel: int = PARALLEL
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
     n_started: int = 0
     cpu_s: float = 0.0
@@ -82,7 +83,7 @@ class Processes:
         if self.database:
             folder = Path(f"{self.study}-{self.n_started}", self.study.name)
             shutil.copytree(self.study, folder)
-        words = ours.command(folder, PARALLEL, verb)
+        words = ours.command(folder, self.parallel, verb)
         if verb == "worker":
             words.remove("--json")
         if self.is_alone:
@@ -115,7 +116,8 @@ class Processes:
 
 def run(study: Path, database: str, n_workers: int, *, is_alone: bool = False) -> Cost:
     """Let some processes do one study and return the cost."""
-    processes = Processes(study, database, is_alone)
+    parallel = PARALLEL // n_workers if is_alone else PARALLEL
+    processes = Processes(study, database, is_alone, parallel)
     begun = time.perf_counter()
     for child in [processes.start("run") for _ in range(n_workers)]:
         processes.require(processes.end(child))
@@ -131,7 +133,8 @@ def sharing(chosen: argparse.Namespace, server: Server, folder: Path, postgres: 
             costs: dict[bool, Cost] = {}
             for is_alone in (True, False) if number % 4 < 2 else (False, True):
                 study, number = folder / f"sharing-{number}", number + 1
-                ours.write_study(study, server.base, chosen.dialogues[0], PARALLEL)
+                parallel = PARALLEL // n_workers if is_alone else PARALLEL  # the same number of calls in flight
+                ours.write_study(study, server.base, chosen.dialogues[0], parallel)
                 server.reset(latency_ms=LATENCY_MS)
                 database = postgres.create() if postgres else ""
                 costs[is_alone] = run(study, database, n_workers, is_alone=is_alone)
@@ -169,12 +172,12 @@ def disturbed(server: Server, study: Path, database: str, n: int, n_workers: int
     processes = Processes(study, database)
     begun = time.perf_counter()
     verbs = {processes.start(verb): verb for verb in ("run", *("worker",) * (n_workers - 1))}
-    runner, n_killed, n_open = next(iter(verbs)), 0, -1
+    runner, n_killed, n_done = next(iter(verbs)), 0, 0
     while runner.poll() is None:
         time.sleep(0.1)
-        if n_open and not (n_open := count_open(database)):
+        if n_done < 2 * n and (n_done := count_done(database)) == 2 * n:
             wall_s = time.perf_counter() - begun
-        if 0 < n_open < 2 * n and n_killed < n_kills and 2 * n - n_open > 2 * n * (n_killed + 1) / (n_kills + 1):
+        if n_killed < n_kills and 2 * n * (n_killed + 1) / (n_kills + 1) < n_done < 2 * n:
             victim = processes.running[0]  # the oldest one
             processes.end(victim, signal.SIGKILL)
             verb = verbs.pop(victim)
@@ -194,14 +197,12 @@ def disturbed(server: Server, study: Path, database: str, n: int, n_workers: int
     return Disturbed(wall_s, n_killed, int(server.stats()["duplicates"]), dialogues, annotations)
 
 
-def count_open(database: str) -> int:
-    """Return the units that are not done; -1 while the run is being planned."""
+def count_done(database: str) -> int:
+    """Return the units that are done; 0 while the run is being planned."""
     with psycopg.connect(database) as connection:
         if connection.execute("SELECT to_regclass('store_unit')").fetchone() == (None,):
-            return -1
-        counted = "SELECT count(*), count(*) FILTER (WHERE state <> 'done') FROM store_unit"
-        n, n_open = connection.execute(counted).fetchone()
-        return n_open if n else -1
+            return 0
+        return connection.execute("SELECT count(*) FROM store_unit WHERE state = 'done'").fetchone()[0]
 
 
 def kills(chosen: argparse.Namespace, server: Server, folder: Path, postgres: PostgresServer | None) -> str:

@@ -143,10 +143,24 @@ def enter_units(
         people: Units of sessions that people held.
         adopt: Whether results of earlier runs are taken over.
     """
+    if not people and _are_entered(store, study, run, held_by_runs(sessions), at):
+        return
     store.add_units(run, session_units(study, run, sessions, at), adopt=adopt)
     store.add_units(run, people)
     held = chain(session_units(study, run, sessions, at), people)
     store.add_units(run, annotation_units(study, run, sessions, held, store.origins(run)), adopt=adopt)
+
+
+def _are_entered(store: Store, study: Study, run: Run, sessions: Sessions, at: Sequence[int]) -> bool:
+    """Return whether all units of the plan are in the ledger, so that a worker that joins need not compare each.
+
+    A run has no units but those of its plan, so the whole plan is there if the counts are equal.
+    """
+    if len(at) < len(sessions):
+        return False
+    counted = {kind: sum(store.count_units(run, kind).values()) for kind in UnitKind}
+    due = annotations_due(study, (sessions.setting(position).scenario for position in at))
+    return counted == {UnitKind.SESSION: len(sessions), UnitKind.ANNOTATION: due}
 
 
 class StudyFlows:

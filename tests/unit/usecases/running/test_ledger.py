@@ -9,7 +9,7 @@ from tests.fakes.store import FakeStore
 from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.run import UnitKind
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.running import annotation_units, session_units
+from theodolite.usecases.running import annotation_units, enter_units, session_units
 
 STUDY = study(annotators=(judge(), person()), applications=(live("blue"), live("green")))
 RUN = FakeStore().open_run(STUDY, draw_plan(STUDY)[0])
@@ -94,3 +94,31 @@ def test_annotations_are_taken_over_only_together_with_their_dialogue():
     assert units[0].subject == first
     assert units[0].work_key != annotated()[0].work_key
     assert work(units)[2:] == work(annotated())[2:]
+
+
+class CountingStore(FakeStore):
+    """Counts the units that somebody wants to add."""
+
+    n_compared = 0
+
+    def add_units(self, run, units, *, adopt=True):
+        listed = list(units)
+        self.n_compared += len(listed)
+        return super().add_units(run, listed, adopt=adopt)
+
+
+@pytest.mark.parametrize("first", [[0, 1], [2], [0, 1, 2, 3]])
+def test_units_are_compared_one_by_one_only_while_some_of_the_plan_are_missing(first):
+    store = CountingStore()
+    run = store.open_run(STUDY, draw_plan(STUDY)[0])
+
+    def enter(at):
+        enter_units(store, STUDY, run, sessions_of(STUDY), at=at, adopt=True)
+        return [sum(store.count_units(run, kind).values()) for kind in UnitKind]
+
+    assert enter(first) == [len(first), 2 * len(first)]
+    assert enter(range(4)) == [4, 8]
+    before = store.n_compared
+    assert enter(range(4)) == [4, 8]
+    assert store.n_compared == before
+    assert enter([1]) == [4, 8]
