@@ -97,7 +97,7 @@ class RayWorker:
         stopped = ""
         try:
             joined = join_runs(
-                [context],
+                lambda: [context],
                 drain=self._drain,
                 until_done=True,
                 options=lambda one: RunOptions(concurrency=concurrency or slots_for(one)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.domain.application import code_differences
 from theodolite.domain.errors import StoreError
@@ -46,6 +47,7 @@ async def run_study(
     before_asking: BeforeAsking,
     on_connect: Callable[[Clients], None] = lambda _: None,
     tell: Callable[[str], None] = lambda _: None,
+    shares_files: bool = True,
 ) -> RunResult:
     """Run a study until its plan is complete or a stop condition holds.
 
@@ -56,12 +58,17 @@ async def run_study(
         before_asking: Checks the endpoints.
         on_connect: Receives the clients, e.g. so that Ctrl-C can stop the run.
         tell: Receives notes of one sentence: cache problems, tolerated deviations, changed code, network use.
+        shares_files: Whether to store the study's files in a shared database for workers on other machines.
 
     Raises:
         RunStopped: If an endpoint cannot be used.
         StoreError: If the database fails; acknowledged writes are kept.
     """
     started_s = context.clock.monotonic_s()
+    if shares_files and context.environ.get(DATABASE_VARIABLE):
+        from theodolite.bootstrap.study_files import store_study_files  # runs on this machine alone do not need it
+
+        store_study_files(context, tell)
     cache = context.open_cache(tell) if options.cache or context.wants_cache() else None
     clients = context.connect(Caching(cache=cache, always=options.cache, refresh=options.new_run) if cache else None)
     if options.budget is not None:

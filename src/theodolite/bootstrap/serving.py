@@ -7,13 +7,15 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from ipaddress import ip_network
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
 
 from theodolite.assessment.manual_annotation import person_of
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
@@ -130,7 +132,50 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
         lines = import_module(f"{DEMO}.event").opening_lines(str(serving.workspace.parent))
     else:
         lines = import_module(f"{WEB}.accounts.invitations").opening_lines(serving.study)
-    listen(serving, lines, tell)
+    with server_lock(serving.workspace) as is_only:
+        listen(serving, lines if is_only else (*lines, SECOND_SERVER), tell)
+
+
+SECOND_SERVER = (
+    "Warning: another web server uses this database. Run one web process per database: this start has marked replies"
+    " of the other one as interrupted, and testers see only replies of the process that they are connected to."
+)
+"""Line for the operator of a second process; what the two share is listed in `docs/how-to/run-on-a-server.md`."""
+
+SERVER_LOCK = 1_416_127_560
+"""Number of PostgreSQL's lock that a web server has while it runs; `store/limits.py` uses the number before."""
+
+
+@contextmanager
+def server_lock(workspace: Path) -> Iterator[bool]:
+    """Lock the database for one web server while the block runs, and yield whether no other has the lock.
+
+    The lock ends with the process: PostgreSQL drops it with the connection, the operating system with the file.
+
+    Args:
+        workspace: Folder of the workspace.
+    """
+    from django.db import connections
+
+    connection = connections.create_connection("default")
+    if connection.vendor != "postgresql":
+        lock = FileLock(workspace / "serve.lock")
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+        return
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [SERVER_LOCK])
+            yield bool(cursor.fetchone()[0])
+    finally:
+        connection.close()
 
 
 def listen(

@@ -69,7 +69,7 @@ class JoinedRun:
 
 
 async def join_runs(
-    contexts: Sequence[StudyContext],
+    contexts: Callable[[], Sequence[StudyContext]],
     *,
     drain: Drain,
     until_done: bool,
@@ -84,7 +84,7 @@ async def join_runs(
     joined again after a pause, since a budget may be raised or an endpoint come back.
 
     Args:
-        contexts: The studies, in order of priority.
+        contexts: Returns the studies in order of priority; called before each look for open runs.
         drain: Ends the worker.
         until_done: End also when no run is open.
         options: Returns the scope of a study's run.
@@ -95,7 +95,7 @@ async def join_runs(
     resting_until_s: dict[str, float] = {}
     while not drain.is_requested():
         is_idle = True
-        for context in contexts:
+        for context in contexts():
             now_s = context.clock.monotonic_s()
             if drain.is_requested() or now_s < resting_until_s.get(context.path, now_s) or not has_open_units(context):
                 continue
@@ -108,6 +108,7 @@ async def join_runs(
                 before_asking=before_asking,
                 on_connect=drain.watch,
                 tell=tell,
+                shares_files=False,
             )
             if result.status.stopped:
                 resting_until_s[context.path] = context.clock.monotonic_s() + RETRY_S

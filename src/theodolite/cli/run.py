@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.running import RunResult, slots_for
 from theodolite.bootstrap.study_context import StudyContext, look_at, open_study
 from theodolite.cli.running import (
     failures_text,
+    note,
     nothing_text,
     progress_for,
     run_interactively,
@@ -23,6 +27,7 @@ from theodolite.cli.terminal import (
     as_line,
     cache_option,
     counts_of,
+    hide_keys,
     json_option,
     observed,
     observer_options,
@@ -303,7 +308,7 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
 
 
 @click.command()
-@click.argument("studies", nargs=-1, required=True, metavar="STUDY...")
+@click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @click.option("--until-done", is_flag=True, help="End when none of the studies has an open run.")
 @click.option(
     "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
@@ -318,22 +323,52 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
     and waits for the next run. It writes no reports. SIGTERM or Ctrl-C drains it: calls in flight
     finish and its units return to the others.
 
+    With DATABASE_URL, a STUDY without a folder is the name of a study, and no STUDY means all
+    open runs. The worker then gets the study's files from the database.
+
     \b
     Examples
       theodolite worker support                  join each run of the study
       theodolite worker support --until-done     end with the run, for batch jobs
+      theodolite worker                          join all runs in the database
     """  # noqa: D301 - click's mark for "keep these lines"
+    database_url = os.environ.get(DATABASE_VARIABLE, "")
+    if database_url and not any(Path(study).exists() for study in studies):
+        return _work_on_database(database_url, studies, until_done=until_done, concurrency=concurrency)
+    if not studies:
+        message = f"name the folder of a study, or set {DATABASE_VARIABLE} to join all open runs of a database"
+        raise InputError(message)
     contexts: list[StudyContext] = []
     try:
         for study in studies:
             permit_paths(study)
             contexts.append(open_study(study))
             permit_run(contexts[-1].loaded)
+        names = ", ".join(f"`{context.loaded.study.name}`" for context in contexts)
         with observed(contexts):
-            return work_interactively(contexts, until_done=until_done, concurrency=concurrency)
+            return work_interactively(lambda: contexts, of=names, until_done=until_done, concurrency=concurrency)
     finally:
         for context in contexts:
             context.close()
+
+
+def _work_on_database(database_url: str, names: tuple[str, ...], *, until_done: bool, concurrency: int | None) -> int:
+    """Join the open runs of a database, without folders of their studies."""
+    from theodolite.bootstrap.study_files import stored_studies  # workers with a folder do not need it
+
+    def permit(context: StudyContext) -> None:
+        permit_run(context.loaded)
+        hide_keys(context)
+
+    of = ", ".join(f"`{name}`" for name in names) or "all studies"
+    with (
+        stored_studies(database_url, permit=permit, tell=note, names=names) as studies,
+        observed([], [studies.store.statistics]),
+    ):
+        code = work_interactively(
+            studies.contexts, of=f"{of} in the database", until_done=until_done, concurrency=concurrency
+        )
+        return NOT_FINISHED if until_done and studies.refused else code
 
 
 @click.command()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import socket
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -64,8 +66,17 @@ def run_interactively(
         return asyncio.run(running)
 
 
-def work_interactively(contexts: Sequence[StudyContext], *, until_done: bool, concurrency: int | None) -> int:
-    """Join the open runs of studies until a signal drains the worker; return the exit code."""
+def work_interactively(
+    contexts: Callable[[], Sequence[StudyContext]], *, of: str, until_done: bool, concurrency: int | None
+) -> int:
+    """Join the open runs of studies until a signal drains the worker; return the exit code.
+
+    Args:
+        contexts: Returns the studies.
+        of: The studies in words.
+        until_done: End when no run is open.
+        concurrency: Concurrent calls; None for what the endpoints allow.
+    """
     from theodolite.bootstrap.workers import Drain, join_runs  # a run does not need them
 
     async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
@@ -75,8 +86,7 @@ def work_interactively(contexts: Sequence[StudyContext], *, until_done: bool, co
         drain, code = Drain(), 0
         for signal_number in _STOP_SIGNALS:
             asyncio.get_running_loop().add_signal_handler(signal_number, drain.request)
-        names = ", ".join(f"`{context.loaded.study.name}`" for context in contexts)
-        click.echo(f"Worker {contexts[0].owner} waits for open runs of {names}.")
+        click.echo(f"Worker {socket.gethostname()}, process {os.getpid()}, waits for open runs of {of}.")
         joined = join_runs(
             contexts,
             drain=drain,

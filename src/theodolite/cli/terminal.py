@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -30,6 +30,7 @@ from theodolite.usecases.running import RunStatus
 
 if TYPE_CHECKING:
     from theodolite.bootstrap.study_context import StudyContext
+    from theodolite.ports.observer import Sample
 
 WIDEST = 80
 """Columns that screens are laid out for."""
@@ -223,8 +224,14 @@ def logs_json() -> bool:
 
 
 @contextmanager
-def observed(contexts: Sequence[StudyContext]) -> Iterator[None]:
+def observed(
+    contexts: Sequence[StudyContext], databases: Sequence[Callable[[], Iterable[Sample]]] = ()
+) -> Iterator[None]:
     """Serve metrics and send traces of a command's work, as options and the environment ask for.
+
+    Args:
+        contexts: Studies; their keys stay out of logs and traces.
+        databases: Each returns the numbers of a database besides those of the studies.
 
     Raises:
         InputError: If the metrics cannot be served, or traces not be sent.
@@ -233,17 +240,24 @@ def observed(contexts: Sequence[StudyContext]) -> Iterator[None]:
     if not (listen or os.environ.get("THEODOLITE_TRACES") or logs_json()):
         yield
         return
-    from theodolite.bootstrap.observers import hide_secrets, metrics_server, start_traces
-    from theodolite.config.required_access import named_keys
+    from theodolite.bootstrap.observers import metrics_server, start_traces
 
     start_traces(os.environ)
     for context in contexts:
-        hide_secrets(context.environ.get(use.variable, "") for use in named_keys(context.loaded.study))
-    databases = [context.store.statistics for context in contexts]
-    with metrics_server(listen, databases, os.environ) if listen else nullcontext() as address:
+        hide_keys(context)
+    everything = [*(context.store.statistics for context in contexts), *databases]
+    with metrics_server(listen, everything, os.environ) if listen else nullcontext() as address:
         if address:
             click.echo(f"Metrics at {address}", err=True)
         yield
+
+
+def hide_keys(context: StudyContext) -> None:
+    """Keep the keys that a study names out of logs and traces, where there are any."""
+    if (observers := sys.modules.get("theodolite.bootstrap.observers")) is not None:
+        from theodolite.config.required_access import named_keys
+
+        observers.hide_secrets(context.environ.get(use.variable, "") for use in named_keys(context.loaded.study))
 
 
 def permit_paths(study: str) -> None:

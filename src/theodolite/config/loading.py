@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from theodolite.config.applications import CodeSpec
 from theodolite.config.assembly import study_to_domain
 from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
-from theodolite.config.permissions import read_file, study_file
+from theodolite.config.permissions import SERVING, read_file, study_file
 from theodolite.config.study import StudySpec
 from theodolite.config.tables import OnRows
 from theodolite.config.validation import validated
@@ -382,7 +382,7 @@ class CodeReader:
             return False
         if path.parent != study:
             return True
-        if _matches(Path(path.name), OUTPUTS):
+        if _matches(Path(path.name), (*OUTPUTS, SERVING)):
             return False
         return path.suffix not in {".yaml", ".yml"} or not _STUDY.search(path.read_bytes())
 

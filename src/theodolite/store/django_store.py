@@ -287,6 +287,10 @@ class DjangoStore:
         """Return all runs of studies of that name, in order of their numbers."""
         return self._executor.read(lambda: self._ledger.runs(study_name))
 
+    def open_runs(self) -> list[Run]:
+        """Return unfinished runs that workers can join, in order of their start; see `Ledger.open_runs`."""
+        return self._executor.read(self._ledger.open_runs)
+
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan."""
         return self._executor.read(lambda: self._ledger.run_of(plan))
@@ -328,6 +332,11 @@ class DjangoStore:
     def filed(self, kind: type[R], subject: str) -> list[R]:
         """Return the records of one kind that lie under a subject, the oldest first."""
         return self._executor.read(partial(filed_records, self._contents, kind, subject))
+
+    def records(self, kind: type[R], versions: Collection[str]) -> dict[str, R]:
+        """Return stored records of one kind by content hash."""
+        texts = self._executor.read(lambda: self._contents.texts(versions))
+        return {version: record_of(kind, text) for version, text in texts.items()}
 
     def cases(self, study: str) -> list[SensitiveCase]:
         """Return the cases of sensitive content in a study, the latest first."""

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from filelock import FileLock, Timeout
 
 from theodolite.domain.errors import Conflict, NotFound, StoreError
@@ -40,7 +40,7 @@ from theodolite.store.limits import (
     without_session,
     workers_of,
 )
-from theodolite.store.models import FailureRow, RunRow, UnitRow
+from theodolite.store.models import FailureRow, RunRow, UnitRow, WorkerRow
 from theodolite.store.statements import (
     Row,
     chunks,
@@ -110,6 +110,17 @@ class Ledger:
     def runs(self, study_name: str) -> list[Run]:
         """Return all runs of studies of that name, in order of their numbers."""
         return [_run(row) for row in RunRow.objects.filter(study=study_name).order_by("number")]
+
+    def open_runs(self) -> list[Run]:
+        """Return unfinished runs that workers can join, in order of their start.
+
+        These are the latest run of each study and runs that some worker is at; older unfinished runs
+        were given up when the study changed.
+        """
+        later = RunRow.objects.filter(study=OuterRef("study"), number__gt=OuterRef("number"))
+        workers = WorkerRow.objects.filter(run=OuterRef("pk"), until__gt=DatabaseClock())
+        unfinished = RunRow.objects.filter(state=RunState.UNFINISHED.value)
+        return [_run(row) for row in unfinished.filter(~Exists(later) | Exists(workers)).order_by("id")]
 
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan."""

@@ -157,6 +157,11 @@ def test_no_window_of_the_server_sees_more_calls_of_all_processes_than_the_limit
     assert most <= limit
 
 
+def _worker_study(folder: Path, database: Database, *named: str) -> list[str]:  # noqa: F811
+    """Return the study as a worker names it: its folder, and on PostgreSQL none, or a name of the study."""
+    return list(named) if database.url else [str(folder)]
+
+
 def _call(folder: Path, database: Database, *words: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
     environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
     command = [sys.executable, "-m", "theodolite", *words]
@@ -165,14 +170,23 @@ def _call(folder: Path, database: Database, *words: str) -> subprocess.Completed
 
 def _start_worker(folder: Path, database: Database, *words: str) -> subprocess.Popen[str]:  # noqa: F811
     environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
-    command = [sys.executable, "-m", "theodolite", "worker", str(folder), *words]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ)
+    command = [sys.executable, "-m", "theodolite", "worker", *_worker_study(folder, database), *words]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ, cwd=_empty(folder)
+    )
+
+
+def _empty(folder: Path) -> Path:
+    """Return an empty folder beside another one."""
+    empty = folder.parent / "empty"
+    empty.mkdir(exist_ok=True)
+    return empty
 
 
 def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path: Path, database: Database) -> None:  # noqa: F811
     with LoopbackProcess("--latency", "0.1") as server:
-        first, second = _folders(tmp_path, database, server.url)
-        worker = _start_worker(second, database)
+        first = _study(tmp_path / "first", server.url)
+        worker = _start_worker(first, database)
         assert "waits for open runs" in worker.stdout.readline()
         runner = _start(first, database)
         while "joining the run" not in worker.stdout.readline():
@@ -190,16 +204,18 @@ def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path:
         assert runner.returncode == 0, out + err
         assert _made(server) == N_CALLS
     assert {worker["alive"] for worker in workers} == {True}
+    assert list(_empty(first).iterdir()) == []
 
 
 def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_none(tmp_path: Path, database: Database) -> None:  # noqa: F811
     with LoopbackProcess() as server:
         folder = _study(tmp_path / "first", server.url)
-        idle = _call(folder, database, "worker", str(folder), "--until-done")
+        words = ("worker", *_worker_study(folder, database, "shared"), "--until-done")
+        idle = _call(_empty(folder), database, *words)
         tested = _start(folder, database, "--stage", "test")
         tested.communicate()
 
-        joined = _call(folder, database, "worker", str(folder), "--until-done")
+        joined = _call(_empty(folder), database, *words)
 
         assert (idle.returncode, tested.returncode, joined.returncode) == (0, 0, 0), joined.stdout + joined.stderr
         assert _made(server) == N_CALLS

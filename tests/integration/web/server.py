@@ -66,6 +66,11 @@ class Server(AbstractContextManager["Server"]):
             self._process.stdout.close()
         return code
 
+    def next_line(self) -> str:
+        """Wait for the next line that it says, and return it."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
     def get(self, path: str, **headers: str) -> http.client.HTTPResponse:
         """Return the answer to a plain request; header names are written with underscores."""
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)

@@ -11,6 +11,7 @@ from http.cookiejar import CookieJar
 import pytest
 
 from tests.integration.web.server import Server
+from theodolite.bootstrap.serving import SECOND_SERVER
 from theodolite.demo.studies import lay_out_event
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -63,6 +64,10 @@ def test_who_signs_in_at_one_process_is_signed_in_at_the_other_and_a_link_works_
     assert (status, "login" in address) == (200, False)
     assert "login" in stranger.get(second, "/")[2]
     assert stranger.get(second, link)[0] == 410
+
+
+def test_the_second_process_warns(servers):
+    assert servers[1].next_line() == SECOND_SERVER
 
 
 def test_guesses_of_codes_at_two_processes_are_counted_together(servers):

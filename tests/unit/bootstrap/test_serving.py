@@ -8,7 +8,7 @@ import pytest
 from django.http.request import split_domain_port, validate_host
 
 from theodolite.bootstrap.database import database_settings
-from theodolite.bootstrap.serving import Serving, _of_workspace, secret_key_of
+from theodolite.bootstrap.serving import Serving, _of_workspace, secret_key_of, server_lock
 from theodolite.bootstrap.web_settings import serving_settings, static_address
 from theodolite.config.loading import load_study
 from theodolite.config.serving import ServingSettings
@@ -45,6 +45,13 @@ def test_the_key_is_made_once_and_nobody_else_may_read_it(tmp_path):
     assert secret_key_of(tmp_path) == key
     assert len(key) >= 50
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
+
+
+def test_one_server_has_the_lock_of_a_workspace_until_it_ends(tmp_path):
+    with server_lock(tmp_path) as first, server_lock(tmp_path) as second:
+        assert (first, second) == (True, False)
+    with server_lock(tmp_path) as later:
+        assert later
 
 
 def test_an_empty_key_is_made_again(tmp_path):
