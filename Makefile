@@ -51,6 +51,7 @@ check-rest:
 	$(VENV)/bin/lint-imports
 	$(PYTHON) -W ignore::RuntimeWarning -m django makemigrations --check --dry-run --settings theodolite.bootstrap.settings
 	$(PYTHON) tools/cli_reference.py --check
+	$(PYTHON) tools/api_reference.py --check
 	$(PYTHON) tools/check_docs.py
 
 format: $(STAMPS)/check ## Format the code
@@ -65,6 +66,7 @@ bench-peers: ## Install other tools for `make bench` to race against, each in an
 
 docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files anew
 	$(PYTHON) tools/cli_reference.py
+	$(PYTHON) tools/api_reference.py
 	$(VENV)/bin/theodolite schemas src/theodolite/resources/schemas
 
 docs-site: $(SITE)/.stamp ## Build the documentation as a site with search; writes build/site/index.html

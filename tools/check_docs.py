@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-GENERATED = {"cli.md"}
+GENERATED = {"cli.md", "rest-api.md"}
 LONGEST_DECISION = 400
 PARTS_OF_A_DECISION = ("Context", "Decision", "Consequences", "Alternatives")
 

@@ -30,19 +30,23 @@ from theodolite.config.dialogue_imports import (
     read_tasks,
 )
 from theodolite.config.loading import load_study
+from theodolite.config.privacy_review import require_privacy_review
 from theodolite.config.tables import table_of, unreadable
 from theodolite.config.threads import Remarks, Voices, turns_of, with_guess
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable, Runtime
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.live import BroughtIn
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext, OpenEvent, import_dialogues
 from theodolite.gateways.retrieval import searches_of
 from theodolite.ports.progress import Clock
+from theodolite.reporting.exporting.record_pages import RunRecords
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.audiences import Audience, AudienceKind
+from theodolite.usecases.measuring import study_with_people
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -182,12 +186,47 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
         store: Of that workspace.
         study: The study as it was published; None for what the files say.
     """
-    opened = open_event(folder, store, workspace=workspace, study=study)
+    return study_context_of(open_event(folder, store, workspace=workspace, study=study), folder, store)
+
+
+def study_context_of(opened: OpenEvent, folder: str, store: DjangoStore) -> StudyContext:
+    """Return the context of an open event, with the dialogues of its participants so far.
+
+    Args:
+        opened: The event.
+        folder: Where the study's files are.
+        store: The store of the event.
+    """
     details = opened.event.study
     plan, planned = draw_plan(details, opened.loaded.recordings)
     sessions = event_sessions(details, planned, store.events.dialogues.summaries(details.name))
     return StudyContext(
         loaded=opened.loaded, plan=plan, sessions=sessions, path=folder, store=store, chosen=opened.event.run
+    )
+
+
+def run_records(context: StudyContext, *, include_text: bool = False, with_people: bool = False) -> RunRecords:
+    """Return the records of the run of a context, to be listed without loading all of them.
+
+    Args:
+        context: The study and its run.
+        include_text: Whether texts of sessions with people are included; needs a finished privacy review of the run.
+        with_people: Whether annotators who are not in the study file are read, for lists of annotations.
+
+    Raises:
+        InputError: If the privacy review is missing.
+    """
+    run, sessions = context.current_run(), context.sessions
+    settings = map(sessions.setting, range(len(sessions)))
+    if include_text and any(setting.held_by is TesterType.PERSON for setting in settings):
+        require_privacy_review(context.loaded.folder, run.number)
+    study = context.loaded.study
+    return RunRecords(
+        study=study_with_people(context.store, study, run) if with_people else study,
+        run=run,
+        sessions=sessions,
+        archive=context.archive(),
+        include_text=include_text,
     )
 
 

@@ -344,15 +344,42 @@ def _write_dialogue_table(
 ) -> int:
     named = guideline_named(evidence, guideline).name if guideline else ""
     counted = _LabelCounts(dialogue_rows(evidence, named, include_text=include_text))
-    columns = dialogue_columns(evidence)
-    cells = ([row[name] for name in columns] for row in counted)
     if form is ExportForm.PARQUET:
+        columns = dialogue_columns(evidence)
+        cells = ([row[name] for name in columns] for row in counted)
         write_whole(path, parquet_bytes(columns, cells, about=_metadata(evidence)))
-    elif form is ExportForm.CSV:
-        write_whole(path, csv_lines(ExportTable(name="dialogues", columns=tuple(columns), rows=cells)))
     else:
-        write_whole(path, (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in counted))
+        write_whole(path, _table_lines(evidence, counted, form))
     return counted.n
+
+
+def _table_lines(evidence: Evidence, rows: Iterable[Mapping[str, object]], form: ExportForm) -> Iterator[str]:
+    if form is not ExportForm.CSV:
+        return (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    columns = tuple(dialogue_columns(evidence))
+    cells = ([row[name] for name in columns] for row in rows)
+    return csv_lines(ExportTable(name="dialogues", columns=columns, rows=cells))
+
+
+def dialogue_table_lines(
+    context: StudyContext, form: ExportForm, *, guideline: str = "", include_text: bool = False
+) -> Iterator[str]:
+    """Return the lines of the dialogue table of a run as CSV or JSON Lines.
+
+    Args:
+        context: The study and its run.
+        form: `CSV` or `JSONL`.
+        guideline: Only its labels; empty for all.
+        include_text: Whether texts of sessions with people are included; needs a finished privacy review of the run.
+
+    Raises:
+        InputError: If the study has no such guideline, or texts of people were not reviewed.
+    """
+    if include_text:
+        _require_review(context)
+    evidence = context.evidence()
+    named = guideline_named(evidence, guideline).name if guideline else ""
+    return _table_lines(evidence, dialogue_rows(evidence, named, include_text=include_text), form)
 
 
 def _write_chat(evidence: Evidence, path: Path, guideline: str, *, include_text: bool) -> int:

@@ -165,7 +165,7 @@ class StudyContext:
 
         study, event = self.loaded.study, event_evidence_in(self.store, self.loaded.study)
         return evidence_of(
-            self.store, study, self.sessions, self._run(), role_break_rules=role_break_rules(), event=event
+            self.store, study, self.sessions, self.current_run(), role_break_rules=role_break_rules(), event=event
         )
 
     def archive(self) -> Archive:
@@ -179,9 +179,17 @@ class StudyContext:
 
         study = self.loaded.study
         people = dialogue_summaries(self.store, study.name)
-        return StoredArchive(store=self.store, study=study, run=self._run(), sessions=self.sessions, people=people)
+        return StoredArchive(
+            store=self.store, study=study, run=self.current_run(), sessions=self.sessions, people=people
+        )
 
-    def _run(self) -> Run:
+    def current_run(self) -> Run:
+        """Return the selected run, or the latest run of the plan.
+
+        Raises:
+            NotFound: If the study has no run in this workspace.
+            InputError: If it has changed since.
+        """
         if self.chosen is not None:
             return self.chosen
         study = self.loaded.study

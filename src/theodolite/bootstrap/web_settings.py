@@ -299,6 +299,8 @@ _ACCOUNTS: dict[str, Any] = {
         "login_failed": "20/5m/ip,5/5m/key",
         "code_failed": "20/5m/ip",
         "recruited": "120/m/ip",
+        "token_failed": "20/5m/ip",
+        "token_used": "300/m/key",
         "reset_password": "20/m/ip,5/m/key",
     },
 }

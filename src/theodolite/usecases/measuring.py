@@ -434,6 +434,11 @@ def _add_assignments(
     return with_representative_people(with_people(study, labelled), labelled, samples)
 
 
+def study_with_people(store: Store, study: Study, run: Run) -> Study:
+    """Return a study with everybody who labelled dialogues of a run by hand among its annotators."""
+    return with_people(study, {label.annotator: label.guideline for label in store.labels(run)})
+
+
 def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
     """Yield what annotators said of a run's dialogues, and then what people said by hand.
 

@@ -6,7 +6,7 @@ Every view declares who may open it. A page that an account may not know of answ
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, cast
@@ -51,6 +51,11 @@ class AccessContext:
         """The page on which this role begins in this study."""
         return role_home(self.membership)
 
+    @property
+    def lacks_factor(self) -> bool:
+        """Whether the account has to set a second factor up before it may use this role."""
+        return lacks_factor(self.account, required_roles(self.hosted), self.role)
+
     def audit(self, verb: str, subject: str = "", **facts: Any) -> AuditEntry:
         """Add an act of this account in this study to the audit log; see `audit`."""
         return audit(self.account, verb, subject, hosted=self.hosted, **facts)
@@ -88,21 +93,27 @@ def allowed(*roles: Role) -> Callable[[View], View]:
 
 
 def _access_context(request: HttpRequest, study: str, roles: tuple[Role, ...]) -> AccessContext | HttpResponseBase:
-    account = request.user
-    if not isinstance(account, Account):
+    if not isinstance(request.user, Account):
         return redirect_to_login(request.get_full_path())
-    by_role = {
-        membership.as_role: membership
-        for membership in Membership.objects.select_related("hosted").filter(
-            account=account, hosted__token=study, role__in=[role.value for role in roles], left_at=None
-        )
-    }
+    access = access_of(request.user, study, roles)
+    if access is None:
+        raise Http404
+    return to_second_factor(request) if access.lacks_factor else access
+
+
+def access_of(account: Account, study: str, roles: Sequence[Role]) -> AccessContext | None:
+    """Return the access of an account to a study by the first of some roles that it has; None if it has none.
+
+    Pages and the API decide by this function; both also refuse access that lacks a second factor.
+    """
+    memberships = Membership.objects.select_related("hosted").filter(
+        account=account, hosted__token=study, role__in=[role.value for role in roles], left_at=None
+    )
+    by_role = {membership.as_role: membership for membership in memberships}
     for role in roles:
         if role in by_role:
-            if lacks_factor(account, required_roles(by_role[role].hosted), role):
-                return to_second_factor(request)
             return AccessContext(account=account, hosted=by_role[role].hosted, membership=by_role[role])
-    raise Http404
+    return None
 
 
 def to_second_factor(request: HttpRequest) -> HttpResponseBase:

@@ -9,6 +9,8 @@ from theodolite.web.accounts import sign_in
 from theodolite.web.analyst import coding, responses, reviews
 from theodolite.web.annotator import annotate, practice
 from theodolite.web.annotator import home as annotator_home
+from theodolite.web.api import operations as api
+from theodolite.web.api import tokens
 from theodolite.web.organiser import (
     exchange,
     operations,
@@ -230,6 +232,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:study>/organise/", include((_ORGANISER, "organiser"))),
     path("s/<slug:study>/team/", include((_TEAMS, "teams"))),
     path("s/<slug:study>/analyse/", include((_ANALYST, "analyst"))),
+    path("tokens/", tokens.tokens, name="api_tokens"),
+    path("tokens/<slug:token>/revoke/", tokens.revoke, name="api_token_revoke"),
+    path("api/v1/", include((api.urlpatterns, "api"))),
     path("label/<slug:token>/", annotator_home.enter, name="label_door"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

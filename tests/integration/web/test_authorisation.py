@@ -29,6 +29,7 @@ from theodolite.demo.people import design_of, invented_study
 from theodolite.domain.event import Role
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.home import records
+from theodolite.web.api.requests import PERMISSIONS, TOKEN
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership
 
@@ -142,6 +143,11 @@ PAGES: dict[str, object] = {
     **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
     **{f"analyst:{name}": _READERS for name in _READING},
     "label_door": ANYBODY,
+    "api_tokens": SIGNED_IN,
+    "api_token_revoke": SIGNED_IN,
+    "api:openapi": ANYBODY,
+    "api:unknown": ANYBODY,
+    **dict.fromkeys(map("api:{}".format, PERMISSIONS), TOKEN),
     "tester:home": _TESTERS,
     **{f"tester:{page}": _TESTERS for page in _TESTER_PAGES},
     "tester:left": ANYBODY,
@@ -165,7 +171,10 @@ PAGES: dict[str, object] = {
     "organiser:submission": {Role.ORGANISER},
     "organiser:try_submission": {Role.ORGANISER},
 }
-"""Who may see the page of a name: a set of roles of the study, or one of the three words above."""
+"""Who may see the page of a name: a set of roles of the study, or one of the words above.
+
+Operations of the API take a token; `test_api.py` asks each of them in every role.
+"""
 
 OTHERS = ("account_", "mfa_", "socialaccount_", "openid_connect_")
 """Beginnings of the names of the sign-in records's own pages; `test_signing_in.py` looks at them."""

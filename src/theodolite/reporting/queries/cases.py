@@ -21,7 +21,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.plan import PlannedSession, Setting
-from theodolite.domain.run import Failure
+from theodolite.domain.run import Failure, Run
 from theodolite.domain.status import Call
 from theodolite.domain.study import Study
 
@@ -197,7 +197,12 @@ def rules_of(study: Study) -> tuple[tuple[Guideline, DefectRule], ...]:
 
 def pseudonyms(evidence: Evidence) -> Mapping[str, str]:
     """Return a number for each person who labelled."""
-    return numbered(evidence, (annotator.name for annotator in evidence.study.annotators if annotator.by_hand), "P")
+    return person_numbers(evidence.study, evidence.run)
+
+
+def person_numbers(study: Study, run: Run) -> Mapping[str, str]:
+    """Return a number for each person among the annotators of a study."""
+    return _numbered(run, (annotator.name for annotator in study.annotators if annotator.by_hand), "P")
 
 
 def numbered(evidence: Evidence, people: Iterable[str], letter: str) -> Mapping[str, str]:
@@ -208,7 +213,11 @@ def numbered(evidence: Evidence, people: Iterable[str], letter: str) -> Mapping[
         people: Their names; each may come several times.
         letter: What stands before the numbers.
     """
-    order = sorted(set(people), key=lambda name: digest("pseudonym", evidence.run.key, name))
+    return _numbered(evidence.run, people, letter)
+
+
+def _numbered(run: Run, people: Iterable[str], letter: str) -> Mapping[str, str]:
+    order = sorted(set(people), key=lambda name: digest("pseudonym", run.key, name))
     return {name: f"{letter}{number:03}" for number, name in enumerate(order, 1)}
 
 

@@ -30,10 +30,11 @@ from theodolite.web.models.admission import (
     TimeSlot,
     UnsentText,
 )
+from theodolite.web.models.api import ApiToken, Scope
 
 __all__ = [
-    "Account", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval", "EventMessage",
-    "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication", "PersonalCode",
-    "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Screening", "Submission",
-    "TimeSlot", "UnsentText",
+    "Account", "ApiToken", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval",
+    "EventMessage", "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication",
+    "PersonalCode", "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Scope",
+    "Screening", "Submission", "TimeSlot", "UnsentText",
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""The REST API: its operations, their records, tokens and webhooks."""
