@@ -61,7 +61,7 @@ class AriaDialogAPI(ABC):
 
     @abstractmethod
     def CloseConnection(self) -> bool:
-        """Let go of the connection, and return whether that worked."""
+        """Close the connection, and return whether that worked."""
 
     @staticmethod
     def GetVersion() -> str:

@@ -96,7 +96,7 @@ def avoided_scenarios(records: RecordCache, queue: QueueRow, participant: str) -
 
 
 def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:
-    """Tell whether the dialogue that an annotator submitted last is about something heavy.
+    """Return whether the dialogue that an annotator submitted last is about something heavy.
 
     Args:
         queue: Where.
@@ -196,7 +196,7 @@ def sequence_of(records: RecordCache, token: str, participant: str) -> tuple[str
 
     These are the annotator's reservations on the same dialogue, in the order of the queue's
     categories. Those that expired belong to them, so that no saved answer disappears from the page.
-    A submitted or released reservation stands alone.
+    A submitted or released reservation is alone.
 
     Raises:
         NotFound: If the reservation is not one's own.
@@ -434,7 +434,7 @@ def n_left(records: RecordCache, queue: str, participant: str) -> int:
 
 
 def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | None:
-    """Tell whether the next item touches a heavy topic, after one that did; None where the last one did not.
+    """Return whether the next item touches a heavy topic, after one that did; None where the last one did not.
 
     Nothing is told either where no item is left.
     """

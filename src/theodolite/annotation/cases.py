@@ -119,13 +119,13 @@ def redact(
     Args:
         records: Where dialogues are read.
         token: Of the case.
-        words: As they stand in the dialogue.
+        words: As they are in the dialogue.
         by: Who hides them.
         shown_in: Categories whose annotators see the words, since they have to judge them.
         note: Why, for the record.
 
     Raises:
-        InputError: If the words stand nowhere in the dialogue.
+        InputError: If the words occur nowhere in the dialogue.
     """
     with transaction.atomic():
         row = case_row(token)
@@ -314,7 +314,7 @@ def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anc
 
     Raises:
         InputError: If there is no text, or the queue has no such category.
-        NotFound: If it hangs on a reservation that is not one's own.
+        NotFound: If it depends on a reservation that is not one's own.
     """
     row = queue_of(queue)
     category = records.design(row.design_id).category(anchor.category)
@@ -403,7 +403,7 @@ def n_threads(queue: str) -> tuple[int, int]:
 
 
 def is_thread_of(queue: str, token: str) -> bool:
-    """Tell whether a thread belongs to a queue."""
+    """Return whether a thread belongs to a queue."""
     return ThreadRow.objects.filter(queue__token=queue, token=token).exists()
 
 

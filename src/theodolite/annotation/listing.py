@@ -87,13 +87,13 @@ def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
 
 
 def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
-    """Return the numbers of those dialogues in which some words stand as annotators see them.
+    """Return the numbers of those dialogues in which some words occur, as annotators see them.
 
     The database finds the words where they were said; what it finds is looked at
     again redacted and masked, so that nobody learns by searching what is hidden from them.
 
     Raises:
-        InputError: If the words are too short, or stand in too many dialogues to be looked through.
+        InputError: If the words are too short, or are in too many dialogues to be looked through.
     """
     sought = " ".join(words.split())
     if len(sought) < SHORTEST:
@@ -163,7 +163,7 @@ class Listing:
     Attributes:
         queue: The queue.
         sought: What is looked for.
-        spoken: Numbers of the dialogues in which the words stand; None where none are sought.
+        spoken: Numbers of the dialogues in which the words are; None where none are sought.
     """
 
     queue: QueueRow
@@ -175,7 +175,7 @@ class Listing:
         """Look for dialogues.
 
         Raises:
-            InputError: If the words sought are too short, or stand in too many dialogues.
+            InputError: If the words sought are too short, or are in too many dialogues.
         """
         row = queue_of(queue)
         whole = cls(queue=row, sought=sought, spoken=None)
@@ -379,7 +379,7 @@ def _seen_by_key(records: RecordCache, queue: QueueRow, keys: Collection[str]) -
 
 
 def _around_hidden(dialogue: Dialogue, case: SensitiveCase) -> str:
-    """Return what stands around the first hidden words of a case; empty where it hides none."""
+    """Return what is around the first hidden words of a case; empty where it hides none."""
     turns = [turn for turn in dialogue.turns if case.flag.turn in {None, turn.number}]
     names_itself = case.flag.kind is FlagKind.SELF_IDENTIFICATION
     hidden = [BLOCK] * bool(case.redactions) + [MASKED] * names_itself
@@ -459,7 +459,7 @@ class HeavyWorkload:
 
 
 def has_queue(name: str) -> bool:
-    """Tell whether there is a queue of that name."""
+    """Return whether there is a queue of that name."""
     return QueueRow.objects.filter(name=name).exists()
 
 

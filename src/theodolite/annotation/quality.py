@@ -136,7 +136,7 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
     """Keep what is known of an item as gold, and let more people meet it; return how many answers are known.
 
     With more passes the item opens again: whoever submitted may change their last
-    answers until its review begins anew.
+    answers until its review begins again.
 
     Args:
         records: Where the guideline is kept.
@@ -322,7 +322,7 @@ def from_above(records: RecordCache, queue: str) -> list[Conscientiousness]:
     """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
 
     Others are all people who answered, here or elsewhere. The number of queries
-    hangs on how many categories there are, and not on answers.
+    depends on how many categories there are, and not on answers.
     """
     minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(records, queue)
     returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
@@ -401,12 +401,12 @@ def qualified_for(records: RecordCache, queue: QueueRow, participant: str) -> fr
 
 
 def standing(records: RecordCache, queue: QueueRow, participant: str) -> Onboarding:
-    """Return where an annotator stands on the way to a queue."""
+    """Return the progress of an annotator towards a queue."""
     return standings(records, queue, [participant])[participant]
 
 
 def standings(records: RecordCache, queue: QueueRow, participants: Collection[str]) -> dict[str, Onboarding]:
-    """Return where each of many annotators stands on the way to a queue; as many queries as for one."""
+    """Return the progress of several annotators towards a queue; as many queries as for one."""
     design = records.design(queue.design_id)
     done = _done(queue, design, participants)
     return {who: _onboarding(records, design, done, who) for who in participants}
@@ -522,12 +522,12 @@ def acknowledge(records: RecordCache, queue: str, participant: str, subject: str
 
 
 def onboarding(records: RecordCache, queue: str, participant: str) -> Onboarding:
-    """Return where an annotator stands on the way to the queue."""
+    """Return the progress of an annotator towards the queue."""
     return standing(records, queue_of(queue), participant)
 
 
 def onboardings(records: RecordCache, queue: str, participants: Collection[str]) -> dict[str, Onboarding]:
-    """Return where each of many annotators stands on the way to the queue."""
+    """Return the progress of several annotators towards the queue."""
     return standings(records, queue_of(queue), participants)
 
 

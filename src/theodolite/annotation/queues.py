@@ -105,7 +105,7 @@ def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
     subject = Promotion.subject(version)
     made = filed_records(records.contents, Promotion, subject)
     ended = filed_records(records.contents, Demotion, subject)
-    # The end of a promotion has its number, and stands after it.
+    # The end of a promotion has its number, and is after it.
     return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
 
 
@@ -220,7 +220,7 @@ def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> 
 
 
 def _latest_readings(promotion: Promotion, dialogues: Sequence[int]) -> Mapping[int, int]:
-    """Return for each dialogue the judge's latest reading that can stand as a pass: dialogue to annotation."""
+    """Return for each dialogue the judge's latest reading that counts as a pass: dialogue to annotation."""
     rows = _readings(promotion).filter(dialogue_id__in=dialogues)
     latest = dict(rows.order_by("revision", "id").values_list("dialogue_id", "id"))
     outcomes: dict[int, set[Outcome]] = {}

@@ -33,7 +33,7 @@ class RecordCache:
 
     @classmethod
     def at(cls, folder: Path) -> RecordCache:
-        """Return an empty cache over the contents of a workspace; long texts lie in the folder."""
+        """Return an empty cache over the contents of a workspace; long texts are in the folder."""
         return cls(Contents(folder))
 
     def __init__(self, contents: Contents) -> None:

@@ -202,7 +202,7 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
 def reopen(item: str) -> None:
     """End the freeze of an item, e.g. after a quality check: its annotators may change their answers again.
 
-    What the review recorded stays on record; it is looked at anew when the review begins again.
+    What the review recorded stays on record; it is checked again when the review begins again.
     """
     with transaction.atomic():
         row = _locked(item)

@@ -158,7 +158,7 @@ def next_order(
     Args:
         process: What is varied, and the seed of draws.
         instrument: What is asked.
-        sitting: What tells this sitting from all others of the study; draws hang on it.
+        sitting: What tells this sitting from all others of the study; draws depend on it.
         of_dialogue: Orders in which others were shown this dialogue in this category.
         of_annotator: Orders that this annotator was shown in this category.
         backwards: Whether this annotator meets the queue from its end; None where that is not varied.
@@ -216,7 +216,7 @@ class Reviewed(StrEnum):
 
 
 def sees_violation(guideline: Guideline, answers: Sequence[Answer], groups: Mapping[str, str]) -> bool:
-    """Tell whether one annotator's answers hold a violation.
+    """Return whether one annotator's answers hold a violation.
 
     A guardrail violation where the guideline has rules on guardrails, else any
     defect. An answer without a value is no yes.
@@ -297,7 +297,7 @@ def most_by_judges(process: AnnotationProcess, passes: int) -> int:
 
 
 def is_pass(outcomes: Iterable[Outcome]) -> bool:
-    """Tell whether a judge's answers can stand as a pass: there are some, and each of them says something."""
+    """Return whether a judge's answers count as a pass: there are some, and each of them says something."""
     result = set(outcomes)
     return bool(result) and result <= READABLE
 
@@ -456,7 +456,7 @@ def score_beyond_chance(answers: Sequence[Marked]) -> float | Undefined:
 
 
 def is_passed(answers: Sequence[Marked], pass_mark: float) -> bool:
-    """Tell whether an attempt reaches the pass mark; a test whose score is undefined is never passed.
+    """Return whether an attempt reaches the pass mark; a test whose score is undefined is never passed.
 
     Args:
         answers: All questions of the test.
@@ -470,7 +470,7 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
     """Return the keys of the annotations that seniors are to look at, a share of each stratum.
 
     The share is rounded up, so that every stratum with a rate above 0 is looked at.
-    The draw hangs on seed and key alone: who is drawn at some time is drawn again
+    The draw depends on seed and key alone: who is drawn at some time is drawn again
     later, unless the stratum's share is filled by earlier draws.
 
     Args:
@@ -534,7 +534,7 @@ def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int)
     only once a review was begun, and has dealt with every discrepancy there is.
 
     Args:
-        state: Where it stands in the queue.
+        state: Where it is in the queue.
         n_live: Passes that are reserved or submitted; count.
         n_disputed: Places that its passes did not answer alike; count.
         n_resolved: Places of which a review has said something; count.

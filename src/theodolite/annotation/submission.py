@@ -215,7 +215,7 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
 
 
 def submit_sequence(records: RecordCache, token: str, others: Sequence[str], participant: str) -> bool:
-    """Submit all annotations of one dialogue, or none of them if any has open questions; tell whether it did.
+    """Submit all annotations of one dialogue, or none of them if any has open questions; return whether it did.
 
     Of the other ones, those whose time is over and whose place is taken are left out.
 

@@ -51,7 +51,7 @@ class AnnotationTask:
         rows: The recorded rows of the dialogue, by turn; empty for live ones.
         packet: The test packet of the dialogue's scenario.
         expected: Expected answer of the test case; empty for none.
-        below_half: Probability that a Beta variable lies below one half, for votes that stop by their price.
+        below_half: Probability that a Beta variable is below one half, for votes that stop by their price.
     """
 
     unit: str
@@ -308,7 +308,7 @@ def _agrees(check: TextCheck, response: str, wanted: str, tolerance: str) -> boo
 
 
 def _is_near(number: float, wanted: float, tolerance: str) -> bool:
-    """Tell whether a number agrees with the expected one, within a tolerance."""
+    """Return whether a number agrees with the expected one, within a tolerance."""
     match = TOLERANCE.fullmatch(tolerance)
     if match is None:
         return math.isclose(number, wanted, rel_tol=1e-9)

@@ -16,7 +16,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 
 MASKED = "[name withheld]"
-"""What stands in place of a name that would tell which application speaks."""
+"""What is in place of a name that would tell which application speaks."""
 
 NAME = 8
 """Characters of a blind dialogue's name; 32 bits of a hash."""
@@ -82,7 +82,7 @@ def masked_dialogue(dialogue: Dialogue, mask: Mask) -> Dialogue:
 def names_of(study: Study) -> tuple[str, ...]:
     """Return the names that would tell which application of a study speaks: applications and models.
 
-    Plain words ("green", "bot") are no names wherever they stand; they are masked where they are said of oneself.
+    Plain words ("green", "bot") are no names wherever they are; they are masked where they are said of oneself.
     """
     names = {application.name for application in study.applications} | {model.name for model in study.models}
     return tuple(sorted(name for name in names if len(name) > 1 and not _PLAIN.fullmatch(name)))
@@ -142,7 +142,7 @@ KNOWN = (
     "Vicuna",
     "Perplexity AI",
 )
-"""Names of makers and models that mean nothing else; counted wherever they stand."""
+"""Names of makers and models that mean nothing else; counted wherever they are."""
 
 AMBIGUOUS = (
     "Claude",
@@ -193,7 +193,7 @@ def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Identifyi
     """Return the words by which a response tells what it is, in order of their place.
 
     A name of the study that is a plain lower-case word ("green") counts only where
-    it is said of oneself; any other name counts wherever it stands.
+    it is said of oneself; any other name counts wherever it is.
 
     Args:
         text: A response.
@@ -221,7 +221,7 @@ def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
 
 @lru_cache(maxsize=64)
 def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what finds names wherever they stand, and what finds those that are said of oneself."""
+    """Return what finds names wherever they are, and what finds those that are said of oneself."""
     plain = tuple(name for name in names if _PLAIN.fullmatch(name))
     telling = tuple(name for name in names if name not in plain)
     anywhere = re.compile(rf"(?<![\w-])(?P<name>{_any_of((*KNOWN, *telling))})(?![\w-])", re.IGNORECASE)
@@ -249,7 +249,7 @@ class SecretWord:
     """Something that a page must not tell.
 
     Attributes:
-        words: As they would stand there.
+        words: As they would be there.
         what: What they would tell.
     """
 
@@ -259,11 +259,11 @@ class SecretWord:
 
 @dataclass(frozen=True, slots=True)
 class UnblindingWord:
-    """A secret word that stands on a page after all.
+    """A secret word that is on a page after all.
 
     Attributes:
         secret: Which one.
-        excerpt: What stands around it.
+        excerpt: What is around it.
     """
 
     secret: SecretWord
@@ -273,7 +273,7 @@ class UnblindingWord:
 def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
     """Return what would tell a tester which application answers: names, models, addresses, modules, makers.
 
-    A name that is a plain lower-case word ("green") stands on pages for other
+    A name that is a plain lower-case word ("green") is on pages for other
     reasons as well; see `plain_names`.
     """
     result = [*_of_applications(study), *(SecretWord(name, "a maker or model") for name in KNOWN)]
@@ -306,7 +306,7 @@ def plain_names(study: Study) -> tuple[str, ...]:
 
 
 def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord, ...]:
-    """Return the secret words that stand in a text, each once, with what stands around them.
+    """Return the secret words that are in a text, each once, with what is around them.
 
     Args:
         text: Address, headers and body of a page.

@@ -27,7 +27,7 @@ from theodolite.domain.instrument import (
 
 
 def is_open(question: Question, answers: Sequence[Answer], instrument: Instrument, turn: int | None = None) -> bool:
-    """Tell whether a question is asked, given one annotator's earlier answers.
+    """Return whether a question is asked, given one annotator's earlier answers.
 
     A follow-up at a turn looks at the same turn where its opener is asked at
     turns too; one about the dialogue is open if any turn opens it. An opener
@@ -103,9 +103,9 @@ def plain_words(text: str) -> str:
 
 
 def quotes_in(given: object, dialogue: Dialogue) -> tuple[Quote, ...]:
-    """Return the quotes of a verdict, each looked up where it says that it stands.
+    """Return the quotes of a verdict, each looked up where it says that it is.
 
-    What has no words is no quote; one that names no turn stands nowhere.
+    What has no words is no quote; one that names no turn occurs nowhere.
 
     Args:
         given: What the verdict holds under `quotes`.
@@ -127,7 +127,7 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
 
 
 def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
-    """Return a quote that says whether its words stand where it says."""
+    """Return a quote that says whether its words are where it says."""
     words = plain_words(quote.text).strip(_EDGES)
     said = [plain_words(side) for side in _sides(dialogue, quote.turn)]
     return replace(quote, verified=bool(words) and any(words in side for side in said))

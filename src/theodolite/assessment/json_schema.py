@@ -123,7 +123,7 @@ def _in_combinations(value: object, schema: Mapping[str, Any], where: str) -> It
 
 
 def _equal(first: object, second: object) -> bool:
-    """Tell whether two JSON values are equal; 1 equals 1.0 and differs from true."""
+    """Return whether two JSON values are equal; 1 equals 1.0 and differs from true."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, list) and isinstance(second, list):

@@ -48,7 +48,7 @@ def person_of(study: Study, name: str, guideline: str) -> Annotator:
 
     Whoever labels by several guidelines is one annotator a guideline, named
     after it for all but the one that the study gives that person. So is everybody
-    in a study of several guidelines who does not stand in its file: one name
+    in a study of several guidelines who does not be in its file: one name
     never answers two of them.
 
     Raises:

@@ -41,10 +41,10 @@ def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
 
 
 def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
-    """Return redactions of every place where some words stand in a dialogue.
+    """Return redactions of every place where some words are in a dialogue.
 
     Raises:
-        InputError: If they stand nowhere, or there are none.
+        InputError: If they occur nowhere, or there are none.
     """
     result = tuple(
         Redaction(turn=turn.number, side=side, start=start, end=start + len(words), shown_in=shown_in)
@@ -359,7 +359,7 @@ def identifiers(text: str) -> tuple[IdentifyingSpan, ...]:
 
 
 def _identifiers_in(text: str) -> Iterator[IdentifyingSpan]:
-    """Yield what is found; what stands earlier wins where two overlap."""
+    """Yield what is found; what is earlier wins where two overlap."""
     for match in _URL.finditer(text):
         if _USER_DATA.search(match.group()):
             yield _span(IdentifyingKind.URL, match, 0)

@@ -79,7 +79,7 @@ def schema_changes(before: AnnotationSchema | None, after: AnnotationSchema) -> 
 
 
 def is_alike(one: AnnotationSchema, other: AnnotationSchema) -> bool:
-    """Tell whether two schemas say the same, wherever their guidelines come from."""
+    """Return whether two schemas say the same, wherever their guidelines come from."""
     return canonical_json(_placeless(one)) == canonical_json(_placeless(other))
 
 
@@ -213,7 +213,7 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
 
 
 def is_same(one: Guideline, other: Guideline) -> bool:
-    """Tell whether two guidelines say the same, wherever they come from."""
+    """Return whether two guidelines say the same, wherever they come from."""
     here, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (one, other))
     return here == there
 

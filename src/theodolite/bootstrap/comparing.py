@@ -413,7 +413,7 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
 
 
 def counts(alert: Alert, since: datetime | None) -> bool:
-    """Tell whether an alert counts for the exit code: it went on at or after `since`, or nobody knows when it was."""
+    """Return whether an alert counts for the exit code: it went on at or after `since`, or nobody knows when it was."""
     return since is None or alert.last_at is None or alert.last_at >= since
 
 

@@ -96,7 +96,7 @@ def open_clients(
         loaded: The study.
         workspace: Folder of the workspace.
         environ: Environment variables; keys are taken from it and from nowhere else.
-        clock: Tells the time.
+        clock: Returns the current time.
         caching: How replies are kept; None for not at all.
         passed: Functions that run in this process in place of files of the study.
         limits: Shares limits with other processes on the same database; None for limits of this process alone.
@@ -184,7 +184,7 @@ def open_one(
         models: Open models by name; they stay the caller's to close.
         workspace: Folder of the workspace.
         environ: Environment variables; keys are taken from it and from nowhere else.
-        clock: Tells the time.
+        clock: Returns the current time.
         accounts: Shared with models; one of its own unless given.
     """
     reader = loaded.code
@@ -219,7 +219,7 @@ async def _ask(endpoint: ModelEndpoint) -> tuple[str, ...]:
 
 
 class SystemClock:
-    """Tells the machine's time."""
+    """Returns the machine's time."""
 
     def now(self) -> datetime:
         """Return the present moment; UTC, aware."""
@@ -288,7 +288,7 @@ async def examine_alone(application: Application, *, folder: Path, environ: Mapp
 
     Args:
         application: How it is reached.
-        folder: Where files that it names would stand.
+        folder: Where files that it names would be.
         environ: Its credentials by variable.
     """
     return await _examined(application.name, lambda: _open_alone(application, folder, environ))
@@ -303,7 +303,7 @@ async def answer_alone(
         application: How it is reached.
         said: The prompt, with all that was said before.
         session: Opaque key of the conversation.
-        folder: Where files that it names would stand.
+        folder: Where files that it names would be.
         environ: Its credentials by variable.
 
     Raises:
@@ -322,7 +322,7 @@ def connection_fault(application: Application, *, folder: Path, environ: Mapping
 
     Args:
         application: How it is reached.
-        folder: Where files that it names would stand.
+        folder: Where files that it names would be.
         environ: Its credentials by variable.
     """
     try:

@@ -222,7 +222,7 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
 
 
 def is_archive(workspace: Path) -> bool:
-    """Tell whether a workspace holds a database and can only be read: read-only media, a cache of CI."""
+    """Return whether a workspace holds a database and can only be read: read-only media, a cache of CI."""
     return (workspace / DATABASE_NAME).is_file() and not os.access(workspace, os.W_OK)
 
 
@@ -230,7 +230,7 @@ def archive_settings(workspace: Path) -> dict[str, Any]:
     """Return Django's settings of a database that nobody can write, so that SQLite makes no file beside it.
 
     Raises:
-        StorageUnavailable: If a part of it stands in a log that nothing can be written from.
+        StorageUnavailable: If a part of it is in a log that nothing can be written from.
     """
     file = (workspace / DATABASE_NAME).resolve()
     log = file.with_name(f"{file.name}-wal")

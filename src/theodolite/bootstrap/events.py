@@ -106,7 +106,7 @@ def open_event(
         path: A folder with a study file, or the file.
         store: The store of the workspace.
         workspace: Folder of the workspace; it holds the limits of accounts.
-        clock: Tells the time; the machine's by default.
+        clock: Returns the current time; the machine's by default.
         study: The published study, if its files may have changed since.
         environ: Environment variables that keys are taken from; those of the process by default.
 
@@ -146,7 +146,7 @@ def event_results(
 
     Args:
         folder: Where the study's files are.
-        workspace: The server's, which need not lie beside the study.
+        workspace: The server's, which need not be beside the study.
         out: Folder of the files; made where it is missing.
         study_version: Content hash of the study as it was published.
         database_url: PostgreSQL database; None for the workspace's own file.
@@ -182,7 +182,7 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
 
     Args:
         folder: Where the study's files are.
-        workspace: The server's, which need not lie beside the study.
+        workspace: The server's, which need not be beside the study.
         store: Of that workspace.
         study: The study as it was published; None for what the files say.
     """
@@ -306,7 +306,7 @@ def columns_for(stored: bytes, name: str, means: BringColumns) -> BringColumns:
 
 
 def stored_of(path: Path) -> bytes:
-    """Return a file's bytes; a folder is read as an archive of the corpus that lies in it.
+    """Return a file's bytes; a folder is read as an archive of the corpus that is in it.
 
     Raises:
         InvalidStudyError: If it cannot be read.

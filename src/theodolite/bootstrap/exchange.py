@@ -105,7 +105,7 @@ _TRAIN = "data/train-00000-of-00001.parquet"
 Row = TypeVar("Row")
 
 _ANY_DAY = (1980, 1, 1, 0, 0, 0)
-"""The day that stands in the archive, so that equal evidence makes equal bytes."""
+"""The day that is in the archive, so that equal evidence makes equal bytes."""
 
 
 class ExportForm(StrEnum):
@@ -460,7 +460,7 @@ def _written(table: ExportTable, form: ExportForm, evidence: Evidence) -> str | 
 
 
 def _argilla(evidence: Evidence, guideline: str) -> dict[str, str]:
-    """Return the files of Argilla's datasets, and who stands behind their users."""
+    """Return the files of Argilla's datasets, and who is behind their users."""
     named = [guideline_named(evidence, guideline)] if guideline else evidence.study.guidelines
     files = {"argilla/users.csv": csv_text(users_table(evidence))}
     for dataset in (item for element in named for item in datasets_of(evidence, element)):
@@ -538,7 +538,7 @@ def import_labels(
         InvalidStudyError: If the file holds faults; says all of them.
     """
     evidence = context.evidence()
-    # Whoever labelled elsewhere need not stand in the study, however near a name comes to one that does.
+    # Whoever labelled elsewhere need not be in the study, however near a name comes to one that does.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
     if read.faults:

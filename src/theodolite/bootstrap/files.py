@@ -153,7 +153,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
     """Return the findings of some evidence: those of the last measurement if nothing has changed since.
 
     The file in the workspace only saves time. One that is missing, damaged, of other
-    records or of another version of the program is made anew.
+    records or of another version of the program is made again.
 
     Args:
         evidence: All records of one run.
@@ -185,7 +185,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
 
 
 def _is_about_people(evidence: Evidence) -> bool:
-    """Tell whether people took part: what they withdraw must not stay in a file, so nothing of theirs is stored."""
+    """Return whether people took part: what they withdraw must not stay in a file, so nothing of theirs is stored."""
     people = (
         evidence.sittings,
         evidence.responses,

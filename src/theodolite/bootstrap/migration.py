@@ -63,7 +63,7 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
 
 
 def _is_blank(database: dict[str, Any]) -> bool:
-    """Tell whether a database is a file without a byte in it, or one that is yet to be made."""
+    """Return whether a database is a file without a byte in it, or one that is yet to be made."""
     if not database["ENGINE"].endswith("sqlite3"):
         return False
     file = Path(database["NAME"])
@@ -71,7 +71,7 @@ def _is_blank(database: dict[str, Any]) -> bool:
 
 
 def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
-    """Tell whether a database has the tables that this program knows; nothing is changed.
+    """Return whether a database has the tables that this program knows; nothing is changed.
 
     Raises:
         StorageUnavailable: If the database cannot be reached.
@@ -212,7 +212,7 @@ def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> 
 
 
 def _is_more_wanted() -> bool:
-    """Tell whether some installed application has tables that are not there yet."""
+    """Return whether some installed application has tables that are not there yet."""
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
@@ -252,7 +252,7 @@ def _advisory_lock() -> Iterator[None]:
 
 
 def _back_up(workspace: Path, last_migration: str) -> None:
-    """Copy a SQLite file, what stands in its write-ahead log included."""
+    """Copy a SQLite file, what is in its write-ahead log included."""
     if connection.vendor != "sqlite":
         return
     import sqlite3

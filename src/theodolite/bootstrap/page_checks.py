@@ -18,7 +18,7 @@ class Form:
 
     Attributes:
         action: Where it is sent to; empty for the page itself.
-        fields: What it would send as it stands: its hidden fields.
+        fields: What it would send as it is: its hidden fields.
         choices: Values that one may choose from, by field; empty ones left out.
         texts: Fields that one writes into.
     """
@@ -104,7 +104,7 @@ class PageAnswer:
 
 
 GUESSING = "/guess/"
-"""End of the path of the one page on which names of applications stand: there they are to be guessed."""
+"""End of the path of the one page on which names of applications are: there they are to be guessed."""
 
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
@@ -118,7 +118,7 @@ class PageLeak:
     Attributes:
         role: Who can open the page.
         page: Its path, numbers and tokens included.
-        told: What it tells, and what stands around it.
+        told: What it tells, and what is around it.
     """
 
     role: str
@@ -138,7 +138,7 @@ class Lookout:
 
         Args:
             role: Whose pages these are.
-            secrets: What must not stand on them.
+            secrets: What must not be on them.
             hears: Whether what was said is searched, too: where it is shown with names taken out.
         """
         self.role, self.n_pages = role, 0

@@ -83,7 +83,7 @@ def model_providers() -> Mapping[str, ModelProvider]:
 
 
 def has_foreign_measurement() -> bool:
-    """Tell whether installed plugins have summary methods or measures; their code has no known version."""
+    """Return whether installed plugins have summary methods or measures; their code has no known version."""
     plugins = _installed()
     return bool(plugins.summaries or plugins.of("measures"))
 

@@ -478,7 +478,7 @@ def _sign(folder: Path, files: Mapping[str, str], signer: Any) -> None:
 
 
 def _signer(path: Path) -> tuple[Any, bool]:
-    """Return the signer of a private key, and whether the key was made now; its public half lies beside it."""
+    """Return the signer of a private key, and whether the key was made now; its public half is beside it."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import (
         Encoding,
@@ -507,7 +507,7 @@ def _signer(path: Path) -> tuple[Any, bool]:
 
 
 def public_key_file(path: Path) -> Path:
-    """Return where the public half of a private key lies."""
+    """Return where the public half of a private key is."""
     return path.with_name(f"{path.stem}.pub.pem")
 
 

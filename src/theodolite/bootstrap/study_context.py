@@ -287,7 +287,7 @@ def users_of(study: Study, name: str) -> str:
 
 
 def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
-    """Return where the latest run of a study stands.
+    """Return where the latest run of a study is.
 
     Args:
         path: A folder with a study file, or the file.

@@ -1,6 +1,6 @@
 """Django's settings for the web side: those of the store, and what pages, accounts and mail need.
 
-The web side stands above this package, so it is named here in words only.
+The web side is above this package, so it is named here in words only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WEB = "theodolite.web"
 """The package of the web side."""
 
 DEMO = "theodolite.demo"
-"""The package of the seeded event; it stands above the web side."""
+"""The package of the seeded event; it is above the web side."""
 
 YEAR_S = 31_536_000
 """How long browsers are to keep to https, once they have seen it; seconds."""
@@ -110,7 +110,7 @@ def viewing_settings(*, secret_key: str, cookie: str) -> dict[str, Any]:
 
 
 def _names(serving: ServingSettings) -> dict[str, Any]:
-    """Return what hangs on the names under which the server is called."""
+    """Return what depends on the names under which the server is called."""
     own = urlsplit(serving.address).hostname
     return {
         "ALLOWED_HOSTS": [*map(_as_host, [*LOOPBACK, *([own] if own else machine_names(serving.host))])],

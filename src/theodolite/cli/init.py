@@ -167,7 +167,7 @@ def _tests_by_questions() -> Answers:
 
 
 def _split(file: Path, folder: str) -> int:
-    """Make a folder of a study that stands in one file."""
+    """Make a folder of a study that is in one file."""
     try:
         made = split_study(file, Path(folder), resolver=resource_resolver())
     except InvalidStudyError as faults:
@@ -242,12 +242,12 @@ def _model_of(answers: Answers, url: str, name: str) -> Answers:
 
 
 def _is_chat(url: str) -> bool:
-    """Tell whether an address is that of an OpenAI-compatible server."""
+    """Return whether an address is that of an OpenAI-compatible server."""
     return url.startswith(("http://", "https://")) and url.rstrip("/").endswith("/v1")
 
 
 def _own_file(folder: str, answers: Answers) -> Path | None:
-    """Return the Python file of an application that lies outside of the study's folder, named from there; or None."""
+    """Return the Python file of an application that is outside of the study's folder, named from there; or None."""
     file, _, function = answers.get("app", "").rpartition(":")
     if not file.endswith(".py"):
         return None

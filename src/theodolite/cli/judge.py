@@ -247,7 +247,7 @@ def score(file: str, *, application: str, depth: int, seed: int, replicates: int
 @_FILE
 @_depth
 def tree_show(file: str, *, depth: int) -> int:
-    """Show a design: what each node does, and what lies below it.
+    """Show a design: what each node does, and what is below it.
 
     \b
     Example
@@ -276,7 +276,7 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
 
     Both files may be the same, with an application of each; or of one
     application at two times. Where neither is lower everywhere they are
-    incomparable, and other scenarios, methods or instruments stand side by side.
+    incomparable, and other scenarios, methods or instruments are side by side.
 
     \b
     Examples

@@ -438,7 +438,7 @@ def _require_prices(loaded: LoadedStudy, estimate: CallEstimate) -> None:
 
 
 def _is_local(url: str) -> bool:
-    """Tell whether a model runs on this machine, where calls cost nothing."""
+    """Return whether a model runs on this machine, where calls cost nothing."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback

@@ -375,7 +375,7 @@ def _work_on_database(database_url: str, names: tuple[str, ...], *, until_done: 
 @study_argument
 @json_option
 def status(study: str, *, as_json: bool) -> int:
-    """Say where the latest run stands, while it goes on or after.
+    """Say where the latest run is, while it goes on or after.
 
     It only reads: the run is not disturbed, and nothing is brought up to date.
 

@@ -177,7 +177,7 @@ def _stop_on_signals(clients: Clients) -> None:
 
 
 _FEWEST, _ENOUGH, _REACH = 3, 100, 10
-"""Units by which the time left is told at least, and in any case (counts); units to which one may stand.
+"""Units by which the time left is told at least, and in any case (counts); units to which one may be.
 
 Those that end first say little of many that were begun together and end soon after them.
 """
@@ -291,7 +291,7 @@ class Counts:
         return f"{few} tokens"
 
     def words(self, tally: _ProgressTally, *, of_sessions: bool) -> str:
-        """Return what stands behind a bar."""
+        """Return what is behind a bar."""
         parts = [f"{tally.done:,}/{tally.total:,}"]
         if not of_sessions:
             parts.append(f"{tally.unparseable:,} unparseable")
@@ -381,7 +381,7 @@ class BarProgress:
         self._assess = TaskID(0)
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Draw the bars as they stand; counts."""
+        """Draw the bars as they are; counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         if self._counts.done_earlier:
             self._bars.console.print(self._counts.done_earlier)
@@ -410,7 +410,7 @@ class BarProgress:
         self._maybe_draw()
 
     def end(self) -> None:
-        """Leave the bars as they stand."""
+        """Leave the bars as they are."""
         self._draw()
         self._bars.stop()
 
@@ -509,7 +509,7 @@ def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
 
 
 def _runs_code(evidence: Evidence) -> bool:
-    """Tell whether a study runs Python code of its own, whose tracebacks `--debug` prints."""
+    """Return whether a study runs Python code of its own, whose tracebacks `--debug` prints."""
     connections = (application.connection for application in evidence.study.applications)
     return any(isinstance(connection, PythonCallable | AriaClass) for connection in connections) or any(
         isinstance(annotator.labelling, PythonLabeller) for annotator in evidence.study.annotators

@@ -37,17 +37,17 @@ WIDEST = 80
 
 
 def is_terminal() -> bool:
-    """Tell whether somebody watches: standard output is a terminal."""
+    """Return whether somebody watches: standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def wants_colour() -> bool:
-    """Tell whether colours are welcome (`NO_COLOR` is honoured)."""
+    """Return whether colours are welcome (`NO_COLOR` is honoured)."""
     return is_terminal() and not os.environ.get("NO_COLOR")
 
 
 def speaks_unicode() -> bool:
-    """Tell whether the terminal shows lines and dots."""
+    """Return whether the terminal shows lines and dots."""
     return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
 
 
@@ -109,7 +109,7 @@ def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: 
 
 
 def counts_of(status: RunStatus) -> dict[str, object]:
-    """Return where a run stands, for an object."""
+    """Return where a run is, for an object."""
     return {
         "stopped": status.stopped,
         "planned": status.planned,
@@ -326,7 +326,7 @@ def confirm_settings(file: Path, text: str) -> bool:
 
 
 def sits_at_terminal() -> bool:
-    """Tell whether somebody can answer a question."""
+    """Return whether somebody can answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

@@ -29,7 +29,7 @@ from theodolite.domain.study import Reference, Study
 
 
 class AnnotatorSpec(Spec):
-    """Labels that stand in a column of the recorded file, or a person who labels by hand."""
+    """Labels that are in a column of the recorded file, or a person who labels by hand."""
 
     who: AnnotatorKind
     """Kind of annotator: `person`, `model` or `rule`."""
@@ -61,7 +61,7 @@ class AnnotatorSpec(Spec):
 
 
 class ReferenceSpec(Spec):
-    """Recorded final labels that rates and judges are held against."""
+    """Recorded final labels that rates and judges are compared with."""
 
     column: Filled
     """Column of the recorded file."""
@@ -204,7 +204,7 @@ def check_spelling(
 def reference_to_domain(
     entry: Entry[ReferenceSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Reference | None:
-    """Return where the recorded final labels stand; None and faults where that is not clear."""
+    """Return where the recorded final labels are; None and faults where that is not clear."""
     name = entry.spec.guideline or registry.only()
     if not name:
         message = "`reference` needs `guideline`: the study has several or none"
@@ -271,7 +271,7 @@ def _unfit_note(label_column: LabelColumn, n: int, example: str) -> LocatedDiagn
 
 
 def annotators_from_domain(study: Study) -> dict[str, Any]:
-    """Return all annotators whose labels stand in a recorded file, and the people who label by hand."""
+    """Return all annotators whose labels are in a recorded file, and the people who label by hand."""
     return {
         annotator.name: {
             "who": annotator.kind.value,
@@ -292,7 +292,7 @@ def _groups_from_domain(study: Study, name: str) -> dict[str, Any]:
 
 
 def _column_from_domain(labelling: Labelling) -> dict[str, Any]:
-    """Return where recorded labels stand; empty for labels by hand."""
+    """Return where recorded labels are; empty for labels by hand."""
     if not isinstance(labelling, RecordedLabels):
         return {}
     return {"column": labelling.column, **({"question": labelling.question} if labelling.question else {})}
@@ -326,7 +326,7 @@ def _spelling_from_domain(study: Study, recorded: Labelling | Reference) -> dict
 
 
 def reference_from_domain(study: Study) -> dict[str, Any] | None:
-    """Return where the recorded final labels stand; None where there are none."""
+    """Return where the recorded final labels are; None where there are none."""
     reference = study.reference
     if reference is None:
         return None

@@ -384,7 +384,7 @@ def application_to_domain(
 
 
 def is_recorded(entry: Entry[Spec]) -> TypeGuard[Entry[RecordedSpec]]:
-    """Tell whether an application's replies come from a file."""
+    """Return whether an application's replies come from a file."""
     return isinstance(entry.spec, RecordedSpec)
 
 

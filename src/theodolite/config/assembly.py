@@ -472,7 +472,7 @@ def study_from_domain(study: Study) -> dict[str, Any]:
 
 
 def _blocks(value: Any) -> Any:
-    """Let texts of several lines stand as blocks, as people write them."""
+    """Write texts of several lines as blocks."""
     if isinstance(value, dict):
         return {key: _blocks(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -298,7 +298,7 @@ def check_template(
 
 
 Keys = tuple[str | int, ...]
-"""Where a value stands, below its entry."""
+"""Where a value is, below its entry."""
 
 
 def texts_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:

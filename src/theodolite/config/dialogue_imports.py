@@ -100,7 +100,7 @@ def guessed_columns(table: InputTable, study: Study) -> BringColumns:
 
 
 def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
-    """Return the dialogues of a table; what is wrong with it stands in `faults`, all at once.
+    """Return the dialogues of a table; its faults are in `faults`, all at once.
 
     Args:
         table: The rows.
@@ -251,13 +251,13 @@ def is_corpus(stored: bytes, file: str) -> bool:
 
 
 def read_corpus(stored: bytes, file: str) -> Remarks:
-    """Return what a corpus holds; what is wrong with it stands in `faults`, all at once.
+    """Return what a corpus holds; its faults are in `faults`, all at once.
 
     Fields of an utterance's `meta` keep their names, those of its speaker begin with
     `speaker.`; `speaker` is the speaker's id.
 
     Args:
-        stored: The bytes of the archive, whose files may lie in one folder; or of `utterances.jsonl` alone.
+        stored: The bytes of the archive, whose files may be in one folder; or of `utterances.jsonl` alone.
         file: Its name, as people are shown it.
     """
     reader = _CorpusReader(file=file)
@@ -304,7 +304,7 @@ class _CorpusReader:
         return parts
 
     def _wanted(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-        """Return the corpus's files, those that lie nearest the top."""
+        """Return the corpus's files, those that are nearest the top."""
         entries = sorted(archive.infolist(), key=lambda entry: len(PurePosixPath(entry.filename).parts), reverse=True)
         named = {PurePosixPath(entry.filename).name: entry for entry in entries}
         return {name: named[name] for name in PARTS if name in named}
@@ -400,7 +400,7 @@ def is_tasks(file: str) -> bool:
 
 
 def read_tasks(stored: bytes, file: str) -> Remarks:
-    """Return the dialogues of a task file; what is wrong with it stands in `faults`, all at once.
+    """Return the dialogues of a task file; its faults are in `faults`, all at once.
 
     Nobody is known by the names in it, so that the field of a tester, if there is one, is among what is told.
     A task's dialogue is the field of its `data` that holds a list of objects with a speaker

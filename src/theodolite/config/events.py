@@ -289,7 +289,7 @@ def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, 
     Args:
         entry: The study file.
         spec: Its keys.
-        context: Where it lies.
+        context: Where it is.
         warning: What its packs tell people that they may meet; the study's own text takes its place.
     """
     from theodolite.domain.event import Event, ScreeningQuestion

@@ -334,7 +334,7 @@ class GuidelineRegistry:
     def read(self) -> tuple[Guideline, ...]:
         """Return all guidelines that were read: in the order of their first use, then those that nobody names.
 
-        The order is the same whether a guideline stands in the study's file or in one of its own.
+        The order is the same whether a guideline is in the study's file or in one of its own.
         """
         order = dict.fromkeys([*self._used, *self._read])
         return tuple(guideline for name in order if (guideline := self._read.get(name)) is not None)
@@ -355,7 +355,7 @@ class GuidelineRegistry:
 
 
 def guidelines_from_domain(study: Study) -> dict[str, Any]:
-    """Return all guidelines of a study in their long form, shipped ones included; those of schemas stand there."""
+    """Return all guidelines of a study in their long form, shipped ones included; those of schemas are there."""
     own = (guideline for guideline in study.guidelines if guideline.name not in study.categories)
     return {guideline.name: guideline_from_domain(guideline) for guideline in own}
 

@@ -311,7 +311,7 @@ def _value(cell: str) -> tuple[float | None, Outcome]:
 
 
 def _is_endless(cell: str) -> bool:
-    """Tell whether a text is an infinity or `nan`, which no scale holds."""
+    """Return whether a text is an infinity or `nan`, which no scale holds."""
     try:
         return not math.isfinite(float(cell))
     except ValueError:
@@ -319,7 +319,7 @@ def _is_endless(cell: str) -> bool:
 
 
 def holds(condition: Condition, value: float) -> bool:
-    """Tell whether a condition with numbers holds for a score."""
+    """Return whether a condition with numbers holds for a score."""
     limits = [float(limit) for limit in condition.values]
     return {
         Operator.EQUAL: value == limits[0],

@@ -34,7 +34,7 @@ class Instruments:
     Attributes:
         schemas: What annotators are asked.
         questionnaires: What testers are asked.
-        entries: Where the categories and questionnaires stand.
+        entries: Where the categories and questionnaires are.
     """
 
     schemas: tuple[AnnotationSchema, ...]
@@ -193,7 +193,7 @@ SCHEMA_FOLDER = "schemas"
 """Folder of a study, and of resources, with annotation schemas."""
 
 ALL = "all"
-"""What stands in a route for all categories but the first."""
+"""What is in a route for all categories but the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,7 +360,7 @@ def _routing(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Routin
 def _check_name(
     entry: Entry[AnnotationSchemaSpec], key: str, name: str, known: Sequence[str], context: LoadContext
 ) -> bool:
-    """Add a fault where a route names no category, and tell whether it does so."""
+    """Add a fault where a route names no category, and return whether it does so."""
     if name not in known:
         near = did_you_mean(name, known) or f"; categories are {', '.join(known)}"
         message = f"the route of schema `{entry.name}` names a category `{name}` that it does not have{near}"

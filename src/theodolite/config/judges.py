@@ -483,7 +483,7 @@ def judges_from_domain(study: Study) -> dict[str, Any]:
 
 
 def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
-    """Return how a judge comes to its labels; empty for labels that stand in a file."""
+    """Return how a judge comes to its labels; empty for labels that are in a file."""
     match labelling:
         case ModelJudge(model=model, voting=voting):
             return {"model": model, **({"votes": _votes_from_domain(voting)} if voting.most > 1 else {})}

@@ -147,7 +147,7 @@ def is_label_file(path: Path) -> bool:
 
 
 def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
-    """Return the answers of a label file; what is wrong with it stands in `faults`, all at once.
+    """Return the answers of a label file; its faults are in `faults`, all at once.
 
     Args:
         path: The file.
@@ -431,7 +431,7 @@ class ImportColumns:
 def read_import(
     path: Path, key: LabelKey, names: Mapping[str, str], columns: ImportColumns, *, by: str = "", repeats: bool = False
 ) -> ReadLabels:
-    """Return the labels of a foreign file; what is wrong with it stands in `faults`, all at once.
+    """Return the labels of a foreign file; its faults are in `faults`, all at once.
 
     Args:
         path: A table (CSV, TSV, JSON lines), or Label Studio's export where it ends in `.json`.

@@ -487,7 +487,7 @@ def section(entry: Entry[Spec], name: str, specs: Mapping[str, S]) -> list[Entry
 
 
 def is_broken(entry: Entry[Spec], name: str) -> bool:
-    """Tell whether a whole section, or an entry of it, could not be read."""
+    """Return whether a whole section, or an entry of it, could not be read."""
     return any(path[0] == name and len(path) <= 2 for path in entry.source.dropped)
 
 

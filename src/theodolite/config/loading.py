@@ -198,7 +198,7 @@ STUDY_FOLDERS = frozenset(
         *("series", "taxonomies"),
     }
 )
-"""Folders of a study's own material: where an application lies beside its study, they are none of its code."""
+"""Folders of a study's own material: where an application is beside its study, they are none of its code."""
 
 OUTPUTS = (
     *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
@@ -218,7 +218,7 @@ SLOW_S = 1.0
 """Time for hashing from which on hashes are remembered between commands; seconds."""
 
 SETTLED_NS = 2_000_000_000
-"""Age from which on a file's size and time tell whether it changed; nanoseconds. Younger ones are read again."""
+"""Age from which on a file's size and time return whether it changed; nanoseconds. Younger ones are read again."""
 
 _STUDY = re.compile(rb"^(?:study|pack)\s*:", re.MULTILINE)
 
@@ -363,7 +363,7 @@ class CodeReader:
                     yield path
 
     def _is_code(self, folder: Path, root: Path, study: Path, patterns: tuple[str, ...]) -> bool:
-        """Tell whether a folder belongs to the code."""
+        """Return whether a folder belongs to the code."""
         if _matches(folder.relative_to(root), (".*", *IGNORED_FOLDERS, *patterns)):
             return False
         if (folder / "pyvenv.cfg").exists() or (folder / "study.yaml").exists():
@@ -375,7 +375,7 @@ class CodeReader:
         return not is_loop and not (folder.parent == study and is_study_s)
 
     def _is_own(self, path: Path, study: Path) -> bool:
-        """Tell whether a file is the application's; beside the study lie the study's own files, and what it wrote."""
+        """Return whether a file is the application's; beside the study lie the study's own files, and what it wrote."""
         if not path.is_file():
             return False
         if path.is_relative_to(study) and path.relative_to(study).as_posix() in self.material:
@@ -408,7 +408,7 @@ def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, t
 
 
 def _named(program: Path) -> tuple[str, list[Path]]:
-    """Return what an interpreter is called, and where its libraries lie; nothing is run."""
+    """Return what an interpreter is called, and where its libraries are; nothing is run."""
     home = program.parent.parent
     libraries = [*home.glob("lib/python3*/site-packages"), *home.glob("lib/python3*/dist-packages")]
     libraries += [*home.glob("Lib/site-packages")]

@@ -1,4 +1,4 @@
-"""The `held_out` key: scripts and secrets of scenarios that lie outside of the study and of the package."""
+"""The `held_out` key: scripts and secrets of scenarios that are outside of the study and of the package."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_BYTES = 50_000_000
 
 
 class HeldOutSpec(Spec):
-    """A packet that lies outside of the study: a folder or ZIP archive with `packet.yaml`."""
+    """A packet that is outside of the study: a folder or ZIP archive with `packet.yaml`."""
 
     path: str = ""
     """Folder or archive; paths begin in the study's folder."""
@@ -217,7 +217,7 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
 
 
 def _with_canary(spec: PacketSpec, texts: Mapping[str, bytes]) -> str:
-    """Return where a canary stands beside the list of canaries; empty for nowhere."""
+    """Return where a canary is beside the list of canaries; empty for nowhere."""
     shown = {f"scenario `{name}`": item.model_dump_json() for name, item in spec.scenarios.items()}
     shown |= {f"`{name}`": raw.decode("utf-8", errors="replace") for name, raw in texts.items()}
     places = [place for place, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)]

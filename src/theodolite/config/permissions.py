@@ -56,19 +56,19 @@ class Permissions:
     is_own: bool = False
 
     def allows_path(self, path: Path) -> bool:
-        """Tell whether a resolved path is allowed, by itself or by a folder above it."""
+        """Return whether a resolved path is allowed, by itself or by a folder above it."""
         return any(path.is_relative_to(allowed) for allowed in self.paths)
 
     def allows_code(self, sha256: str) -> bool:
-        """Tell whether code of this content may run."""
+        """Return whether code of this content may run."""
         return self.all_code or sha256 in self.code
 
     def allows_key(self, use: str) -> bool:
-        """Tell whether a variable may go to a receiver, e.g. `TEAM_KEY to api.example.org`."""
+        """Return whether a variable may go to a receiver, e.g. `TEAM_KEY to api.example.org`."""
         return self.is_own or use in self.keys
 
     def allows_settings(self, sha256: str) -> bool:
-        """Tell whether server settings of this content may be used."""
+        """Return whether server settings of this content may be used."""
         return self.is_own or sha256 in self.settings
 
 
@@ -303,7 +303,7 @@ class StudyPaths:
             return file.read()
 
     def _is_system_file(self, real: Path) -> bool:
-        """Tell whether a file lies in a system folder that the study itself does not lie in, as below /dev/shm."""
+        """Return whether a file is in a system folder that the study itself does not be in, as below /dev/shm."""
         home = self.folder.resolve()
         return any(
             real.is_relative_to(system_folder) and not home.is_relative_to(system_folder)
@@ -330,7 +330,7 @@ class StudyPaths:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether there is a file; a name that no file can have is no file."""
+    """Return whether there is a file; a name that no file can have is no file."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -352,7 +352,7 @@ USUAL = "study.yaml"
 """What a study's file is called where it is not said."""
 
 SERVING = "serve.yaml"
-"""What the settings of the web side are called; they stand beside a study and are none."""
+"""What the settings of the web side are called; they are beside a study and are none."""
 
 
 def study_file(path: Path) -> Path | LocatedDiagnostic:

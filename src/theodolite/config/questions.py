@@ -289,7 +289,7 @@ def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
 
 
 ALWAYS = "always"
-"""What stands in `outcome` where the outcome set opens with the question itself."""
+"""What is in `outcome` where the outcome set opens with the question itself."""
 
 ALL, NONE = "with it all would be defects", "with it none could be a defect"
 """What is wrong with a condition that every answer meets, and with one that none does."""
@@ -390,7 +390,7 @@ def questions_to_domain(
 
 
 def may_be(value: str, question: Question) -> bool:
-    """Tell whether a value is one of the words that a question allows in place of a label."""
+    """Return whether a value is one of the words that a question allows in place of a label."""
     return (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply)
 
 
@@ -455,7 +455,7 @@ def _when(
 def _is_broken_before(
     name: str, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
 ) -> bool:
-    """Tell whether a question stands before another one and has a fault of its own, so that it was not read."""
+    """Return whether a question is before another one and has a fault of its own, so that it was not read."""
     order = list(written)
     return name in order[: order.index(key)] and name not in earlier
 
@@ -486,7 +486,7 @@ _NUMERAL = re.compile(r"-?\d+")
 
 
 def question_from_domain(question: Question) -> dict[str, Any]:
-    """Return a question in its long form; an outcome set stands as the follow-ups that it is."""
+    """Return a question in its long form; an outcome set becomes its follow-up questions."""
     long: dict[str, Any] = {
         "ask": question.text,
         "scale": _scale_from_domain(question.scale),

@@ -315,9 +315,9 @@ def recorded_dialogues(
 
 
 def _shared_keys(positions: Iterable[int], table: InputTable, columns: Mapping[str, str]) -> set[int] | None:
-    """Return the hashes of the keys that several rows have; None where no row is sure to stand alone.
+    """Return the hashes of the keys that several rows have; None where no row is sure to be alone.
 
-    Where rows have no column of names each stands alone. Two keys of one hash are looked at as if they were shared.
+    Where rows have no column of names each is alone. Two keys of one hash are looked at as if they were shared.
     """
     if "id" not in columns:
         return set()
@@ -360,7 +360,7 @@ def _turn(row: Mapping[str, str], columns: Mapping[str, str]) -> RecordedTurn:
 
 
 def context_text(cell: str) -> str:
-    r"""Return the source material that a cell holds; the passages of a list stand one below the other.
+    r"""Return the source material that a cell holds; the passages of a list are one below the other.
 
     Retrievers write lists: as JSON, or in Python's notation where a data frame was saved as CSV.
 

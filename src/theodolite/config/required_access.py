@@ -84,7 +84,7 @@ class KeyUse:
     needs_permission: bool
 
     def is_set(self, environ: Mapping[str, str]) -> bool:
-        """Tell whether there may be a value to send."""
+        """Return whether there may be a value to send."""
         return self.variable.startswith((_INSPECTS, _MACHINES)) or bool(environ.get(self.variable))
 
     @property
@@ -161,7 +161,7 @@ def code_variables(connection: PythonCallable | AriaClass) -> tuple[str, ...]:
 
 
 def is_own_host(variable: str, url: str) -> bool:
-    """Tell whether the key of a well-known provider goes to a host of that provider, encrypted.
+    """Return whether the key of a well-known provider goes to a host of that provider, encrypted.
 
     Args:
         variable: Name of the environment variable.
@@ -471,7 +471,7 @@ def _spec(name: str, folder: Path) -> ModuleSpec | None:
 
 
 def _is_cunning(package: ModuleSpec) -> bool:
-    """Tell whether a package may have modules that are not in its folder."""
+    """Return whether a package may have modules that are not in its folder."""
     source = _read(Path(package.origin)) if package.origin and package.origin.endswith(".py") else None
     if source is None:  # an extension, or a folder without a file of its own
         return not package.submodule_search_locations
@@ -532,7 +532,7 @@ def _lost_name(source: _Source, module: str, name: str, form: str) -> CodeProble
 
 
 def _is_bound_again(tree: ast.Module, name: str) -> bool:
-    """Tell whether a function may have become something else, by a decorator or a second binding."""
+    """Return whether a function may have become something else, by a decorator or a second binding."""
     makers = [node for node in tree.body if isinstance(node, _FUNCTIONS) and node.name == name]
     stores = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)

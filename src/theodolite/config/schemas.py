@@ -124,7 +124,7 @@ def _below(spec: type[Spec]) -> Iterator[type[Spec]]:
 
 @cache
 def _docstrings_of(spec: type[Spec]) -> dict[str, str]:
-    """Return field to the text that stands under it."""
+    """Return field to the text that is under it."""
     tree = ast.parse(inspect.getsource(spec))
     (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef))
     return {
@@ -292,7 +292,7 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
         by: 1 for down, -1 for up.
 
     Raises:
-        InputError: If it has no lines of its own, or stands at the end already.
+        InputError: If it has no lines of its own, or is at the end already.
     """
     block, beside = _find_schema(source, category, name), _of_category(source, category)
     position = beside.index(block) + by

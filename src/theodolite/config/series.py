@@ -238,7 +238,7 @@ class SeriesStudies:
 
     Attributes:
         name: The file's name without its ending, as studies name the series.
-        folder: The folder in which `series/` lies; paths of studies begin there.
+        folder: The folder in which `series/` is; paths of studies begin there.
         preregistered: Its plan.
         files: The files of its studies, relative to the folder.
     """
@@ -250,7 +250,7 @@ class SeriesStudies:
 
 
 def is_series_file(path: Path) -> bool:
-    """Tell whether a path names a series: a YAML file in a folder `series/`."""
+    """Return whether a path names a series: a YAML file in a folder `series/`."""
     return path.suffix in {".yaml", ".yml"} and path.absolute().parent.name == FOLDER and path.is_file()
 
 

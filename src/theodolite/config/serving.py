@@ -45,7 +45,7 @@ class SignInSpec(Spec):
     """An identity provider (OpenID Connect)."""
 
     name: Filled
-    """What stands on its button."""
+    """Text of its button."""
     server: Filled
     """Its address; `/.well-known/openid-configuration` is looked for below it."""
     client: Filled
@@ -120,8 +120,8 @@ class SignIn:
     """An identity provider (OpenID Connect).
 
     Attributes:
-        key: Short name; stands in addresses.
-        name: What stands on its button.
+        key: Short name; is in addresses.
+        name: Text of its button.
         server: Its address.
         client: What this server is called there.
         secret: The client's secret.
@@ -216,11 +216,11 @@ def load_serving(
 ) -> ServingSettings:
     """Return how the web side is to be served.
 
-    A `serve.yaml` that lies beside a study may come from the study's author, who would choose the classes of
+    A `serve.yaml` that is beside a study may come from the study's author, who would choose the classes of
     teams, the identity provider and the host that gets the mail password. It is used after permission alone.
 
     Args:
-        environ: The environment; secrets stand there only.
+        environ: The environment; secrets are there only.
         folder: Where `serve.yaml` is looked for; None for nowhere.
         file: Another file in its place, which the operator names; must be there.
         listen: `HOST:PORT` from the command line; empty where it was not given.

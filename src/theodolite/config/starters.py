@@ -325,7 +325,7 @@ class Cut:
     Attributes:
         start: Where it begins; characters from 0.
         end: Where it ends; exclusive.
-        replacement: What stands there afterwards.
+        replacement: What is there afterwards.
     """
 
     start: int
@@ -359,7 +359,7 @@ class Pair:
         return _pairs(self.text, self.value)
 
     def lines(self) -> Cut:
-        """Return the lines that key and value stand in, with the comments right above the key."""
+        """Return the lines that key and value are in, with the comments right above the key."""
         start = _line_start(self.text, self.key.start_mark.index)
         while start and _COMMENT.match(self.text, _line_start(self.text, start - 1), start):
             start = _line_start(self.text, start - 1)
@@ -389,7 +389,7 @@ def top_pairs(text: str) -> tuple[Pair, ...]:
     """Return the pairs of a YAML text's top mapping, keys at the margin.
 
     Raises:
-        InputError: If the text names parts of itself, so that no part can stand alone.
+        InputError: If the text names parts of itself, so that no part can be alone.
     """
     parser = YAML(typ="safe", pure=True)
     parser.version = (1, 2)
@@ -420,7 +420,7 @@ def _pairs(text: str, node: Node) -> tuple[Pair, ...]:
 
 
 def _end_of(node: Node, text: str) -> int:
-    """Return where the last character of a value stands, exclusive; comments behind it are not part of it."""
+    """Return where the last character of a value is, exclusive; comments behind it are not part of it."""
     last = node
     while isinstance(last, MappingNode | SequenceNode) and not last.flow_style and last.value:
         child = last.value[-1]
@@ -562,7 +562,7 @@ def _is_file_name(noun: str, name: str, pieces: _Pieces) -> bool:
 
 
 def _take_out(section: Pair, names: Iterable[str], pieces: _Pieces) -> None:
-    """Take entries out of a section, or the section as a whole; where they went stands in their place."""
+    """Take entries out of a section, or the section as a whole; where they went is in their place."""
     movable = set(names)
     entries = [pair for pair in section.pairs() if pair.name in movable]
     whole = len(entries) == len(section.pairs())

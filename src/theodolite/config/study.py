@@ -360,7 +360,7 @@ class NodeSpec(Spec):
     summary: Filled | None = None
     """How the children are summed up: `mean`, `median`, `scale-normalised median`, `max`, `product`, ..."""
     of: Weighted | None = None
-    """What lies below: a name, names, or names with weights."""
+    """What is below: a name, names, or names with weights."""
     weigh: Weighing | None = None
     """Whether each `dialogue` or each `answer` weighs one."""
     side: ImpactSide | None = None
@@ -390,7 +390,7 @@ class DimensionSpec(Spec):
     metrics: list[Filled] = Field(default_factory=list)
     """What is measured for it, in words."""
     criteria: list[Filled] = Field(default_factory=list)
-    """What its values are held against, in words."""
+    """What its values are compared with, in words."""
     crosswalk: Weighted | None = None
     """Questions, defect rules or guidelines that tell about it, perhaps with weights."""
 

@@ -72,7 +72,7 @@ class InputTable:
 def read_table(
     path: Path, file: str, *, on_rows: OnRows | None = None, read: Callable[[Path], bytes] = Path.read_bytes
 ) -> InputTable:
-    """Return the rows of a file; what is wrong with it stands in `faults`.
+    """Return the rows of a file; its faults are in `faults`.
 
     Args:
         path: The file.
@@ -94,7 +94,7 @@ def _unpacked(stored: bytes) -> bytes:
 
 
 def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> InputTable:
-    """Return the rows of a file's bytes; what is wrong with them stands in `faults`.
+    """Return the rows of a file's bytes; their faults are in `faults`.
 
     Args:
         stored: The bytes, plain or gzipped.
@@ -124,7 +124,7 @@ def _as_utf8(raw: bytes) -> tuple[bytes, str]:
 
 
 def _is_utf8(raw: bytes) -> bool:
-    """Tell whether bytes are UTF-8 and not UTF-16 without a mark, piece by piece."""
+    """Return whether bytes are UTF-8 and not UTF-16 without a mark, piece by piece."""
     if len(raw) >= 4 and any(raw[first:200:2].count(0) > 0.4 * len(raw[first:200:2]) for first in (0, 1)):
         return False
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -521,7 +521,7 @@ class Guess:
 
 
 def guess_columns(table: InputTable) -> Guess:
-    """Return what the columns seem to be, by their names and by what stands in them."""
+    """Return what the columns seem to be, by their names and by what is in them."""
     columns = {
         meaning: column
         for meaning, names in (
@@ -603,7 +603,7 @@ def _kind(column: str) -> str:
 
 
 def _is_small(values: Sequence[str]) -> bool:
-    """Tell whether a column holds a few values again and again, as labels do."""
+    """Return whether a column holds a few values again and again, as labels do."""
     return 1 < len(set(values)) <= min(_MOST_LABELS, max(2, len(values) // 2)) and len(values) > len(set(values))
 
 

@@ -21,7 +21,7 @@ class Utterance:
         conversation: Names what it is part of.
         speaker: Names the voice.
         text: The words.
-        line: Where it stands in the file, from 1.
+        line: Where it is in the file, from 1.
         answers: Key of the remark that it answers; empty for none.
         at: When it was said; seconds from any day, 0 where nobody knows.
         told: Field to value, of the remark and of its voice.
@@ -86,7 +86,7 @@ class Ways(StrEnum):
     """How a conversation that branches becomes dialogues.
 
     Attributes:
-        EVERY: Each way from its first remark to a last one is a dialogue; what ways share stands in each of them.
+        EVERY: Each way from its first remark to a last one is a dialogue; what ways share is in each of them.
         LONGEST: The way with most remarks is the one dialogue; of equal ones the first in the file.
         TIME: All of it is one dialogue, in order of time.
     """
@@ -323,7 +323,7 @@ def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
 
 
 def turns_of(remarks: Remarks, voices: Voices) -> Told:
-    """Return remarks as a table with one row a turn; what is wrong stands in the table's faults, all at once.
+    """Return remarks as a table with one row a turn; faults are in the table's faults, all at once.
 
     Remarks of one side that follow each other are one prompt, or one response. A dialogue
     that the application begins has an empty first prompt.

@@ -178,7 +178,7 @@ def _own_words(
 
 
 def _leaves(spec: PackTranslationSpec) -> Iterator[tuple[Path, Key, str]]:
-    """Yield every text of a file: where it stands there, and the key of the study's text that it translates."""
+    """Yield every text of a file: where it is there, and the key of the study's text that it translates."""
     yield from _below(spec.model_dump(exclude={"phrases"}, exclude_defaults=True), (), ())
 
 

@@ -203,11 +203,11 @@ class _PlannedAnswers:
     testers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def is_asked(self, question: str) -> bool:
-        """Tell whether anybody answers a question at all."""
+        """Return whether anybody answers a question at all."""
         return bool(self.annotators.get(question) or self.testers.get(question))
 
     def reaches(self, node: AnswersNode) -> bool:
-        """Tell whether some planned answer is a leaf of a node."""
+        """Return whether some planned answer is a leaf of a node."""
         by = set(node.by)
         settings = [
             level

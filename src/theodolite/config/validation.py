@@ -122,7 +122,7 @@ def place_of(variable: str, text: str) -> str:
 
 
 def first_slot(text: str) -> str:
-    """Return what looks like a slot in words that are said as they stand, e.g. `{{ wish }}`; empty for nothing."""
+    """Return what looks like a slot in words that are said as they are, e.g. `{{ wish }}`; empty for nothing."""
     result = _SLOT.search(text)
     return result.group() if result else ""
 
@@ -333,7 +333,7 @@ class _Mender:
     def _missing_key(self, path: Path) -> None:
         key = str(path[-1])
         holder = self._holder(path)
-        if holder is not None and key in holder:  # it was misspelt, and stands there by now
+        if holder is not None and key in holder:  # it was misspelt, and is there by now
             return
         if self._source.original(path) not in self._source.dropped:
             named = " (its name, e.g. `study: support-bot`)" if path == ("study",) else ""
@@ -458,7 +458,7 @@ def _entries(annotation: Any) -> Iterator[type[Spec]]:
 
 
 def spec_at(annotation: Any, loc: tuple[str | int, ...]) -> type[Spec] | None:
-    """Return the spec that an error's location lies in, by walking the annotations."""
+    """Return the spec that an error's location is in, by walking the annotations."""
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return spec_at(args[0], loc)

@@ -76,7 +76,7 @@ class SourceLocation:
 
 @dataclass(slots=True, kw_only=True)
 class YamlSource:
-    """One file's content and where everything in it stands.
+    """One file's content and where everything in it is.
 
     Attributes:
         file: Path as people are shown it.
@@ -141,7 +141,7 @@ class YamlSource:
 
 
 def read_yaml(raw: bytes, file: str) -> YamlSource:
-    """Return what a YAML file holds; what is wrong with it as YAML stands in `faults`."""
+    """Return what a YAML file holds; its YAML faults are in `faults`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -277,7 +277,7 @@ class _YamlReader:
         return Scalar("*" * len(value), "secret")
 
     def _without_secret(self, key: str, value: Content, node: Node) -> Content:
-        """Return a key's value, struck out where the key says that a secret stands in it."""
+        """Return a key's value, struck out where the key says that a secret is in it."""
         if not isinstance(value, Scalar):
             return value
         if names_secret(key) and not is_variable_name(value):
@@ -369,7 +369,7 @@ _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedDiagnostic:
-    """A fault and where it stands.
+    """A fault and where it is.
 
     Attributes:
         file: Path as the user would write it, relative to the study's folder.
@@ -450,7 +450,7 @@ def render_diagnostics(
         faults: What was found, worst first.
         limit: Faults that are shown at most; None for all.
         color: Whether the terminal understands colours.
-        ending: What stands behind the count of faults.
+        ending: What is behind the count of faults.
     """
     shown = list(faults if limit is None else faults[:limit])
     longest = max((len(diagnostic.place) for diagnostic in shown), default=0)
@@ -503,7 +503,7 @@ def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
 
 
 class InvalidStudyError(StudyError):
-    """A study's files hold faults; `placed` says where each of them stands."""
+    """A study's files hold faults; `placed` says where each of them is."""
 
     def __init__(
         self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."

@@ -164,7 +164,7 @@ class PythonLabeller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLabels:
-    """Labels that stand in a column of the recorded file.
+    """Labels that are in a column of the recorded file.
 
     Attributes:
         column: Name of the column.
@@ -206,7 +206,7 @@ class Annotator:
         labelling: How it comes to its labels.
         title: What reports call it; the name where empty.
         panel: Name of the panel that it sits on; empty for none. The members of a
-            panel stand side by side, and their answers are never merged.
+            panel are side by side, and their answers are never merged.
     """
 
     name: str
@@ -222,7 +222,7 @@ class Annotator:
         return isinstance(self.labelling, HandLabels)
 
     def answers(self, question: str) -> bool:
-        """Tell whether it answers a question of its guideline: a rule or a column may be about one alone."""
+        """Return whether it answers a question of its guideline: a rule or a column may be about one alone."""
         labelling = self.labelling
         if isinstance(labelling, PacketRule):
             return not labelling.questions or question in labelling.questions

@@ -278,7 +278,7 @@ class AnnotationMark(IntFlag):
     QUOTING = 1
     """It quotes something."""
     UNGROUNDED = 2
-    """It quotes words that do not stand where it says."""
+    """It quotes words that do not be where it says."""
     PASSED = 4
     """The control question was answered rightly."""
     FAILED = 8
@@ -360,7 +360,7 @@ class AnswerTable:
         return self.answers.get((annotator, guideline, question)) or AnswerColumns(texts=())
 
     def has_annotation(self, position: int, annotator: str) -> bool:
-        """Tell whether an annotator annotated a session."""
+        """Return whether an annotator annotated a session."""
         marks = self.marks.get(annotator)
         return marks is not None and bool(marks[position])
 

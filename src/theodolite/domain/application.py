@@ -359,17 +359,17 @@ class HttpEndpoint:
         url: Address; a template.
         body: What is sent, as a JSON document; texts in it are templates over `prompt`,
             `session`, `turn`, `context` and `history`.
-        body_as: How it is written: JSON as it stands, or the fields of a form.
-        reply: Where the reply stands: `$.a.b[0]`, or `text` for the whole body.
+        body_as: How it is written: JSON as it is, or the fields of a form.
+        reply: Where the reply is: `$.a.b[0]`, or `text` for the whole body.
         reply_pattern: Regular expression over the body, in place of `reply`;
             its first group is the reply. Empty where a path says it.
         stream: Whether the answer is a stream of events, each with a piece of the reply.
-        session: Where the site's own session id stands in its first answer; empty
+        session: Where the site's own session id is in its first answer; empty
             where sessions have the ids that we give them.
         method: HTTP method.
         headers: Header name to template.
         key: Name of the environment variable that holds the token.
-        key_header: Header in which the token stands alone; empty for `Authorization: Bearer`.
+        key_header: Header in which the token is alone; empty for `Authorization: Bearer`.
         timeout_s: Patience for one reply; seconds.
         public_only: Whether private networks and this machine are not called, whatever the address leads to.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
@@ -496,7 +496,7 @@ class Application:
         return replace(self, claims=(), description="", variant_of="", scenarios=())
 
     def is_tested_in(self, scenario: str) -> bool:
-        """Tell whether the application is tested in a scenario."""
+        """Return whether the application is tested in a scenario."""
         return not self.scenarios or scenario in self.scenarios
 
 

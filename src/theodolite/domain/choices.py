@@ -1,6 +1,6 @@
 """Choices: what a study says in one word.
 
-They stand apart from the nouns that hold them, so that the shape of a study file
+They are apart from the nouns that hold them, so that the shape of a study file
 is known before any noun of what the study does not have is loaded.
 """
 

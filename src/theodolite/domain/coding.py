@@ -106,7 +106,7 @@ class Codebook:
             raise InputError(message)
 
     def outdates(self, earlier: Codebook, codes: Sequence[str]) -> bool:
-        """Tell whether an answer that was coded by an earlier revision must be looked at again.
+        """Return whether an answer that was coded by an earlier revision must be looked at again.
 
         A code that is new, or means something else now, may belong to any answer. One
         that is gone only concerns answers that bear it. Examples and order concern none.
@@ -257,7 +257,7 @@ class ReleasedAnswer:
 
 
 class CodedState(StrEnum):
-    """Where the coding of an answer stands."""
+    """Where the coding of an answer is."""
 
     UNCODED = "not coded yet"
     ONCE = "coded by one person"
@@ -283,7 +283,7 @@ class CodedAnswer:
 
     @property
     def state(self) -> CodedState:
-        """Where it stands."""
+        """Where it is."""
         if self.resolution is not None:
             return CodedState.NO_CONSENSUS if self.resolution.codes is None else CodedState.CONSENSUS
         if len(self.codings) < CODERS:
@@ -297,7 +297,7 @@ class CodedAnswer:
         return self.state not in {CodedState.UNCODED, CodedState.ONCE}
 
     def has(self, code: str) -> bool | None:
-        """Tell whether it has a code; None while that is not known, or not agreed on.
+        """Return whether it has a code; None while that is not known, or not agreed on.
 
         Coders who differ on one code may well say the same of another, and no code is given by the greater number.
         """
@@ -345,7 +345,7 @@ class CodingWork:
         return next((book for book in books.values() if place in book.covers), books.get(""))
 
     def is_due(self, coding: Coding) -> bool:
-        """Tell whether an answer must be coded again, since the codebook has changed in what concerns it."""
+        """Return whether an answer must be coded again, since the codebook has changed in what concerns it."""
         return not self._holds(coding.answer, coding.codebook, coding.codes)
 
     def vacant(self, answer: OpenAnswer) -> str:
@@ -354,7 +354,7 @@ class CodingWork:
         return next((coding.coder for coding in mine if self.is_due(coding)), "")
 
     def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
-        """Yield where each of some answers stands, in their order."""
+        """Yield where each of some answers is, in their order."""
         by_answer: dict[OpenAnswer, list[Coding]] = {}
         for coding in self.codings:
             if not self.is_due(coding):

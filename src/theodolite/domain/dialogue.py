@@ -16,7 +16,7 @@ class Passage:
     """One paragraph of a corpus.
 
     Attributes:
-        name: Where it stands, e.g. `manual.md, paragraph 4`.
+        name: Where it is, e.g. `manual.md, paragraph 4`.
         text: Its words.
     """
 
@@ -141,7 +141,7 @@ class Ending(StrEnum):
 class TurnState(StrEnum):
     """How the application's side of a turn ended.
 
-    An error is never a refusal: where it stands, the application's answer is not known.
+    An error is never a refusal: where it is, the application's answer is not known.
     """
 
     COMPLETE = "complete"

@@ -165,7 +165,7 @@ class Findings:
         claims: What dialogues say of the applications' claims.
         strategies: What red teamers tried, and how it went.
         trees: What measurement trees came to.
-        standings: How the applications stand to each other on each tree.
+        standings: How the applications are to each other on each tree.
         judge_diagnostics: Behaviour of judges.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
         responses: What testers answered after their sessions, a questionnaire and level each.
@@ -210,7 +210,7 @@ class Findings:
 
 
 class ClaimStanding(StrEnum):
-    """Where a claim stands after a run."""
+    """State of a claim after a run."""
 
     SUPPORTED = "supported"
     """Its scripts' dialogues were labelled and none of them is a defect."""
@@ -224,12 +224,12 @@ class ClaimStanding(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimTest:
-    """One claim held against the labels of one annotator.
+    """One claim compared with the labels of one annotator.
 
     Attributes:
         application: Name of the application that makes the claim.
         claim: The claim.
-        standing: Where it stands.
+        standing: Its state.
         guideline: Name of the guideline whose rule decides; empty where none does.
         rule: Name of the defect rule; likewise.
         annotator: Whose labels; `reference` for final labels, empty where none decide.

@@ -116,7 +116,7 @@ class EstimateSubject:
         scenario: Scenario that the estimate is split by.
         annotator_group: Group of people, by their own description, whose labels are used.
         n_people: People behind an estimate over many; count.
-        is_human_ceiling: Whether it is the agreement of people that a judge is held against.
+        is_human_ceiling: Whether it is the agreement of people that a judge is compared with.
         attempt: Name of the injection that was tried on a judge; `all` for all together.
         repetition: How a judge read the same dialogues again, in words.
     """
@@ -149,7 +149,7 @@ class EstimateSubject:
 
     @property
     def authority(self) -> str:
-        """Name of the first of a pair, which the second is held against; empty where there is no pair."""
+        """Name of the first of a pair, which the second is compared with; empty where there is no pair."""
         return self.annotators[0] if len(self.annotators) == 2 else ""
 
     @property

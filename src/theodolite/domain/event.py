@@ -141,11 +141,11 @@ class BreakRule:
     most_severe: int = 0
 
     def is_due(self, exposure: Exposure) -> bool:
-        """Tell whether the person is to be reminded of a break now."""
+        """Return whether the person is to be reminded of a break now."""
         return bool(self.every_min) and exposure.since_break_min >= self.every_min
 
     def is_enough(self, exposure: Exposure) -> bool:
-        """Tell whether the person has met as much as anybody should."""
+        """Return whether the person has met as much as anybody should."""
         over_time = bool(self.most_min) and exposure.minutes >= self.most_min
         return over_time or (bool(self.most_severe) and exposure.severe >= self.most_severe)
 

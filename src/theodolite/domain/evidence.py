@@ -398,7 +398,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedArchive:
-    """Records that stand in lists, as tests and scripts make them.
+    """Records that are in lists, as tests and scripts make them.
 
     Attributes:
         sessions: Every planned session.

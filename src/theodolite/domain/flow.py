@@ -25,7 +25,7 @@ CONTENT_FILTER = "content_filter"
 
 
 FILTERED_TEXT = "(The application's own filter withheld this reply.)"
-"""What stands in a dialogue in place of a reply that a filter withheld: a refusal, not a failure."""
+"""What is in a dialogue in place of a reply that a filter withheld: a refusal, not a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

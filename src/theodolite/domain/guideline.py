@@ -69,7 +69,7 @@ class DefectRule:
         return self.test.text
 
     def is_defect(self, value: str, scale: Scale) -> bool:
-        """Tell whether an answer is a defect.
+        """Return whether an answer is a defect.
 
         Args:
             value: The answer; a point of `scale`.
@@ -82,7 +82,7 @@ class DefectRule:
         return self.test.holds(value, scale)
 
     def applies_to(self, groups: Mapping[str, str]) -> bool:
-        """Tell whether a dialogue of these groups is judged by this rule."""
+        """Return whether a dialogue of these groups is judged by this rule."""
         return all(groups.get(name) == value for name, value in self.among.items())
 
 
@@ -117,7 +117,7 @@ class Guideline:
         examples: Few-shot examples.
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
         origin: Where its words come from.
-        guidance: How it is to be applied, note by note, beside what stands at single questions.
+        guidance: How it is to be applied, note by note, beside what is at single questions.
         needs_context: Whether annotators compare the dialogue with source material; no part of its identity.
     """
 

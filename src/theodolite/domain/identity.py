@@ -232,7 +232,7 @@ def version_and_text(record: Record) -> tuple[str, str]:
 
 @cache
 def _beginning(kind: type) -> bytes:
-    """Return what stands before the content of a record where its hash is taken, as `digest` would put it."""
+    """Return what is before the content of a record where its hash is taken, as `digest` would put it."""
     return _apart(type_name(kind), str(FORMAT))
 
 

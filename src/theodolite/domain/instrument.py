@@ -55,7 +55,7 @@ class Operator(StrEnum):
     ONE_OF = "in"
 
     def compares(self, number: float, limits: Sequence[float]) -> bool:
-        """Tell whether a number meets the comparison with one limit, or with several for `in`."""
+        """Return whether a number meets the comparison with one limit, or with several for `in`."""
         if self in {Operator.EQUAL, Operator.ONE_OF, Operator.UNEQUAL}:
             return (number in limits) != (self is Operator.UNEQUAL)
         return {
@@ -153,7 +153,7 @@ class Scale:
         return self.kind is ScaleKind.NUMBERS
 
     def admits(self, value: str) -> bool:
-        """Tell whether a value is a point of this scale."""
+        """Return whether a value is a point of this scale."""
         if self.kind is ScaleKind.DECIMALS:
             number = decimal_of(value)
             return number is not None and (self.lowest or 0) <= number <= (self.highest or 0)
@@ -162,7 +162,7 @@ class Scale:
     def matched(self, written: str) -> str | None:
         """Return the point of this scale that a text equals; None where it equals none.
 
-        A text equals a point as it stands, as the same number, or without regard to case; where two labels differ
+        A text equals a point as it is, as the same number, or without regard to case; where two labels differ
         in case alone, only the exact one does. True and false mean yes and no where the scale has these two. ADR-0051.
 
         Example:
@@ -216,7 +216,7 @@ class Condition:
         return f"{self.question} {self.operator.value} {self.values[0]}"
 
     def holds(self, value: str, scale: Scale) -> bool:
-        """Tell whether an answer meets the condition.
+        """Return whether an answer meets the condition.
 
         Args:
             value: The answer; a point of `scale`.
@@ -254,7 +254,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemplar:
-    """An example that stands beside a question: what was said, and how it is answered.
+    """An example that is beside a question: what was said, and how it is answered.
 
     Attributes:
         text: What was said.

@@ -226,11 +226,11 @@ class ScoreColumns(Sequence[Score]):
         return local_time.astimezone(zone) if zone is not None else local_time.replace(tzinfo=None)
 
     def is_anchor(self, row: int) -> bool:
-        """Tell whether a score is about an anchor."""
+        """Return whether a score is about an anchor."""
         return bool(self.flags[row] & _ANCHOR)
 
     def is_repeat(self, row: int) -> bool:
-        """Tell whether a score publishes an earlier measurement again."""
+        """Return whether a score publishes an earlier measurement again."""
         return bool(self.flags[row] & _REPEAT)
 
     @property
@@ -256,7 +256,7 @@ class ScoreColumns(Sequence[Score]):
         return self.outcome.count(_CODES[outcome])
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether another sequence holds equal scores in the same order."""
+        """Return whether another sequence holds equal scores in the same order."""
         if not isinstance(other, Sequence) or len(other) != len(self):
             return NotImplemented if not isinstance(other, Sequence) else False
         return all(one == two for one, two in zip(self, other, strict=True))
@@ -514,7 +514,7 @@ class Stretch:
         level: Mean score; points of the scale, None where there is none.
         rate: Defect rate over sessions, valid at every look.
         over_limit: Whether the rate is above the limit (True), below it (False), or neither is shown (None).
-        baseline: Defect rate that alarms are held against; fraction, None where there is no rule.
+        baseline: Defect rate that alarms are compared with; fraction, None where there is no rule.
         detectable: Rises of the defect rate that are found within some numbers of scores; empty without a rule.
         windows: Metrics of its rolling windows.
         latest: Profile of its latest window, or why there is none.
@@ -557,7 +557,7 @@ class AnchorCheck:
         batch: Run or sitting.
         position: Place of its last anchor in the whole history.
         at: When; None where the history has no times.
-        span: Latest sittings that are held against as many first ones; count.
+        span: Latest sittings that are compared with as many first ones; count.
         n: Anchors scored in all of them; count.
         n_lower: Of these, scored lower than at first; count.
         n_higher: Of these, scored higher than at first; count.

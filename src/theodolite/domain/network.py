@@ -144,7 +144,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def names_secret(key: str) -> bool:
-    """Tell whether a key of this name is likely to hold a secret.
+    """Return whether a key of this name is likely to hold a secret.
 
     Example:
         >>> [names_secret(key) for key in ("key", "api_key", "X-Api-Key", "keywords")]
@@ -154,7 +154,7 @@ def names_secret(key: str) -> bool:
 
 
 def is_key_header(name: str) -> bool:
-    """Tell whether a header of this name carries a key.
+    """Return whether a header of this name carries a key.
 
     Example:
         >>> [is_key_header(name) for name in ("X-Api-Key", "Authorization", "Cookie", "Accept")]
@@ -164,7 +164,7 @@ def is_key_header(name: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Tell whether a value holds a long run of letters and digits, which no word and no date is."""
+    """Return whether a value holds a long run of letters and digits, which no word and no date is."""
     return any(not run.isalpha() and not run.isdigit() for run in _RUN.findall(value))
 
 
@@ -180,12 +180,12 @@ def strike_out(text: str) -> str:
 
 
 def holds_secret(text: str) -> bool:
-    """Tell whether something in the text looks like a secret."""
+    """Return whether something in the text looks like a secret."""
     return _SHAPES.search(text) is not None or any(_is_random(match[2]) for match in _QUERY.finditer(text))
 
 
 def is_variable_name(text: str) -> bool:
-    """Tell whether the text can be the name of an environment variable and not a key itself.
+    """Return whether the text can be the name of an environment variable and not a key itself.
 
     A long word without underscore that mixes letters and digits is taken for a key.
     """

@@ -188,7 +188,7 @@ class Sessions(Protocol):
 
 
 class ListedSessions:
-    """Sessions that stand in a list."""
+    """Sessions that are in a list."""
 
     __slots__ = ("_listed", "_places")
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class RunState(StrEnum):
-    """Where a run stands."""
+    """Where a run is."""
 
     UNFINISHED = "unfinished"
     FINISHED = "finished"
@@ -23,7 +23,7 @@ class UnitKind(StrEnum):
 
 
 class UnitState(StrEnum):
-    """Where a unit of work stands."""
+    """Where a unit of work is."""
 
     WAITING = "waiting"
     LEASED = "leased"
@@ -46,7 +46,7 @@ class Unit:
         application: Name of the application.
         subject: For annotations, the key of the dialogue; else empty.
         annotator: For annotations, the name of the annotator; else empty.
-        state: Where it stands.
+        state: Its state.
         tries: Times that it was begun; count.
     """
 
@@ -85,7 +85,7 @@ class Run:
         study: Name of the study.
         study_version: Content hash of the study.
         plan_version: Content hash of the plan.
-        state: Where it stands.
+        state: Its state.
         started: When it began; UTC.
         finished: When it ended; UTC, None while it goes on.
     """

@@ -11,7 +11,7 @@ from theodolite.domain.errors import InputError
 
 
 class SessionState(StrEnum):
-    """Where a session stands."""
+    """Where a session is."""
 
     WAITING = "waiting"
     ACTIVE = "active"
@@ -92,7 +92,7 @@ class Session:
         place: Place among the sessions of the slot, from 0.
         stratum: Stratum that the slot belongs to.
         alias: What the person knows the application by, e.g. `Application K`.
-        state: Where it stands.
+        state: Its state.
         clock: How long it has taken.
         task_done: Whether the person says that the task was completed; None while not said.
         brought: Whether it took place elsewhere, and its dialogue came in from a file.

@@ -78,7 +78,7 @@ class ShownOrder:
     Attributes:
         row: Which order of the questions, from 1, of `rows`; 0 where questions are not varied.
         rows: Orders of the questions; count, 0 where they are not varied.
-        options: Whether named answers stand in reverse; None where that is not varied.
+        options: Whether named answers are in reverse; None where that is not varied.
         turns: Whether the last turn is asked about first; None likewise.
         dialogues: Whether the annotator meets the queue from its end; None likewise.
     """
@@ -213,5 +213,5 @@ def _row(items: Sequence[T], order: ShownOrder) -> Sequence[T]:
 
 
 def labels_reversed(reading: int) -> bool:
-    """Tell whether a judge's reading of a number, from 1, shows the labels in reverse: every second one does."""
+    """Return whether a judge's reading of a number, from 1, shows the labels in reverse: every second one does."""
     return reading % 2 == 0

@@ -80,7 +80,7 @@ class CallsSoFar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Where a run stands at one moment.
+    """Progress of a run at one moment.
 
     Attributes:
         run: The run.

@@ -29,7 +29,7 @@ class Sampling:
     """How many dialogues, and which.
 
     Attributes:
-        seed: Every draw hangs on it.
+        seed: Every draw depends on it.
         dialogues: Dialogues with each application; None means one for each persona or script in each scenario.
         repeats: Repetitions of each persona or script where `dialogues` is None; count.
     """
@@ -69,7 +69,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The recorded final labels that rates and judges are held against.
+    """The recorded final labels that rates and judges are compared with.
 
     Attributes:
         column: Name of the column of the recorded file.
@@ -109,7 +109,7 @@ class Study:
         event: When and how people take part, where they do.
         trees: Measurement trees that the answers are summed up by.
         corrections: How judges' numbers are corrected by what people found, where it is said.
-        schemas: Schemas that people annotate by; their guidelines stand among the guidelines too.
+        schemas: Schemas that people annotate by; their guidelines are among the guidelines too.
         questionnaires: What testers are asked after a session.
         annotator_attributes: What the study says of its annotators: attribute to annotator to group.
         preregistered: What its series published before it began; None where nothing is written down.
@@ -229,7 +229,7 @@ class Study:
         return Scenario(name=name) if match is None else match
 
     def asks(self, guideline: str, scenario: str) -> bool:
-        """Tell whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all.
+        """Return whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all.
 
         The categories of a schema are the same for all scenarios and levels.
         """
@@ -237,7 +237,7 @@ class Study:
         return not named or guideline in named or guideline in self.categories
 
     def labelled_by(self, dialogue: Dialogue, guideline: str = "") -> bool:
-        """Tell whether a dialogue is labelled by a guideline; by any where none is named."""
+        """Return whether a dialogue is labelled by a guideline; by any where none is named."""
         return not guideline or self.asks(guideline, dialogue.scenario)
 
     def application_version(self, name: str) -> str:

@@ -78,7 +78,7 @@ def spent_text(microusd: float, n_calls: int, n_unpriced: int) -> str:
 
 
 BLOCK = "\N{FULL BLOCK}"
-"""What stands in place of each hidden character, so that lengths and places stay."""
+"""What is in place of each hidden character, so that lengths and places stay."""
 
 
 def blocked(text: str, start: int, end: int) -> str:
@@ -97,7 +97,7 @@ _TAG = re.compile(r"[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d
 
 
 def is_tag(text: str) -> bool:
-    """Tell whether a text is formed as a language tag is, e.g. `de`, `pt-BR` or `zh-Hant`."""
+    """Return whether a text is formed as a language tag is, e.g. `de`, `pt-BR` or `zh-Hant`."""
     return bool(_TAG.fullmatch(text))
 
 

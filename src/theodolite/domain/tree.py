@@ -144,7 +144,7 @@ class AnswersNode:
 
     @property
     def children(self) -> tuple[str, ...]:
-        """Names of the nodes below: none, for what lies below are answers."""
+        """Names of the nodes below: none, for what is below are answers."""
         return ()
 
 
@@ -203,7 +203,7 @@ class CollapseNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryNode:
-    """A summary of what lies below.
+    """A summary of what is below.
 
     Attributes:
         name: Name of the node.
@@ -244,7 +244,7 @@ class Dimension:
         definition: What it is.
         risks: Names of the risks that belong to it.
         metrics: What is measured for it, in words.
-        criteria: What its values are held against, in words.
+        criteria: What its values are compared with, in words.
         crosswalk: Questions that tell about it, as `instrument.question`, with their weight.
         unasked: Entries of its crosswalk that the study does not ask.
     """
@@ -338,7 +338,7 @@ class TreeDesign:
 
     @property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
-        """Name of each node to the nodes that it lies below; empty for roots."""
+        """Name of each node to the nodes that it is below; empty for roots."""
         above_by_node: dict[str, list[str]] = {node.name: [] for node in self.nodes}
         for node in self.nodes:
             for child in node.children:
@@ -348,7 +348,7 @@ class TreeDesign:
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """Names of the nodes that lie below no other."""
+        """Names of the nodes that are below no other."""
         return tuple(name for name, above in self.parents.items() if not above)
 
     @property
@@ -363,7 +363,7 @@ class TreeDesign:
         return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about="", views=()))
 
     def upwards(self) -> tuple[TreeNode, ...]:
-        """Return the nodes so that each stands behind all those below it.
+        """Return the nodes so that each is behind all those below it.
 
         Raises:
             InputError: If the design has a cycle.
@@ -378,7 +378,7 @@ class TreeDesign:
         """Return the same tree with one parent for each node: nodes with several parents are repeated.
 
         The first copy of a node keeps its name; later ones carry the name of their parent.
-        Every node keeps its value, because a value depends only on what lies below it.
+        Every node keeps its value, because a value depends only on what is below it.
 
         Raises:
             InputError: If the design has a cycle, or the expanded tree has more than `MOST_NODES` nodes.
@@ -446,7 +446,7 @@ def _without_words(node: TreeNode) -> TreeNode:
 
 
 def _below_first(design: TreeDesign, start: str, done: Mapping[str, TreeNode]) -> Iterator[TreeNode]:
-    """Yield a node behind all that lies below it, without recursion: trees may be deep."""
+    """Yield a node behind all that is below it, without recursion: trees may be deep."""
     path: dict[str, Iterator[str]] = {}
     yielded: set[str] = set()
     waiting = [start]

@@ -16,7 +16,7 @@ class NodeFinding:
     Attributes:
         node: Name of the node.
         result: The number, or why there is none.
-        outcomes: What became of the answers that lie below it, each counted once; counts.
+        outcomes: What became of the answers that are below it, each counted once; counts.
         n_dialogues: Dialogues that have an answer below it; count.
         dialogues: Labels of these dialogues; empty where nobody asked for them.
         raised: Labels of those that lift it: held alone, each would bring the node above the lowest value.
@@ -228,7 +228,7 @@ class TreeComparison:
         differences: Node by node.
         lower: Nodes at which the first is lower.
         higher: Nodes at which the first is higher.
-        warnings: Why they stand side by side only; empty where they may be compared.
+        warnings: Why they are side by side only; empty where they may be compared.
         n_pairs: Clusters of dialogues that both trees have, so that chance moves both alike; count.
     """
 
@@ -244,7 +244,7 @@ class TreeComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeStanding:
-    """How a study's applications stand to each other on one tree: a partial order and views, no ranking.
+    """How a study's applications are to each other on one tree: a partial order and views, no ranking.
 
     Attributes:
         tree: Name of the tree.

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 FREE_TEXT = "text"
-"""What stands in place of a scale where a question is answered in free text."""
+"""What is in place of a scale where a question is answered in free text."""
 
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -65,7 +65,7 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
     """Return the design that a plain form describes; what it means is checked elsewhere.
 
     Args:
-        plain: As it stands in a file; see `docs/reference/tree-file.md`.
+        plain: As it is in a file; see `docs/reference/tree-file.md`.
 
     Raises:
         InputError: If it is no design; `faults` has everything that is wrong.
@@ -499,7 +499,7 @@ def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | Non
 
     Args:
         file: The design and the leaves.
-        nodes: Application to what its nodes came to, to stand beside the leaves; readers compute it anew.
+        nodes: Application to what its nodes came to, to be beside the leaves; readers compute it again.
     """
     sets: list[Json] = []
     for leaf_set in file.sets:

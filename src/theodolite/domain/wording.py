@@ -20,7 +20,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.study_parts import SensitiveTopic, Translation
 
 Key: TypeAlias = tuple[str, ...]
-"""Where a text stands, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
+"""Where a text is, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
 
 TITLE, CONSENT, WARNING, SCREENING = ("title",), ("consent",), ("warning",), ("screening",)
 """Parts of a study that there is one of; what people may meet is told with its topics, as one text."""

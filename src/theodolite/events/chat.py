@@ -178,7 +178,7 @@ class ReplyManager:
 
         Args:
             store: Returns the store.
-            clock: Tells the time.
+            clock: Returns the current time.
             prepare: Called in the thread of the store before anything else.
             observer: Receives the calls for metrics, logs and traces; None for nobody.
         """

@@ -45,7 +45,7 @@ class EventContext:
         plan: The same study fully drawn.
         run: The run that dialogues of participants join.
         store: The database of the workspace.
-        clock: Tells the time.
+        clock: Returns the current time.
         searches: Search over the corpus of each scenario, by name of the scenario.
         keeps_hours: Whether the schedule of the study is enforced; not if the event was opened
             ahead of it, for example for a rehearsal.

@@ -261,7 +261,7 @@ def time_left_s(study: Study, session: Session, hours: Hours, now: datetime) -> 
 
 
 def is_abandoned(study: Study, session: Session, hours: Hours, now: datetime) -> bool:
-    """Tell whether a session is active although its time was up a while ago, so that no prompt can follow."""
+    """Return whether a session is active although its time was up a while ago, so that no prompt can follow."""
     return session.state is SessionState.ACTIVE and time_left_s(study, session, hours, now - GRACE) == 0
 
 
@@ -303,5 +303,5 @@ def started_order(session: Session) -> tuple[float, int]:
 
 
 def has_response(dialogue: LiveDialogue) -> bool:
-    """Tell whether a dialogue has any response; a partial one counts."""
+    """Return whether a dialogue has any response; a partial one counts."""
     return any(turn.is_answered or (turn.is_under_way and turn.response) for turn in dialogue.turns)

@@ -262,7 +262,7 @@ def end_session(
 
 
 def is_session_abandoned(event: EventContext, session: Session) -> bool:
-    """Tell whether a session is active although its time was up a while ago.
+    """Return whether a session is active although its time was up a while ago.
 
     Args:
         event: The event in the release for which the session was created.
@@ -530,7 +530,7 @@ def exposure_of(event: EventContext, participant: str) -> Exposure:
 
 
 def is_limit_reached(event: EventContext, participant: str) -> bool:
-    """Tell whether a participant has reached the exposure limit of the study."""
+    """Return whether a participant has reached the exposure limit of the study."""
     rule = event.study.event.breaks if event.study.event else BreakRule()
     return (bool(rule.most_min) or bool(rule.most_severe)) and rule.is_enough(exposure_of(event, participant))
 

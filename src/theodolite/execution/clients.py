@@ -180,7 +180,7 @@ def _is_stateful(kind: type) -> bool:
 
 @cache
 def _admits(kind: type) -> bool:
-    """Tell whether applications of a type bound their sessions."""
+    """Return whether applications of a type bound their sessions."""
     return issubclass(kind, Admitting)
 
 

@@ -235,7 +235,7 @@ class StopConditions:
                 await self._lease_part(self.limits, Spending())
 
     def forget_allowance(self) -> None:
-        """Lease a part of the budget anew before the next call."""
+        """Lease a part of the budget again before the next call."""
         self._allowance = None
 
     def _cost(self, request: Request, reply: Reply) -> Spending:

@@ -115,7 +115,7 @@ def api_error_in(payload: Any) -> ApiError | None:
 
 
 def _words(said: Any, depth: int = _DEPTH) -> str:
-    """Return what is said, wherever it stands; of a list of faults each with its place."""
+    """Return what is said, wherever it is; of a list of faults each with its place."""
     if isinstance(said, str):
         return said
     if not depth:
@@ -546,7 +546,7 @@ async def retry(
         attempt: Makes one try; is told how many seconds attempts and pauses have taken so far, and
             returns how it ended and how many seconds it took, waiting for its turn not counted.
         retry_policy: Bounds of the call.
-        clock: Tells the time and waits between tries.
+        clock: Returns the current time and waits between tries.
         key: Tells what makes this call different from others; asked for only where a try failed.
 
     Returns:

@@ -79,7 +79,7 @@ def open_model(
     Args:
         endpoint: What the study says about it.
         environ: Environment variables, for the key.
-        clock: Tells the time and waits between tries.
+        clock: Returns the current time and waits between tries.
         accounts: Shared with other models; one of its own unless given.
         caching: How replies are kept; None for not at all.
         folder: The study's folder, for files of certificates.
@@ -195,7 +195,7 @@ def open_application(
         recordings: Recorded dialogues of all applications.
         folder: The study's folder.
         environ: Environment variables, for the key.
-        clock: Tells the time and waits between tries.
+        clock: Returns the current time and waits between tries.
         accounts: Shared with models; one of its own unless given.
         workspace: Folder of the workspace, for logs and environments of applications that are code.
         changed: Returns which file of the application's code differs from the version that the study
@@ -240,7 +240,7 @@ def open_labeller(
         annotator: What the study says about it.
         folder: The study's folder.
         environ: Environment variables, of which the function sees the usual ones and those that it names.
-        clock: Tells the time.
+        clock: Returns the current time.
         workspace: Folder of the workspace, for the log; None for no log.
 
     Raises:

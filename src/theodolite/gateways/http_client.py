@@ -136,7 +136,7 @@ class HttpClient:
         Args:
             endpoint: Name of the model or application in the study.
             secret: The key, sent as bearer token.
-            clock: Tells the time and waits between tries.
+            clock: Returns the current time and waits between tries.
             retry_policy: Bounds of a call.
             parallel: Calls in flight at most; count.
             rate_limiter: Says when an attempt may begin: limits shared with others, limits per minute.
@@ -189,7 +189,7 @@ class HttpClient:
         return await self._rate_limiter.wait_s(http_request.tokens)
 
     async def close(self) -> None:
-        """Let go of the connections; a later call opens new ones."""
+        """Close the connections; a later call opens new ones."""
         lines, self._lines = self._lines, None
         if lines is not None and not lines.loop.is_closed():
             await lines.transport.close()

@@ -55,7 +55,7 @@ _REFUSED_6 = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Tell whether a numeric address can be met in the public network; other texts are no addresses."""
+    """Return whether a numeric address can be met in the public network; other texts are no addresses."""
     try:
         met = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -178,7 +178,7 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
     """Return how calls to one endpoint leave this machine.
 
     Calls to a host that must be public are direct: a proxy would look the name up
-    itself, and might reach what stands behind our own walls. They also present no
+    itself, and might reach what is behind our own walls. They also present no
     certificate of the environment, which names the operator.
 
     Args:
@@ -253,7 +253,7 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
 
 
 def _names(entry: str, address: WebAddress) -> bool:
-    """Tell whether an entry such as `*`, `.example.org`, `host:8000` or `10.0.0.0/8` covers an address."""
+    """Return whether an entry such as `*`, `.example.org`, `host:8000` or `10.0.0.0/8` covers an address."""
     if entry == "*":
         return True
     host = _network(address.host)

@@ -175,7 +175,7 @@ class LimitLog:
     """One small file: a moment in seconds since 1970 and a count of calls.
 
     Attributes:
-        noted: What stands there; 0 where nothing does.
+        noted: What is there; 0 where nothing does.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
@@ -260,7 +260,7 @@ class SlotPool:
         """Have all slots free.
 
         Args:
-            clock: Tells the time.
+            clock: Returns the current time.
             parallel: Calls in flight at most; count.
             start: Calls in flight at most at first, where no log knows better; count.
             most_at_first: Calls in flight at most at first, whatever the log knows; count, None for no bound.
@@ -307,7 +307,7 @@ class SlotPool:
         self._wake()
 
     def forget_lease(self) -> None:
-        """Lease anew before the next call."""
+        """Lease again before the next call."""
         self._is_used = self._is_leased = False
 
     @property
@@ -378,7 +378,7 @@ class SlotPools:
         """Know of none yet.
 
         Args:
-            clock: Tells the time.
+            clock: Returns the current time.
             folder: Where what each account bears is remembered; None to forget it.
             limits: Shares limits with other workers; None for limits of this process alone.
         """
@@ -471,7 +471,7 @@ class RateLimiter:
 
         Args:
             account: Hands out slots.
-            clock: Tells the time and waits.
+            clock: Returns the current time and waits.
             window: Limits per minute; None for none.
         """
         self._account = account

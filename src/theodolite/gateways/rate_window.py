@@ -199,7 +199,7 @@ class SharedWindow:
 
         Args:
             limits: Leases blocks.
-            clock: Tells the time of this process.
+            clock: Returns the current time of this process.
             key: Hash of host, name of the key and model.
         """
         self._limits = limits

@@ -15,7 +15,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.network import strike_out
 
 STRUCK = "***"
-"""What stands in the place of a key."""
+"""What is in the place of a key."""
 
 _SHORTEST_SECRET = 6
 """Characters from which on a text of the credentials is taken for a secret; shorter ones are words."""
@@ -37,7 +37,7 @@ _KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 BEARER_HEADER = "Authorization"
-"""Header in which a key stands as bearer token; in any other it stands alone."""
+"""Header in which a key is as bearer token; in any other it is alone."""
 
 
 class Secret:
@@ -116,7 +116,7 @@ _LONGEST_LINE = 500
 
 
 class StruckPieces:
-    """Hands somebody else's text on as it comes, without a key that stands in it, also where pieces cut it in two."""
+    """Hands somebody else's text on as it comes, without a key that is in it, also where pieces cut it in two."""
 
     def __init__(self, secret: Secret, hear: Callable[[str], None]) -> None:
         """Begin with nothing held back."""
@@ -180,7 +180,7 @@ class Credentials:
         return copy.deepcopy(self._auth)
 
     def strike(self, text: str) -> str:
-        """Return an application's text, whole, without the keys; a scenario's or a model's name may stand there too."""
+        """Return an application's text, whole, without the keys; a scenario's or a model's name may be there too."""
         return _without(self._keys, text)
 
     def scrub(self, words: str) -> str:

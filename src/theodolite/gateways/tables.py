@@ -22,7 +22,7 @@ Rows = tuple[tuple[str, ...], list[dict[str, str]]]
 
 
 def is_database(place: str) -> bool:
-    """Tell whether a place names a database and not a file.
+    """Return whether a place names a database and not a file.
 
     Example:
         >>> is_database("sqlite:///scores.db"), is_database("scores.csv")

@@ -223,7 +223,7 @@ _SYSTEMS_KEPT = 64
 class PromptedModelApplication:
     """A model, its system prompt and its context files, taken as one application.
 
-    Context files belong to the application: they stand in the slot, before the
+    Context files belong to the application: they are in the slot, before the
     scenario's source material, or at the end where the prompt has no slot. The
     scenario's material goes into a slot only; a prompt without one never sees it.
     """
@@ -252,7 +252,7 @@ class PromptedModelApplication:
 
         Raises:
             GatewayError: If no reply came; the subclass says why. Its endpoint is
-                the model, which may stand behind other applications too.
+                the model, which may be behind other applications too.
             TemplateError: If the system prompt cannot be filled.
         """
         del session  # the whole dialogue is sent each time

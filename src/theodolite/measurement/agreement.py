@@ -42,7 +42,7 @@ def exact_agreement(
 ) -> Estimate | Undefined:
     """Estimate the share of units to which two annotators give the same label.
 
-    The level of chance stands beside it, since it can be high: what two
+    The level of chance is beside it, since it can be high: what two
     unrelated annotators would reach who use the labels as often as these two.
 
     Args:
@@ -125,7 +125,7 @@ def relaxed_agreement(
 
 
 def _positions(a: Sequence[Label], b: Sequence[Label], categories: Sequence[Label] | None) -> list[tuple[float, float]]:
-    """Return where on the scale the pairs of labels stand; scale points."""
+    """Return where on the scale the pairs of labels are; scale points."""
     if categories is not None:
         pairs, points = paired(a, b), scale_points(categories)
         check_labels(pairs, points)

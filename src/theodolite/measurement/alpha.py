@@ -30,7 +30,7 @@ MOST_POINTS: Final = 500
 """Distinct values up to which the table of coincidences is a sensible size."""
 
 AT_ONCE: Final = 500_000
-"""Numbers held at once while units are left out or drawn anew."""
+"""Numbers held at once while units are left out or drawn again."""
 
 
 def krippendorff_alpha(
@@ -278,7 +278,7 @@ def _jackknife_error(units: _Histograms, scale: str) -> float:
 
 
 def _bootstrap(units: _Histograms, scale: str, *, replicates: int, seed: int) -> Floats:
-    """Return alpha of units or clusters drawn anew, without draws that have none."""
+    """Return alpha of units or clusters drawn again, without draws that have none."""
     rng = np.random.default_rng(seed)
     n = units.n_clusters
     shares = np.full(n, 1.0 / n) if units.clustered else units.times[0] / n

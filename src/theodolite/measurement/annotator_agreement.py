@@ -80,7 +80,7 @@ def question_agreement(category: str, question: Question, columns: AnswerArrays)
 def self_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
     """Return the agreement of people with themselves when they label the same unit again.
 
-    Each person's answers to one unit are held against each other, never against other people's.
+    Each person's answers to one unit are compared with each other, never against other people's.
 
     Args:
         category: Name of the category.
@@ -140,7 +140,7 @@ def model_agreements(question: Question, columns: AnswerArrays, models: Collecti
 def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -> BesidePeople:
     """Return the agreement of a judge with people on one question.
 
-    Each person's label is held against the judge's on the same unit; the pairs of
+    Each person's label is compared with the judge's on the same unit; the pairs of
     a dialogue resemble each other and are drawn together. The share of people's
     labels that equal the judge's is taken of each dialogue first.
 
@@ -332,7 +332,7 @@ def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]
     """Return the labels of every unit that two or more people labelled, the most divided first.
 
     Divided by how many of its labels are not its most frequent one; units that are
-    equally divided stand in the order of their dialogues.
+    equally divided are in the order of their dialogues.
 
     Args:
         question: The question.

@@ -276,7 +276,7 @@ def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confide
 
 
 def non_inferiority(difference: Estimate, margin: float, *, better: Direction = "lower") -> bool | None:
-    """Tell whether the second is no worse than the first by a margin or more.
+    """Return whether the second is no worse than the first by a margin or more.
 
     "Not significantly worse" says nothing where data are few; this asks whether
     the interval rules the margin out.
@@ -651,7 +651,7 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
 
 
 def _drawn_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
-    """Return the share of arrangements, the one that was found included, that lie as far apart."""
+    """Return the share of arrangements, the one that was found included, that are as far apart."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     drawn = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
     n_apart = sum(1 for one in drawn if one >= found - 1e-9)

@@ -289,7 +289,7 @@ def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: f
         arl: Average run length wanted; observations.
 
     Raises:
-        InputError: If a score lies outside 0..1, the baseline is no fraction, or `arl` is below 1.
+        InputError: If a score is outside 0..1, the baseline is no fraction, or `arl` is below 1.
 
     Example:
         >>> found = level_detector([0.1] * 50 + [0.8] * 20, baseline=0.2, arl=1000)
@@ -429,11 +429,11 @@ class ScanAlarm:
 def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ...]:
     """Compare the latest windows with those of the good times, again and again.
 
-    For every window and each span, the latest windows are held against the
+    For every window and each span, the latest windows are compared with the
     reference by the rank sum, whose exact distribution given ties is used. If
     nothing changed, all windows are exchangeable, so each comparison alarms with
     its own small probability whatever the others do; their sum bounds the false
-    alarms: n / `arl` within n windows. After an alarm the spans fill up anew.
+    alarms: n / `arl` within n windows. After an alarm the spans fill up again.
 
     Order metrics of windows take few values and have no useful likelihood; ranks
     need none, and high values need not be likely in the good times.
@@ -468,7 +468,7 @@ def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ..
 
 
 def _worth_a_look(reference: Floats, values: Floats, span: int) -> Flags:
-    """Return for each end whether the rank sum of the `span` windows before it lies far enough above its mean.
+    """Return for each end whether the rank sum of the `span` windows before it is far enough above its mean.
 
     The rank sum is the sum of how many reference windows each one exceeds, plus
     a constant; its variance needs the counts of equal values. Both are running

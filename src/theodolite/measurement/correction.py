@@ -299,7 +299,7 @@ def _joint(
 def _part_of(
     flagged: Floats, masses: tuple[Floats, Floats], heaps: Strata, confidence: float, *, otherwise: str
 ) -> Estimate | Undefined:
-    """Return which part of what there is lies in the flagged heaps.
+    """Return which part of what there is is in the flagged heaps.
 
     Args:
         flagged: 1 for heaps that count, else 0.
@@ -348,7 +348,7 @@ def rogan_gladen_rate(
     Returns:
         Unit: fraction of dialogues, clipped to 0..1. `Undefined` when a count
         below a fraction is 0, the judge does no better than chance, or the whole
-        interval lies outside of 0..1: the calibration does not fit these dialogues.
+        interval is outside of 0..1: the calibration does not fit these dialogues.
 
     Raises:
         InputError: If a count is above what it is a part of.

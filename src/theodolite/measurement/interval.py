@@ -151,7 +151,7 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
 
 
 def rests_on_wilson(value: float, error: float) -> bool:
-    """Tell whether the data show too little variation for a standard error.
+    """Return whether the data show too little variation for a standard error.
 
     An error that is 0 on paper comes out as the root of a rounding error.
     """
@@ -252,7 +252,7 @@ class ClusteredShare:
         return sum(size * times for size, times in self.sizes)
 
     def quantile(self, fraction: float) -> float:
-        """Return the share below which this fraction of the probability lies."""
+        """Return the share below which this fraction of the probability is."""
         return float(np.sin(np.interp(fraction, self.mass, self.edges)) ** 2)
 
     def ends(self, confidence: float) -> tuple[float, float]:

@@ -225,7 +225,7 @@ class RatingTable:
         """Read a table from labels; `by_annotator` keeps everyone's use of the labels apart."""
         indicators = label_indicators(ratings, categories)
         table: Floats = indicators.sum(axis=0)
-        # Each annotator's labels, category by category, stand in one row a unit.
+        # Each annotator's labels, category by category, are in one row a unit.
         use = (
             np.moveaxis(indicators, 0, 1).reshape(indicators.shape[1], len(indicators) * indicators.shape[2])
             if by_annotator

@@ -76,7 +76,7 @@ def scale_points(categories: Sequence[Label]) -> tuple[str, ...]:
     """Return the points of a scale as texts.
 
     Raises:
-        InputError: If there are fewer than two, or one stands there twice.
+        InputError: If there are fewer than two, or one is there twice.
     """
     points = tuple(str(label_text(category)) for category in categories)
     if len(points) < 2 or len(set(points)) < len(points):
@@ -209,7 +209,7 @@ class ClusterSums:
     """The sums of each cluster from which a statistic is computed.
 
     Confusion matrices, coincidences and moments all are sums over units, so a
-    statistic without a cluster, or of clusters drawn anew, needs no second look
+    statistic without a cluster, or of clusters drawn again, needs no second look
     at the units.
 
     Attributes:
@@ -265,7 +265,7 @@ class ClusterSums:
         return math.sqrt(float(((without - without.mean()) ** 2).sum()) * (self.n - 1) / self.n)
 
     def bootstrap(self, statistic: Statistic, *, replicates: int, seed: int) -> Floats:
-        """Return the statistic of clusters drawn anew, shape (replicates,).
+        """Return the statistic of clusters drawn again, shape (replicates,).
 
         Args:
             statistic: From sums to values.
@@ -318,7 +318,7 @@ def refuse_infinite(column: Floats, name: str) -> None:
 
 
 def check_scale(scale: Scale | None, *columns: Floats) -> None:
-    """Reject a scale whose ends are in the wrong order, or that a score lies outside of.
+    """Reject a scale whose ends are in the wrong order, or that a score is outside of.
 
     Raises:
         InputError: If it does.
@@ -340,7 +340,7 @@ def ends_of_constant(value: float, sizes: Sequence[int], scale: Scale, confidenc
     """Return the ends of the interval of a mean where all values seen are the same.
 
     Units with another value may be as frequent as `zero_count_bound` allows
-    without one of them in the sample, and each lies within the scale.
+    without one of them in the sample, and each is within the scale.
 
     Args:
         value: The value of all units seen.

@@ -41,7 +41,7 @@ def watch_history(
 ) -> Watch:
     """Watch a history of scores for slips, disorder and drift of the judge.
 
-    Every application is watched on its own, and anew where the instrument
+    Every application is watched on its own, and again where the instrument
     changed: what moves at such a line is no news about the application. Within
     a stretch the first scores are the good times that later ones are held
     against. The detectors of a stretch share its false alarms: within n scores
@@ -216,7 +216,7 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
 
 
 SPANS = (1, 2, 4)
-"""Latest sittings that are held against as many first ones; counts."""
+"""Latest sittings that are compared with as many first ones; counts."""
 
 TESTS_PER_SESSION = 2 * len(SPANS)
 """Tests made at each sitting: for each span, whether scores moved, and whether they moved away from people's."""

@@ -58,7 +58,7 @@ def relevance_profile(
 
     Order metrics see order: slides, alternation, sequences that are stuck. They
     do not see level; eight fives and eight ones have the same three values. So
-    mean and defect share stand beside them, and what cannot be told is said.
+    mean and defect share are beside them, and what cannot be told is said.
 
     Args:
         scores: In order of time; None or NaN where one is missing. The missing
@@ -231,7 +231,7 @@ class Bands:
 
 
 def published_bands(pen_normalized: float, cin: int, lis: int, n: int) -> Bands:
-    """Return where three metrics stand in RELEVANCE's table.
+    """Return where three metrics are in RELEVANCE's table.
 
     The table reads PEN 0-.3, .4-.6, .7-1.0 for low, medium and high; CIN 0-4,
     5-9, 10-28; LIS 1-3, 4-5, 6-8. Its PEN ranges leave .3 to .4 and .6 to .7
@@ -366,7 +366,7 @@ class Null:
     seed: int
 
     def of(self, metric: Metric, observed: float) -> Chance:
-        """Return where a value stands among the values of all orders.
+        """Return where a value is among the values of all orders.
 
         Exact where all orders were enumerated. Otherwise the order that was
         found counts as one of the sample, so that no share is ever 0.
@@ -409,7 +409,7 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
 def chance_levels(
     scores: Floats, metrics: Mapping[str, tuple[Metric, float]], *, seed: int = 0
 ) -> dict[str, Chance | Undefined]:
-    """Return where each metric's value stands among all orders of the scores.
+    """Return where each metric's value is among all orders of the scores.
 
     Args:
         scores: Shape (n,).
@@ -423,7 +423,7 @@ def chance_levels(
 
 
 def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:
-    """Return where a count of inversions stands, by Mann and Kendall's test against trend.
+    """Return where a count of inversions is, by Mann and Kendall's test against trend.
 
     In closed form for any length: S = untied pairs - 2 * inversions has mean 0
     and variance (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over all orders, t the

@@ -320,7 +320,7 @@ def _errors(rows: _Rows, parameters: Floats) -> Floats:
         moved[index] = step * max(abs(float(parameters[index])), 1.0)
         change = rows.log_likelihood(parameters + moved)[1] - rows.log_likelihood(parameters - moved)[1]
         curvature[index] = change / (2.0 * moved[index])
-    # A tendency without variance lies on the edge, where there is no curvature to read.
+    # A tendency without variance is on the edge, where there is no curvature to read.
     used = np.abs(np.diag(curvature)) > 1e-8
     errors = np.full(size, np.nan)
     try:

@@ -111,7 +111,7 @@ def length_bias(
     """Estimate whether a judge's errors go with the length of what it judges.
 
     Longer dialogues may really be better or worse; so it is the judge's score
-    minus people's that is held against the length, not the score.
+    minus people's that is compared with the length, not the score.
 
     Args:
         scores: The judge's score of each unit (a verdict as 1 and 0); None = missing.
@@ -390,7 +390,7 @@ def order_effects(
         See `order_shift`. Sequences of decisions: Chen, Moskowitz, Shue (2016),
         Decision Making Under the Gambler's Fallacy, Quarterly Journal of
         Economics 131:1181-1242, doi:10.1093/qje/qjw017. Why an answer must not be
-        held against those that hold the one before: Miller, Sanjurjo (2018),
+        compared with those that hold the one before: Miller, Sanjurjo (2018),
         Surprised by the Hot Hand Fallacy?, Econometrica 86:2019-2047.
     """
     scored = _scored(guideline, question, columns)
@@ -429,7 +429,7 @@ def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
 
 
 def _ranks(values: Floats) -> _Scored:
-    """Return values as the share of all that lie below, equal ones counted half."""
+    """Return values as the share of all that are below, equal ones counted half."""
     has_value = np.flatnonzero(~np.isnan(values))
     numbers = np.full(len(values), np.nan)
     _, rank, counts = np.unique(values[has_value], return_inverse=True, return_counts=True)
@@ -462,7 +462,7 @@ def _ways_by_order(instrument: Instrument, question: Question, columns: AnswerAr
 
 
 def _is_later(instrument: Instrument, question: Question, order: ShownOrder) -> bool | None:
-    """Tell whether an order asks a question later than average; None in the middle."""
+    """Return whether an order asks a question later than average; None in the middle."""
     if not order.rows:
         return None
     positions = [
@@ -562,7 +562,7 @@ def order_shift(
     unit: str = "difference of shares of answers",
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate how far the mean of answers given the second way lies above that of the first way.
+    """Estimate how far the mean of answers given the second way is above that of the first way.
 
     The answers of one annotator resemble each other, and so do those about one
     dialogue; the error knows both. It is the sum of the squared errors over

@@ -284,7 +284,7 @@ def _design_effect(posterior: ClusteredShare, sizes: Clusters) -> float:
 
 
 def beta_below_half(a: float, b: float) -> float:
-    """Return the probability that a Beta(a, b) variable lies below one half.
+    """Return the probability that a Beta(a, b) variable is below one half.
 
     Args:
         a: First parameter; above 0.

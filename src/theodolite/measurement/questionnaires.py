@@ -201,7 +201,7 @@ class AnswerDescription:
         n: Answers; count.
         missing: People who gave none; count.
         median: The point up to which half of the answers lie; None where there is none.
-        lower_quartile: The point up to which a quarter lies; likewise.
+        lower_quartile: The point up to which a quarter is; likewise.
         upper_quartile: The point up to which three quarters lie; likewise.
         top_two: Share of answers on the highest points: two, unless another number was asked for.
     """
@@ -274,7 +274,7 @@ def describe_answers(
 
 
 def _point(counts: dict[str, int], n: int, share: float) -> str | None:
-    """Return the first point up to which at least this share of the answers lies."""
+    """Return the first point up to which at least this share of the answers is."""
     seen = 0
     for point, count in counts.items():
         seen += count

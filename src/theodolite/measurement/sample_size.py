@@ -235,7 +235,7 @@ def compare_sides(
 
     Two dialogues are a pair where the tester's side saw the same. Labels of
     different versions of a judge or guideline are no pair of measurements: such
-    rates stand side by side without a difference. Pairs of one cluster change
+    rates are side by side without a difference. Pairs of one cluster change
     together, so the interval and the test are those of clusters there. P-values
     are adjusted by Holm for all rates of one annotator.
 

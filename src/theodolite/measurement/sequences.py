@@ -116,7 +116,7 @@ class _Digit:
 
 
 def inversion_count(scores: Sequence[float]) -> int:
-    """Return how many pairs of scores stand in falling order.
+    """Return how many pairs of scores are in falling order.
 
     Equal scores are no inversion. Counted in O(n log n): digit by digit of the
     scores' ranks where there are few different scores, else by merging.
@@ -160,7 +160,7 @@ def _by_merging(rank: Whole) -> int:
     """Count the inversions between the halves of ever larger blocks.
 
     A block is sorted with a mark at the scores of its second half. A score of
-    the first half then stands as many places too late as there are lower scores
+    the first half then is as many places too late as there are lower scores
     in the second. Scores are put in one order for good (equal ones by time), and
     the last block is filled up with scores above all others, which adds nothing.
     """
@@ -303,7 +303,7 @@ def permutation_entropy(
 ) -> float:
     """Return the entropy of the ordinal patterns of a sequence.
 
-    Each run of `order` scores is replaced by the order in which they stand; the
+    Each run of `order` scores is replaced by the order in which they are; the
     entropy of these patterns is 0 where one pattern alone occurs, and largest
     where all are equally frequent. `stable` reads equal scores as rising, as a
     stable sort does; the published program uses an unstable one, whose answer

@@ -305,7 +305,7 @@ def beta_chances(count: float, others: float, spread: Floats) -> Floats:
 
 
 def middle(values: Floats, confidence: float) -> tuple[float, float]:
-    """Return the ends between which the middle of some equally likely values lies."""
+    """Return the ends between which the middle of some equally likely values is."""
     low, high = np.quantile(values, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return float(low), float(high)
 

@@ -41,7 +41,7 @@ class Progress(Protocol):
 
 
 class Clock(Protocol):
-    """Tells the time and waits."""
+    """Returns the current time and waits."""
 
     def now(self) -> datetime:
         """Return the present moment; UTC, aware."""

@@ -148,7 +148,7 @@ class ResultStore(Protocol):
         Args:
             unit: The unit that held it.
             dialogue: What was said.
-            journalled: Whether its texts stand in the unit's journal already.
+            journalled: Whether its texts are in the unit's journal already.
             lease: For whoever goes on with it at once; None leaves its annotations to anybody.
 
         Returns:
@@ -173,7 +173,7 @@ class ResultStore(Protocol):
         """Store a failure and mark its unit as failed, in one transaction.
 
         Raises:
-            Conflict: If the unit was leased anew since, is done, or has failed already.
+            Conflict: If the unit was leased again since, is done, or has failed already.
         """
         ...
 
@@ -277,7 +277,7 @@ class Files(Protocol):
     """Records that are found by what they are about."""
 
     def file(self, subject: str, record: Record) -> str:
-        """Keep a record under a subject unless it lies there, and return its version.
+        """Keep a record under a subject unless it is there, and return its version.
 
         Args:
             subject: Hash of what it is about; 64 hexadecimal digits.
@@ -286,7 +286,7 @@ class Files(Protocol):
         ...
 
     def filed(self, kind: type[R], subject: str) -> list[R]:
-        """Return the records of one kind that lie under a subject, the oldest first."""
+        """Return the records of one kind that are under a subject, the oldest first."""
         ...
 
 

@@ -77,7 +77,7 @@ V = TypeVar("V")
 
 
 TOKEN_BYTES = 9
-"""Bytes of a token that stands in addresses: 12 characters nobody guesses."""
+"""Bytes of a token that is in addresses: 12 characters nobody guesses."""
 
 
 def new_token() -> str:

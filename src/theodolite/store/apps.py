@@ -16,7 +16,7 @@ def load_all_tables() -> None:
 
 
 class StoreConfig(AppConfig):
-    """Names the application; tables and migrations hang on its label."""
+    """Names the application; tables and migrations depend on its label."""
 
     name = "theodolite.store"
     label = "store"

@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 
 BLOB_BYTES = 64 * 1024
-"""Size from which on a text stands in a file of its own, with SQLite; bytes.
+"""Size from which on a text is in a file of its own, with SQLite; bytes.
 
 PostgreSQL keeps all texts, since workers on other machines have the database and no folder in common (ADR-0129).
 """
@@ -145,7 +145,7 @@ class Contents:
         }
 
     def import_files(self) -> int:
-        """Copy the texts that stand in files into the database, so that no machine needs the folder; return the count.
+        """Copy the texts that are in files into the database, so that no machine needs the folder; return the count.
 
         Raises:
             StorageUnavailable: If a file cannot be read.
@@ -178,7 +178,7 @@ class Contents:
         return {**row, "packed": small, "base_id": base.version if base else None}
 
     def _new_bases(self, contents: Iterable[Content]) -> dict[str, _Base]:
-        """Return one base for each new kin: the first content that stands in the database as it is."""
+        """Return one base for each new kin: the first content that is in the database as it is."""
         new = [
             content
             for content in contents
@@ -225,7 +225,7 @@ class Contents:
 
 
 def _in_row(encoded: bytes) -> Row:
-    """Return the columns of a large text that stands in the database, packed where that is worth it."""
+    """Return the columns of a large text that is in the database, packed where that is worth it."""
     small = packed(encoded)
     return {"text": encoded.decode() if small is None else None, "packed": small, "base_id": None}
 
@@ -278,7 +278,7 @@ Filed = TypeVar("Filed", bound=Record)
 
 
 def file_record(contents: Contents, subject: str, record: Record) -> str:
-    """Keep a record under its subject unless it lies there, and return its version."""
+    """Keep a record under its subject unless it is there, and return its version."""
     content = content_of(record)
     contents.keep([content])
     row = FiledRow(subject=subject, content_id=content.version, created=timezone.now())
@@ -289,7 +289,7 @@ def file_record(contents: Contents, subject: str, record: Record) -> str:
 
 
 def filed_records(contents: Contents, kind: type[Filed], subject: str) -> list[Filed]:
-    """Return the records of one kind that lie under a subject, the oldest first."""
+    """Return the records of one kind that are under a subject, the oldest first."""
     rows = FiledRow.objects.filter(subject=subject, content__tag=type_name(kind)).order_by("id")
     versions = list(rows.values_list("content_id", flat=True))
     texts = contents.texts(versions)

@@ -116,7 +116,7 @@ class DjangoStore:
         return EventRepository(self._executor, self._contents)
 
     def has_event_sessions(self, study: str) -> bool:
-        """Tell whether a study has sessions of people, without loading the tables of events."""
+        """Return whether a study has sessions of people, without loading the tables of events."""
         return self._executor.read(partial(_has_event_sessions, study))
 
     def profile(self, participant: str) -> PersonProfile | None:
@@ -330,7 +330,7 @@ class DjangoStore:
         return self._executor.write(partial(file_record, self._contents, subject, record))
 
     def filed(self, kind: type[R], subject: str) -> list[R]:
-        """Return the records of one kind that lie under a subject, the oldest first."""
+        """Return the records of one kind that are under a subject, the oldest first."""
         return self._executor.read(partial(filed_records, self._contents, kind, subject))
 
     def records(self, kind: type[R], versions: Collection[str]) -> dict[str, R]:

@@ -66,7 +66,7 @@ def bind_thread(database: DatabaseSettings) -> None:
 
 
 def is_bound(database: DatabaseSettings) -> bool:
-    """Tell whether a database is the one that the calling thread was bound to."""
+    """Return whether a database is the one that the calling thread was bound to."""
     return bool(getattr(_thread, "database", None) == database)
 
 
@@ -182,7 +182,7 @@ class Executor:
             with self._location.translated():
                 return work()
         except StorageUnavailable:
-            connection.close()  # what is wrong with it is unknown; the next work connects anew
+            connection.close()  # what is wrong with it is unknown; the next work connects again
             raise
 
     def _commit(self, batch: Sequence[Write]) -> Sequence[Exception | None]:

@@ -506,12 +506,12 @@ class Owners:
     """The owners that work on this machine."""
 
     def __init__(self, folder: Path) -> None:
-        """Say where the lock files stand."""
+        """Say where the lock files are."""
         self._folder = folder
         self._held: dict[str, FileLock] = {}
 
     def hold(self, owner: str) -> bool:
-        """Mark an owner as alive in this process; tell whether that is new.
+        """Mark an owner as alive in this process; return whether that is new.
 
         Raises:
             Conflict: If another process works under that name.
@@ -556,7 +556,7 @@ class Owners:
     def dead_among(self, names: Iterable[str]) -> Iterator[list[str]]:
         """Yield those owners that died on this machine, and keep them dead for the length of the block.
 
-        After the block they are forgotten, unless it ended with an error: then their leases may still stand.
+        After the block they are forgotten, unless it ended with an error: then their leases may still are.
         """
         result: dict[str, FileLock] = {}
         for name in names:

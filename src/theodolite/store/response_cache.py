@@ -1,7 +1,7 @@
 """The response cache: a SQLite file of its own, since losing it loses nothing but money.
 
-It stands beside the database and not in it: it may be deleted at any time, it is
-never shared by PostgreSQL, and a broken one must not stand in the way of a run.
+It is beside the database and not in it: it may be deleted at any time, it is
+never shared by PostgreSQL, and a broken one must not be in the way of a run.
 """
 
 from __future__ import annotations

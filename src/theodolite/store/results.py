@@ -247,7 +247,7 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
 def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
     """Store a final label that people agreed on, or could not, in place of an earlier one of the same question.
 
-    The reviews behind it are kept elsewhere, each of them; here stands what counts now.
+    The reviews behind it are kept elsewhere, each of them; here is what counts now.
     """
     (dialogue_id,) = ids_of_dialogues([adjudication.dialogue]).values()
     position = (dialogue_id, adjudication.guideline, adjudication.question)
@@ -421,7 +421,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
 
 
 def are_there_labels() -> bool:
-    """Tell whether anybody has ever labelled by hand in this workspace; most of them need not look any further."""
+    """Return whether anybody has ever labelled by hand in this workspace; most of them need not look any further."""
     return AnnotationRow.objects.filter(unit__isnull=True).exists()
 
 

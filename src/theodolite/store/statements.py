@@ -1,6 +1,6 @@
 """Statements: the few that every reply and every result needs, prepared once.
 
-Django composes an INSERT anew for each batch, value by value; at a thousand
+Django composes an INSERT again for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
 Many rows are one statement: SQLite's driver lets the event loop's thread go on
@@ -203,7 +203,7 @@ def without_time_limits(connection: Any) -> None:
 
 
 def execute(words: str, values: Sequence[object]) -> Any:
-    """Do one statement on the connection of this thread, past Django's cursor, which reads each text anew."""
+    """Do one statement on the connection of this thread, past Django's cursor, which reads each text again."""
     here = connections[DEFAULT_DB_ALIAS]  # looked for once: finding out whose thread this is takes a while
     here.ensure_connection()
     with here.wrap_database_errors:
@@ -269,7 +269,7 @@ class UnitRange:
     """Some units of a plan, in order.
 
     Attributes:
-        origins: Numbers of the rows where their results stand.
+        origins: Numbers of the rows where their results are.
         end: Where to go on; None after the last unit.
     """
 

@@ -36,7 +36,7 @@ class AllocationDesign:
         scenarios: Names of the scenarios that people of the level meet.
         sessions: Sessions of each seat; count.
         assignment: Whether each seat meets all applications or one.
-        seed: Every draw hangs on it.
+        seed: Every draw depends on it.
         bound: Scenarios of the applications that are not tested in all of them, by application.
     """
 

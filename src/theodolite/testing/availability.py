@@ -147,7 +147,7 @@ def _free_cells(study: Study, seats: Iterable[Slot]) -> Iterator[Cell]:
 
 
 class Openness(StrEnum):
-    """Where a moment lies."""
+    """Where a moment is."""
 
     NOT_YET = "not yet open"
     OPEN = "open"
@@ -167,7 +167,7 @@ class Hours:
     closes: datetime | None = None
 
     def at(self, now: datetime) -> Openness:
-        """Tell where a moment lies."""
+        """Tell where a moment is."""
         if self.opens is not None and now < self.opens:
             return Openness.NOT_YET
         return Openness.OVER if self.closes is not None and now >= self.closes else Openness.OPEN

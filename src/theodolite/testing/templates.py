@@ -90,7 +90,7 @@ class _BoundedEnvironment(SandboxedEnvironment):
 
 
 def _is_small_product(left: Any, right: Any) -> bool:
-    """Tell whether a product is one of numbers, or a text repeated within the bound; lists hide what they hold."""
+    """Return whether a product is one of numbers, or a text repeated within the bound; lists hide what they hold."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return True
     text, times = (left, right) if isinstance(left, str) else (right, left)
@@ -123,7 +123,7 @@ class Refusal:
 
 
 def refusal_of(text: str) -> Refusal | None:
-    """Return why a text will never be filled; None where that hangs on the values alone."""
+    """Return why a text will never be filled; None where that depends on the values alone."""
     read = _read(text)
     return read if isinstance(read, Refusal) else None
 

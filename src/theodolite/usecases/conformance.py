@@ -134,7 +134,7 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
 
 
 def _is_out_of_reach(error: GatewayError) -> bool:
-    """Tell whether an error says nothing about the application but that it could not be asked."""
+    """Return whether an error says nothing about the application but that it could not be asked."""
     without_key = isinstance(error, Rejected) and (not error.tries or error.status in {401, 403})
     return isinstance(error, Unreachable | RateLimited) or without_key
 
@@ -153,7 +153,7 @@ class _Probe:
     ending: str = ""
 
     async def answers(self) -> bool:
-        """Say two plain things, and tell whether more than failures came; what a filter withholds is an answer."""
+        """Say two plain things, and return whether more than failures came; what a filter withholds is an answer."""
         await self._ask("greeting", "a greeting", GREETING)
         self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
         return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)

@@ -50,7 +50,7 @@ def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
 
 
 def has_judge(study: Study, guidelines: Collection[str] = ()) -> bool:
-    """Tell whether a study has a judge that labels can be held against.
+    """Return whether a study has a judge that labels can be compared with.
 
     Args:
         study: The study.
@@ -61,7 +61,7 @@ def has_judge(study: Study, guidelines: Collection[str] = ()) -> bool:
 
 
 def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str = "STUDY") -> None:
-    """Refuse judges that nobody can be held against.
+    """Refuse judges that nobody can be compared with.
 
     Args:
         evidence: Everything that the run holds.

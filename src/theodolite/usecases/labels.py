@@ -168,7 +168,7 @@ class ArgillaDataset:
 def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDataset]:
     """Yield a dataset of a guideline's questions about dialogues, and one of those about turns, as far as it has both.
 
-    Dialogues are blind. What people and programs answered stands in responses, an answer
+    Dialogues are blind. What people and programs answered is in responses, an answer
     each; there are no suggestions, since they would sway whoever labels there.
     """
     seen = list(_seen(evidence, guideline))
@@ -192,7 +192,7 @@ def _seen(evidence: Evidence, guideline: Guideline) -> Iterator[BlindDialogue]:
 
 
 def users_table(evidence: Evidence) -> ExportTable:
-    """Return who stands behind the made-up users of responses: people by number, programs by name."""
+    """Return who is behind the made-up users of responses: people by number, programs by name."""
     people = pseudonyms(evidence)
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     pairs = {

@@ -87,7 +87,7 @@ def _judged(task: AnnotationTask, journal: Sequence[JournalEntry]) -> tuple[Call
     for entry in journal:
         if isinstance(state, Waiting) and version_of(state.request) == entry.request_hash:
             calls.append(Call(reply=entry.reply, prompt=_prompt(state.request)))
-            # What becomes of the last reply stands in the annotation.
+            # What becomes of the last reply is in the annotation.
             state = advance(flow, state, entry.reply) if entry is not journal[-1] else None
         else:
             calls.append(Call(reply=entry.reply, prompt=None))

@@ -44,7 +44,7 @@ _NO_TEXT: Final = frozenset(
     {"key", "label", "unit", "pair_key", "cluster", "dialogue", "session", "participant", "participants", "sha256"}
     | {"release_signs", "refusal_signs", "any_of", "none_of", "groups", "distributions", "files"}
 )
-"""Fields without text that a person wrote; ids are drawn anew instead."""
+"""Fields without text that a person wrote; ids are drawn again instead."""
 
 R = TypeVar("R")
 Rewrite = Callable[[str], str]
@@ -428,7 +428,7 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
 
 
 def _is_private(held_by: TesterType) -> bool:
-    """Tell whether the ids of a tester's side may come from people: those of simulated users and scripts do not."""
+    """Return whether the ids of a tester's side may come from people: those of simulated users and scripts do not."""
     return held_by in {TesterType.PERSON, TesterType.RECORDED}
 
 

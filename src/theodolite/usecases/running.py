@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @cache
 def below_half(a: float, b: float) -> float:
-    """Return the probability that a Beta(a, b) variable lies below one half."""
+    """Return the probability that a Beta(a, b) variable is below one half."""
     from theodolite.measurement.proportion import beta_below_half
 
     return beta_below_half(a, b)

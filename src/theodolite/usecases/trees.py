@@ -1,4 +1,4 @@
-"""Trees by themselves: computed again from a file, shown, and held against each other."""
+"""Trees by themselves: computed again from a file, shown, and compared with each other."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def chosen_of(file: TreeFile, application: str) -> Chosen:
 
 
 def compare_chosen(first: Chosen, second: Chosen, *, draws: Draws, methods: Methods) -> TreeComparison:
-    """Return how two applications stand to each other, node by node."""
+    """Return how two applications are to each other, node by node."""
     item, other = (first.file.design, first.leaves), (second.file.design, second.leaves)
     return compare_trees(item, other, draws=draws, methods=methods)
 

@@ -189,7 +189,7 @@ class DialogueView(StrEnum):
     UNLABELLED = "unlabelled"
 
     def admits(self, dialogue: RunDialogue) -> bool:
-        """Tell whether a dialogue belongs to the view."""
+        """Return whether a dialogue belongs to the view."""
         match self:
             case DialogueView.ALL:
                 return True

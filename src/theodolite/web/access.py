@@ -179,7 +179,7 @@ def required_roles(hosted: HostedStudy) -> frozenset[Role]:
 
 
 def lacks_factor(account: Account, roles: frozenset[Role], role: Role) -> bool:
-    """Tell whether a person in a role has to set a second factor up first.
+    """Return whether a person in a role has to set a second factor up first.
 
     Args:
         account: The person.

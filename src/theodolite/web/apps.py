@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class WebConfig(AppConfig):
-    """Names the application; tables and migrations hang on its label."""
+    """Names the application; tables and migrations depend on its label."""
 
     name = "theodolite.web"
     label = "web"

@@ -65,7 +65,7 @@ class SidebarSection:
     inner: tuple[str, ...] = ()
 
     def covers(self, name: str) -> bool:
-        """Tell whether a page belongs to the section."""
+        """Return whether a page belongs to the section."""
         return name in self.inner or any(name == page for page, _ in self.pages)
 
 
@@ -231,7 +231,7 @@ class SidebarLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePlace:
-    """Where a page lies: the sidebar, the section, and the tabs of the section.
+    """Where a page is: the sidebar, the section, and the tabs of the section.
 
     Attributes:
         sidebar: The entries of the role that its pages open.
@@ -250,7 +250,7 @@ class PagePlace:
 
 @register.simple_tag(takes_context=True)
 def place_of_page(context: Mapping[str, Any]) -> PagePlace:
-    """Return where the page lies, for the role that opened it."""
+    """Return where the page is, for the role that opened it."""
     access, request = context.get("access"), context.get("request")
     match = getattr(request, "resolver_match", None)
     if not isinstance(access, AccessContext) or match is None or access.role not in SECTIONS:

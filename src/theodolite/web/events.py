@@ -250,7 +250,7 @@ def changes_since(release: Edition, later: Study) -> tuple[StudyChange, ...]:
 def told_changes(release: Edition) -> str:
     """Return how the files differ from an edition in a few words; empty where they hold the same.
 
-    Files are read anew only when one of them has another size or date than before.
+    Files are read again only when one of them has another size or date than before.
     """
     folder = Path(release.hosted.folder)
     files = sorted(path for path in folder.rglob("*") if WORKSPACE_NAME not in path.parts and path.is_file())
@@ -319,7 +319,7 @@ def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
 
 
 def may_invite(hosted: HostedStudy, role: Role) -> bool:
-    """Tell whether somebody may be asked in as what a role says."""
+    """Return whether somebody may be asked in as what a role says."""
     return role not in TESTERS or approval_of(hosted) is not None
 
 
@@ -340,7 +340,7 @@ __all__ = ["SHORTEST", "VARIABLE", "can_seal", "opened", "seal", "vault_of"]
 
 
 def can_seal() -> bool:
-    """Tell whether the operator has set a key that is long enough."""
+    """Return whether the operator has set a key that is long enough."""
     return len(_operator_key()) >= SHORTEST
 
 

@@ -106,7 +106,7 @@ def topic_lines_in(read: LocalisedStudy, scenario: str) -> tuple[TopicLine, ...]
 def topics_in_words(read: LocalisedStudy) -> str:
     """Return topics as a list in Markdown; empty for none.
 
-    The words hang on the language of the list and not on that of the page, since people agree to them.
+    The words depend on the language of the list and not on that of the page, since people agree to them.
     """
     with translation.override(best_language((read.language_of(WARNING),), page_languages()) or PLAIN):
         topics = [
@@ -143,7 +143,7 @@ class Offered:
 
 
 def needs_slot(hosted: HostedStudy, role: str) -> bool:
-    """Tell whether people of a role have to book a time."""
+    """Return whether people of a role have to book a time."""
     return hosted.time_slots.filter(role=role).exists()
 
 

@@ -604,7 +604,7 @@ def answer_text(answer: Answer) -> str:
 
 
 def was_closed(answer: Answer) -> bool:
-    """Tell whether an earlier answer kept the question closed."""
+    """Return whether an earlier answer kept the question closed."""
     return answer.outcome is Outcome.NOT_APPLICABLE and answer.reasoning.startswith(CLOSED)
 
 

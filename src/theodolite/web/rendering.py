@@ -37,14 +37,14 @@ class ChartBar:
     """One label of a scale.
 
     Attributes:
-        label: What stands below it: the label, or its number where it is long.
+        label: What is below it: the label, or its number where it is long.
         words: The label in full.
         n: How many gave it; count.
         x: Left edge; pixels.
         middle: Middle; pixels.
         y: Upper edge; pixels.
         height: Pixels.
-        figure: Where the count stands; pixels.
+        figure: Where the count is; pixels.
         is_middle: Whether the median is this label.
     """
 
@@ -185,7 +185,7 @@ SHARE_WIDTH: Final = 120
 
 
 def share_place(share: float) -> float:
-    """Return where a share stands on the line from 0 to 100%; pixels."""
+    """Return where a share is on the line from 0 to 100%; pixels."""
     return round(4 + SHARE_WIDTH * share, 1)
 
 
@@ -275,7 +275,7 @@ def short(value: float) -> str:
 
 
 def place_of(value: float) -> float:
-    """Return where a number stands on the axis; pixels."""
+    """Return where a number is on the axis; pixels."""
     share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
     return round(MARGIN + WIDTH * share, 1)
 

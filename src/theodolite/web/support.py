@@ -45,7 +45,7 @@ def latest_for(membership: Membership) -> EventMessage | None:
 
 
 def ask_organisers(membership: Membership, text: str, location: str) -> bool:
-    """Store a question of a tester; tell whether the tester may ask any more.
+    """Store a question of a tester; return whether the tester may ask any more.
 
     Args:
         membership: The tester.

@@ -66,11 +66,11 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, *, be
         judge: Which model, and how often it reads.
         guideline: What is asked.
         dialogue: What it is asked about.
-        below_half: Probability that a Beta variable lies below one half, for votes that stop by their price.
+        below_half: Probability that a Beta variable is below one half, for votes that stop by their price.
     """
     votes: list[Vote] = []
     replies: list[Reply] = []
-    most = judge.voting.most  # with the last vote nobody has to look where they stand
+    most = judge.voting.most  # with the last vote nobody has to look where they are
     while not votes or (len(votes) < most and not is_settled(judge.voting, races(votes, guideline), below_half)):
         vote, heard = yield from _reading(judge, guideline, dialogue, len(votes) + 1)
         votes.append(vote)
@@ -162,7 +162,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def declines(text: str) -> bool:
-    """Tell whether a reply without a verdict says that none will be given.
+    """Return whether a reply without a verdict says that none will be given.
 
     Args:
         text: What the judge wrote, where no verdict could be read from it.
@@ -180,12 +180,12 @@ Place = tuple[str, int | None]
 """A question, and the turn that it is asked about; None for the dialogue."""
 
 BelowHalf = Callable[[float, float], float]
-"""Probability that a Beta(a, b) variable lies below one half; `measurement` computes it, and callers pass it in."""
+"""Probability that a Beta(a, b) variable is below one half; `measurement` computes it, and callers pass it in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race:
-    """Where the vote on one question stands.
+    """State of the vote on one question.
 
     Attributes:
         first: Votes for the answer that is ahead; count.
@@ -203,12 +203,12 @@ class Race:
 
 
 def is_settled(voting: Voting, races: Sequence[Race], below_half: BelowHalf) -> bool:
-    """Tell whether no further reading is needed: every question's vote has come to its end.
+    """Return whether no further reading is needed: every question's vote has come to its end.
 
     Args:
         voting: The rule.
-        races: Where the questions stand; all have equally many votes.
-        below_half: Probability that a Beta variable lies below one half.
+        races: Where the questions are; all have equally many votes.
+        below_half: Probability that a Beta variable is below one half.
     """
     return all(_is_over(voting, race, below_half) for race in races)
 
@@ -232,7 +232,7 @@ def _is_over(voting: Voting, race: Race, below_half: BelowHalf) -> bool:
 
 
 def races(votes: Sequence[Vote], guideline: Guideline) -> tuple[Race, ...]:
-    """Return where the votes stand on all questions that a defect rule decides by, turn by turn."""
+    """Return where the votes are on all questions that a defect rule decides by, turn by turn."""
     deciding = {rule.question for rule in guideline.defect_rules}
     questions = [q for q in guideline.instrument.questions if q.name in deciding and q.scale.kind is not ScaleKind.TEXT]
     return tuple(
@@ -333,7 +333,7 @@ class Stakes:
     Attributes:
         price: Cost of one call, where a wrong label costs 1.
         prior: Parameters of the Beta prior.
-        below_half: Probability that a Beta variable lies below one half.
+        below_half: Probability that a Beta variable is below one half.
     """
 
     price: float
@@ -342,7 +342,7 @@ class Stakes:
 
 
 def pays(read: int, defects: int, *, left: int, stakes: Stakes) -> bool:
-    """Tell whether one more reading is worth its price.
+    """Return whether one more reading is worth its price.
 
     The share of a judge's readings that call the dialogue a defect has a Beta
     prior; a wrong label costs 1 and each call its price. One more reading pays

@@ -1,9 +1,9 @@
 """The judge's prompt: a guideline and a dialogue as one request.
 
-What was said in the dialogue is data. It stands between fences that carry a
+What was said in the dialogue is data. It is between fences that carry a
 mark drawn from the dialogue itself, so that nothing in it can close the fence.
 The header of each turn carries the mark too: a response that writes out turns
-which were never held cannot pass for them. What the judge is to do stands
+which were never held cannot pass for them. What the judge is to do is
 before the material and again after it, so that the material has not the last word.
 """
 
@@ -105,7 +105,7 @@ def asked_again(messages: Sequence[Message], said: str, problem: str) -> tuple[M
 
 
 def _mark(dialogue: Dialogue) -> str:
-    """Return a mark that stands nowhere in a dialogue and that nobody in it could foresee.
+    """Return a mark that occurs nowhere in a dialogue and that nobody in it could foresee.
 
     Drawing it from all that was said keeps equal requests equal, and whoever
     writes the mark of a text into that text changes the mark.
@@ -177,7 +177,7 @@ def _sides(turn: Turn, mark: str) -> tuple[str, ...]:
 
 
 def _header(number: int, side: str, mark: str) -> str:
-    """Return what stands before one side of a turn."""
+    """Return what is before one side of a turn."""
     return f"[{mark} turn {number}] {side}:"
 
 
@@ -196,7 +196,7 @@ class Arrangement:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether the labels stand in reverse order."""
+        """Whether the labels are in reverse order."""
         return labels_reversed(self.replicate)
 
     def points(self, values: Sequence[T]) -> tuple[T, ...]:
@@ -204,7 +204,7 @@ class Arrangement:
         return tuple(reversed(values)) if self.is_reversed else tuple(values)
 
     def turned(self, items: Sequence[T]) -> tuple[T, ...]:
-        """Return examples in the order of this reading: each one stands first in its turn."""
+        """Return examples in the order of this reading: each one is first in its turn."""
         start = (self.replicate - 1) % len(items) if items else 0
         return (*items[start:], *items[:start])
 
@@ -275,7 +275,7 @@ def answer_schema(guideline: Guideline, arrangement: Arrangement) -> FixedJson:
 
 
 def _value_schema(question: Question, arrangement: Arrangement) -> Json:
-    """Return what one value may be, without `anyOf`, which not every endpoint knows: numbers may stand as texts."""
+    """Return what one value may be, without `anyOf`, which not every endpoint knows: numbers may come as texts."""
     words = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
     scale = question.scale
     value: dict[str, Json] = {"type": "string"}
@@ -390,7 +390,7 @@ class ControlQuestion:
     """What a judge is asked besides, and the right answer.
 
     Attributes:
-        word: A word that stands nowhere in the material.
+        word: A word that occurs nowhere in the material.
         last_turn: Number of the last turn.
     """
 
@@ -404,7 +404,7 @@ class ControlQuestion:
 
     @property
     def words(self) -> str:
-        """The question as it stands after the material."""
+        """The question after the material."""
         return (
             f'Control question: the word of this sheet is {self.word}. Answer it under the key "{CONTROL}" with that '
             "word, a space, and the number of the last turn whose header carries the mark."

@@ -35,7 +35,7 @@ class DialogueFilter:
         flag: What a case that nobody dismissed says of the dialogue.
         annotator: Key of somebody to whom it was offered, who is at it, or who has submitted it.
         group: A group of the dialogue's case: name and value.
-        words: Words that stand in the dialogue as annotators see it; letters' case is ignored.
+        words: Words that are in the dialogue as annotators see it; letters' case is ignored.
     """
 
     scenario: str = ""
@@ -108,7 +108,7 @@ class ListedCase:
         case: The case.
         name: What one reader's pages call its dialogue.
         scenario: Name of the scenario.
-        words: What stands around the words that are hidden, which are not told; empty where none are hidden.
+        words: What is around the words that are hidden, which are not told; empty where none are hidden.
     """
 
     case: SensitiveCase
@@ -124,7 +124,7 @@ class ListedRoom:
     Attributes:
         token: Opaque.
         category: Name of the category.
-        state: Where it stands.
+        state: Its state.
         name: What one reader's pages call its dialogue.
         scenario: Name of the scenario.
         opening: What was said first, as annotators see it.

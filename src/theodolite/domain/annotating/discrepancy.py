@@ -13,7 +13,7 @@ from theodolite.domain.guideline import Guideline
 
 
 class AnchorKind(StrEnum):
-    """What a thread hangs on."""
+    """What a thread depends on."""
 
     QUESTION = "question"
     TURN = "turn"
@@ -34,7 +34,7 @@ class Anchor:
     """The place that a thread is about.
 
     Attributes:
-        kind: What it hangs on.
+        kind: What it depends on.
         category: Name of the category.
         question: Name of the question; empty where it is about none.
         turn: Number of the turn; None where it is about none.
@@ -87,7 +87,7 @@ class FeedbackThread:
 
 
 class RoomState(StrEnum):
-    """Where a calibration room stands."""
+    """Where a calibration room is."""
 
     VOTING = "voting"
     REVEALED = "revealed"
@@ -100,7 +100,7 @@ class CalibrationRoom:
 
     Attributes:
         token: Opaque.
-        state: Where it stands.
+        state: Its state.
         version: Content hash of the guideline that is calibrated.
         guideline: What is asked.
         dialogue: What was said, blinded.

@@ -1,4 +1,4 @@
-"""Promotion: a judge that stands beside people in the queue, after validation against people."""
+"""Promotion: a judge that is beside people in the queue, after validation against people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def judge_key(judge: str) -> str:
 
 
 def is_model(participant: str) -> bool:
-    """Tell whether a pass under this key is a judge's; keys of people hold no such mark."""
+    """Return whether a pass under this key is a judge's; keys of people hold no such mark."""
     return participant.startswith(_MODEL)
 
 
@@ -99,7 +99,7 @@ class BesidePeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStanding:
-    """Where one judge of a queue's study stands: shadow or promoted, and what that rests on.
+    """State of one judge of a queue's study: shadow or promoted, and what that rests on.
 
     Attributes:
         judge: Name of the judge in the study.

@@ -209,7 +209,7 @@ class CategoryStanding:
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing of this category itself stands between annotator and work."""
+        """Whether nothing of this category itself is between annotator and work."""
         return self.qualified and self.practised
 
 
@@ -218,9 +218,9 @@ class Onboarding:
     """The way of one annotator to the queue, step by step.
 
     Attributes:
-        background_read: Whether the background material was acknowledged, as it stands now.
-        rules_read: Whether the impartiality rules were, as they stand now.
-        categories: Where they stand with each category.
+        background_read: Whether the background material was acknowledged, as it is now.
+        rules_read: Whether the impartiality rules were, as they are now.
+        categories: Where they are with each category.
     """
 
     background_read: bool

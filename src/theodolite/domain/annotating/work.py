@@ -99,7 +99,7 @@ class BulkLine:
 
 
 class ItemState(StrEnum):
-    """Where a work item stands."""
+    """Where a work item is."""
 
     OPEN = "open"
     COMPLETE = "complete"
@@ -108,7 +108,7 @@ class ItemState(StrEnum):
 
 
 class ReservationState(StrEnum):
-    """Where one annotator's claim on a work item stands."""
+    """Where one annotator's claim on a work item is."""
 
     OFFERED = "offered"
     RESERVED = "reserved"
@@ -187,7 +187,7 @@ class WorkItem:
         tester: Key of the participant who held the dialogue; empty where nobody did.
         scenario: Name of the scenario of the dialogue.
         is_heavy: Whether the scenario touches a heavy topic.
-        state: Where it stands.
+        state: Its state.
     """
 
     key: str
@@ -237,10 +237,10 @@ class Reservation:
     """One annotator's claim on one work item.
 
     Attributes:
-        token: Opaque; stands in addresses, and tells nothing.
+        token: Opaque; is in addresses, and tells nothing.
         category: Name of the guideline.
         version: Content hash of the guideline.
-        state: Where it stands.
+        state: Its state.
         until: When it ends unless it is renewed; UTC, None unless reserved.
         submitted: When it was submitted last; UTC, None if never.
         reason: Why it was given back, in the annotator's words; empty where no reason was given.

@@ -15,7 +15,7 @@ FEWEST_SCORES: Final = 8
 
 
 class Band(StrEnum):
-    """Where a value stands in a published rule of thumb."""
+    """Where a value is in a published rule of thumb."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -84,8 +84,8 @@ class OrderValue:
 
     Attributes:
         value: The metric, in its own unit.
-        band: Where it stands in the rule of thumb; None where that says nothing.
-        in_gap: Whether it lies where the published table has a hole, so that the band rests on our closing it.
+        band: Where it is in the rule of thumb; None where that says nothing.
+        in_gap: Whether it is where the published table has a hole, so that the band rests on our closing it.
         chance: What random order would bring, or why that cannot be told.
     """
 

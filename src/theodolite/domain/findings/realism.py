@@ -168,7 +168,7 @@ class RoleBreakRule:
         kind: The kind.
         meaning: What it is, for readers of a report.
         words: Regular expressions over a prompt, letters' case ignored.
-        hints: Pieces in small letters of which one stands wherever words are found; none where that is not known.
+        hints: Pieces in small letters of which one is wherever words are found; none where that is not known.
     """
 
     kind: RoleBreakKind
@@ -198,7 +198,7 @@ class RoleBreakRules:
     languages: tuple[str, ...] = ()
 
     def know(self, language: str) -> bool:
-        """Tell whether the words are of a language, as a study names it, e.g. `British English`; also where none is."""
+        """Return whether words belong to a language, e.g. `British English`; also if no language is named."""
         names = _NAME.findall(language.casefold())
         # A short code counts where it comes first: `de` is German in `de-AT`, and "of" in `Português de Portugal`.
         long_names = (name for index, name in enumerate(names) if not index or len(name) > _CODE)

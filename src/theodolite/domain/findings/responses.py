@@ -96,7 +96,7 @@ class ResponseFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSide:
-    """One of several sides that answers are held against each other by: an application, a group of testers.
+    """One of several sides that answers are compared with each other by: an application, a group of testers.
 
     Attributes:
         name: What it is called.
@@ -156,7 +156,7 @@ class SideModel:
     """A model of all answers to a question by their sides, each tester with a tendency of their own.
 
     Attributes:
-        against: The side that the others are held against.
+        against: The side that the others are compared with.
         odds: By name of each other side: odds of a higher answer there over those at `against`.
         held_equal: What else was held equal, such as the scenario.
         n: Answers; count.
@@ -350,7 +350,7 @@ class CodingFinding:
         name: What the codebook is called; empty for the one for all questions no other one is for.
         n: Answers; count.
         n_coders: People who coded some of them; count.
-        states: Where the answers stand; counts that add up to `n`.
+        states: Where the answers are; counts that add up to `n`.
         alike: Share of answers coded by two to which both gave the same codes.
         alpha: Krippendorff's alpha of whole sets of codes, with the distance MASI.
         codes: Agreement on each code.

@@ -39,7 +39,7 @@ def prompt_template(source: str, name: str) -> PromptForm:
     """Return how an application receives a prompt.
 
     The interface has no place for source material, so a study says where in the
-    text it is to stand; without a template the prompt goes through as it is.
+    text it is to be; without a template the prompt goes through as it is.
 
     Args:
         source: The template; empty for the prompt alone.
@@ -436,7 +436,7 @@ class AriaApplication:
             connection: How the study names it.
             workers: Processes that run it.
             credentials: What `OpenConnection` is given.
-            clock: Tells the time.
+            clock: Returns the current time.
             connections: What its processes do on the network.
 
         Raises:
@@ -549,7 +549,7 @@ class AriaApplication:
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._target}")
 
     async def _at_turn(self, request: SayToApplication, session: str) -> tuple[AriaInstance, int]:
-        """Return the session's instance where the dialogue stands, and how many prompts had to be said again."""
+        """Return the session's instance where the dialogue is, and how many prompts had to be said again."""
         instance = self._instances.get(session)
         if instance is not None and instance.is_alive and instance.turns == len(request.history):
             return instance, 0

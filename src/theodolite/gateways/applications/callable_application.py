@@ -45,7 +45,7 @@ class CallableApplication:
             name: Name of the application in the study.
             connection: How the study names it.
             workers: Processes that run it; the function's first argument is the prompt.
-            clock: Tells the time.
+            clock: Returns the current time.
             connections: What its processes do on the network.
 
         Raises:
@@ -176,7 +176,7 @@ class PassedFunction:
             name: Name of the application in the study.
             function: The function; its first argument is the prompt.
             connection: Its limits.
-            clock: Tells the time.
+            clock: Returns the current time.
         """
         self._name = name
         self._function = function
@@ -271,7 +271,7 @@ class CallableLabeller:
             labelling: How the study names the function.
             workers: Processes that run it; the function's first argument is the list of
                 turns, each with `turn`, `prompt` and `response`.
-            clock: Tells the time.
+            clock: Returns the current time.
 
         Raises:
             InputError: If the function cannot be loaded.
@@ -344,7 +344,7 @@ class PassedLabeller:
             name: Name of the annotator in the study.
             function: The function; its first argument is the list of turns.
             labelling: Its limits.
-            clock: Tells the time.
+            clock: Returns the current time.
         """
         self._name = name
         self._function = function

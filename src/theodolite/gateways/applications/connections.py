@@ -145,7 +145,7 @@ class OpenSessions:
         self._changed = asyncio.Event()
 
     def _enter_loop(self) -> None:
-        """Begin anew where another event loop asks: what belonged to the last one has ended with it."""
+        """Begin again where another event loop asks: what belonged to the last one has ended with it."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop = loop

@@ -48,7 +48,7 @@ class _SiteSessions:
         self.heard: dict[str, int] = {}
 
     def stands_at(self, session: str, n_turns: int) -> bool:
-        """Tell whether the site goes on with a session after so many turns."""
+        """Return whether the site goes on with a session after so many turns."""
         return session in self.ids and self.heard.get(session, 0) == n_turns
 
     @contextmanager
@@ -96,7 +96,7 @@ class HttpApplication:
             name: Name of the application in the study.
             connection: How the study says it is reached.
             key: The token itself, from the environment.
-            clock: Tells the time and waits between tries.
+            clock: Returns the current time and waits between tries.
             retry_policy: Bounds of a call; the connection's timeout and one try
                 where the request may have been worked on, unless given.
             endpoint_check_s: Deadline of an endpoint check; seconds.

@@ -378,7 +378,7 @@ class LoopThread:
             loop.call_soon_threadsafe(task.cancel)
 
     def is_blocked(self) -> bool:
-        """Tell whether something keeps the loop from running callbacks."""
+        """Return whether something keeps the loop from running callbacks."""
         if self._loop is None:
             return False
         awake = threading.Event()
@@ -503,7 +503,7 @@ _STANDARD_LIBRARY = Path(asyncio.__file__).parents[1]
 
 
 def _is_foreign(file: Path) -> bool:
-    """Tell whether a file belongs neither to Python nor to Theodolite."""
+    """Return whether a file belongs neither to Python nor to Theodolite."""
     is_pythons = _STANDARD_LIBRARY in file.parents and "site-packages" not in file.parts
     return file.is_absolute() and not is_pythons and Path(__file__).parents[2] not in file.parents
 
@@ -687,7 +687,7 @@ def _program(event: str, arguments: tuple[Any, ...]) -> str:
 
 
 def leave_network() -> bool:
-    """Move this process into a network namespace without interfaces; tell whether the system allows it (Linux)."""
+    """Move this process into a network namespace without interfaces; return whether the system allows it (Linux)."""
     if not sys.platform.startswith("linux"):
         return False
     new_network, new_user = 0x40000000, 0x10000000

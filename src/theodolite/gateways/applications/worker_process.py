@@ -173,7 +173,7 @@ LARGEST_LINE = 64 * 2**20
 """Bytes of one answer of a process."""
 
 LARGEST_LOG = 10 * 2**20
-"""Bytes from which on an application's log is begun anew."""
+"""Bytes from which on an application's log is begun again."""
 
 Observe = Callable[[str, str], None]
 """Receives what code does on the network: the kind of event and its destination."""

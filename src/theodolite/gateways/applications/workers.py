@@ -439,7 +439,7 @@ def _check_target(what: str, target: str, form: str) -> None:
 
 
 def application_folder(connection: PythonCallable | AriaClass, study: Path) -> Path:
-    """Return the folder in which an application's code lies; the study's for installed modules."""
+    """Return the folder in which an application's code is; the study's for installed modules."""
     if connection.code.folder:
         return study / connection.code.folder
     return _folder_of(connection.target, study)

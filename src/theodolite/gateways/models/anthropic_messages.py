@@ -79,7 +79,7 @@ _TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input
 
 
 def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
-    """Return the JSON body of a request; system messages stand apart from the chat."""
+    """Return the JSON body of a request; system messages are apart from the chat."""
     system = "\n\n".join(message.text for message in request.messages if message.speaker is Speaker.SYSTEM)
     body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST, **more}
     if system:
@@ -94,7 +94,7 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
 
 
 def sets_form(params: Mapping[str, Param]) -> bool:
-    """Tell whether a study's own `params` already say which form an answer has."""
+    """Return whether a study's own `params` already say which form an answer has."""
     own = params.get(FORM_FIELD)
     return FORM_FIELD in params and (own is None or (isinstance(own, Mapping) and _FORM in own))
 

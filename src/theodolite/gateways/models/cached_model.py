@@ -31,7 +31,7 @@ class CachedModel:
     the replicate numbers are equal; names, keys and limits of the study play no
     part. Of equal requests in flight one is sent and the others wait for it. Only
     replies are kept: a failure, and a reply that the endpoint's filter withheld,
-    is asked for anew each time. What a person wrote is neither kept nor looked for.
+    is asked for again each time. What a person wrote is neither kept nor looked for.
     """
 
     def __init__(

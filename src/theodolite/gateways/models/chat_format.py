@@ -100,7 +100,7 @@ class Dialect:
         return HttpRequest(url=below(url, _LISTING), method="GET", headers=self.headers)
 
     def curl(self, url: str, secret: Secret) -> str:
-        """Return the command with which a person asks the same; the key stands there by its variable's name."""
+        """Return the command with which a person asks the same; the key is there by its variable's name."""
         shown = [secret.in_words] if secret.variable else []
         shown += [f"{name}: {text}" for name, text in self.headers.items()]
         listing = below(url, _LISTING)
@@ -257,7 +257,7 @@ def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
 
 
 def sets_form(params: Mapping[str, Param]) -> bool:
-    """Tell whether a study's own `params` already say which form an answer has."""
+    """Return whether a study's own `params` already say which form an answer has."""
     return FORM_FIELD in params
 
 

@@ -99,7 +99,7 @@ class StructuredOutput:
         return SchemaUse.REFUSED if canonical_json(request.answer_schema) in self._refused else SchemaUse.SENT
 
     def _may_be_the_cause(self, use: SchemaUse, error: Rejected) -> bool:
-        """Tell whether an endpoint may have rejected a request for its schema, and may do without."""
+        """Return whether an endpoint may have rejected a request for its schema, and may do without."""
         return use is SchemaUse.SENT and self._structured is None and error.status in _UNSUPPORTED
 
 
@@ -300,7 +300,7 @@ class ChatModel:
         Args:
             endpoint: What the study says about the model.
             key: The key itself, from the environment; never repeated anywhere.
-            clock: Tells the time and waits between tries.
+            clock: Returns the current time and waits between tries.
             dialect: How it wants to be asked.
             endpoint_check_s: Deadline of an endpoint check; seconds.
             rate_limiter: Says when an attempt may begin; an account of its own unless given.
@@ -398,7 +398,7 @@ class StreamOptions:
         return self._refused
 
     def may_be_refused(self, sent: Mapping[str, object], outcome: HttpResponse | RetriesExhausted) -> bool:
-        """Tell whether a call may have failed for the wishes that it was sent with; what succeeds is remembered."""
+        """Return whether a call may have failed for the wishes that it was sent with; what succeeds is remembered."""
         if not sent:
             return False
         if isinstance(outcome, HttpResponse):

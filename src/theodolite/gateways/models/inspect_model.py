@@ -158,7 +158,7 @@ class InspectClient:
         Args:
             endpoint: What the study says; its `params` are fields of Inspect's `GenerateConfig`.
             key: The key itself, where the study names its variable; else Inspect looks for its provider's own.
-            clock: Tells the time.
+            clock: Returns the current time.
 
         Raises:
             InputError: If the extra is missing, or the parameters are none of Inspect's.
@@ -300,7 +300,7 @@ class InspectModel:
         Args:
             endpoint: What the study says; its `params` are fields of Inspect's `GenerateConfig`.
             key: The key itself, where the study names its variable; else Inspect looks for its provider's own.
-            clock: Tells the time and waits between tries.
+            clock: Returns the current time and waits between tries.
             rate_limiter: Says when an attempt may begin.
 
         Raises:

@@ -196,7 +196,7 @@ class Speech:
         _, closed, rest = self._held.partition(self._closes)
         if closed:
             self._held, self._closes = rest.lstrip(), ""
-        else:  # a mark may be cut in two; what lies before it need not be looked at again
+        else:  # a mark may be cut in two; what is before it need not be looked at again
             self._held = self._held[-len(self._closes) :]
 
     def _said(self) -> str:
@@ -289,7 +289,7 @@ def _event(text: str) -> EventBody | None:
 
 
 def member(payload: Any, *names: str) -> Any:
-    """Return what stands at a path of names; None where it leads nowhere."""
+    """Return what is at a path of names; None where it leads nowhere."""
     for name in names:
         payload = payload.get(name) if isinstance(payload, Mapping) else None
     return payload
@@ -302,7 +302,7 @@ def text_at(payload: Any, *names: str) -> str:
 
 
 def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
-    """Return the latest word on each kind of tokens, whichever event and whichever dialect it stands in."""
+    """Return the latest word on each kind of tokens, whichever event and whichever dialect it is in."""
     usage: dict[str, Any] = {}
     for event in events:
         for output in (member(event, "message", "usage"), member(event, "response", "usage"), event.get("usage")):

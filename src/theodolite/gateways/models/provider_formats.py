@@ -145,7 +145,7 @@ _GEMINI_BLOCKS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CON
 
 
 def gemini_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
-    """Return the JSON body of a request to generateContent; the model's name stands in the address."""
+    """Return the JSON body of a request to generateContent; the model's name is in the address."""
     body: dict[str, Any] = {**more}
     if system := _system_of(request):
         body["systemInstruction"] = {"parts": [{"text": system}]}
@@ -274,7 +274,7 @@ _CONVERSE_READ = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"
 
 
 def converse_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
-    """Return the JSON body of a request to Converse; the model's name stands in the address."""
+    """Return the JSON body of a request to Converse; the model's name is in the address."""
     body: dict[str, Any] = {**more}
     if system := _system_of(request):
         body["system"] = [{"text": system}]

@@ -334,7 +334,7 @@ def _panel_results(
 
 
 def is_ordered(scale: Scale) -> bool:
-    """Tell whether the labels of a scale have an order."""
+    """Return whether the labels of a scale have an order."""
     return scale.ordered or scale.is_numeric
 
 
@@ -432,8 +432,8 @@ def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
 def score_agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of scores on one question that is answered by numbers.
 
-    Every judge is held against the reference or, where there is none, against each
-    person; people are held against each other. There are five numbers for each
+    Every judge is compared with the reference or, where there is none, against each
+    person; people are compared with each other. There are five numbers for each
     pair: distance, bias (second minus first) and three correlations.
     """
     people = [source for source in by.annotators if source.is_person]

@@ -30,8 +30,8 @@ GAP_METHOD: Final = "pairs of groups at Sidak's level, each by MOVER"
 def comparisons_of(evidence: Evidence, measurements: Sequence[Measurement]) -> tuple[Comparison, ...]:
     """Return each application beside the one that it is to be compared with, rate by rate.
 
-    A variant stands beside the application that it is a variant of.
-    In studies without variants each application stands beside the first one of the study.
+    A variant is beside the application that it is a variant of.
+    In studies without variants each application is beside the first one of the study.
     Rates of single people of a pool are left out.
 
     Args:

@@ -107,7 +107,7 @@ def measure_study(
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
-        what the checks of the simulated users found, how claims stand, strategies, trees, and how judges
+        what the checks of the simulated users found, how claims are, strategies, trees, and how judges
         went about their work.
 
     Example:

@@ -288,7 +288,7 @@ def _score(paired: PairedLabels, reading: DialogueLabel) -> float | None:
 
 
 def _half(label: str | None, order: Sequence[str]) -> str | None:
-    """Return in which half of an order a label stands: `first`, `second`, or `middle`; None without one."""
+    """Return in which half of an order a label is: `first`, `second`, or `middle`; None without one."""
     if label is None or label not in order:
         return None
     twice = 2 * order.index(label) + 1

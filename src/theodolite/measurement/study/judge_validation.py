@@ -54,7 +54,7 @@ class JudgeFindings:
         confusions: Who said what where another said what.
         authorities: Against whom it was held; empty where nobody has labelled.
         judged: Dialogues that the judge has looked at; count.
-        labelled: Those that somebody it was held against has labelled; count.
+        labelled: Those that somebody it was compared with has labelled; count.
     """
 
     measurements: tuple[Measurement, ...]
@@ -125,7 +125,7 @@ def _with_itself(evidence: Evidence, guideline: Guideline, judge: str) -> Paired
 
 
 def _figures_against(evidence: Evidence, paired: PairedLabels) -> Iterator[Measurement]:
-    """Yield all figures of a judge held against one authority."""
+    """Yield all figures of a judge compared with one authority."""
     for question in _questions(paired.guideline):
         names = (paired.judge.name, paired.authority.name)
         on_question = pair_labels(evidence, paired.guideline, question, names)
@@ -230,7 +230,7 @@ def agreement_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Me
 
     All figures rest on the dialogues with readable labels of both (ADR-0062).
     Where people labelled a sample, plain agreement is that of all dialogues which
-    the judge could read, for which the sample stands; coefficients beyond chance
+    the judge could read, for which the sample is; coefficients beyond chance
     are of the labelled dialogues alone.
     """
     read = paired.readable

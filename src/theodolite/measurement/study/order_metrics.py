@@ -181,7 +181,7 @@ def _sequences(
 
 
 def higher_is_worse(guideline: Guideline, question: Question) -> bool:
-    """Tell whether the upper end of a scale is the bad one: by the scale itself, else by the first rule about it."""
+    """Return whether the upper end of a scale is the bad one: by the scale itself, else by the first rule about it."""
     if question.scale.orientation is not Orientation.UNSTATED:
         return question.scale.orientation is Orientation.HIGHER_IS_WORSE
     rule = next(_rules(guideline, question), None)
@@ -408,7 +408,7 @@ class TesterCondition:
         return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
 
     def holds(self, setting: Setting) -> bool:
-        """Tell whether a setting has this condition."""
+        """Return whether a setting has this condition."""
         return (setting.level, setting.held_by) == (self.level, self.held_by)
 
 

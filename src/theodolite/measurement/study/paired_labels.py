@@ -34,7 +34,7 @@ class Design:
     strata: Mapping[int, str] = field(default_factory=dict)
 
     def counts(self, position: int) -> bool:
-        """Tell whether a label of the dialogue at a position may speak for dialogues without one."""
+        """Return whether a label of the dialogue at a position may speak for dialogues without one."""
         return self.census or position in self.sampled
 
 

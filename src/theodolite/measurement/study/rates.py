@@ -256,7 +256,7 @@ class _RateRow:
 def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     """Return the results of each strategy, in the plan's order of scenarios, strategies and applications.
 
-    Success is what the red teamer itself saw; beside it stands what annotators
+    Success is what the red teamer itself saw; beside it is what annotators
     labelled as a release of prohibited content, each for itself. Sessions that
     failed are planned and not tried.
     """
@@ -302,7 +302,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
 
 
 def _sees(evidence: Evidence, row: _RateRow) -> bool:
-    """Tell whether the red teamer could see a release: people say so themselves, programs need signs of it."""
+    """Return whether the red teamer could see a release: people say so themselves, programs need signs of it."""
     if row.held_by != TesterType.SIMULATED_USER.value:
         return True
     return any(scenario.packet.release_signs for scenario in evidence.study.scenarios if scenario.name == row.scenario)
@@ -458,7 +458,7 @@ def _cell(paired: PairedLabels, pair: LabelPair) -> tuple[str, str]:
 def corrected_rates(paired: PairedLabels, subject: EstimateSubject) -> Iterator[Measurement]:
     """Yield the corrected rate of one application under one rule, where people labelled a part of its dialogues.
 
-    It stands beside the judge's own rate and never takes its place. Where the
+    It is beside the judge's own rate and never takes its place. Where the
     authority saw every dialogue, its own rate needs no correction.
 
     Args:

@@ -256,7 +256,7 @@ def style_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
 
 
 def are_comparable(people: Condition, simulated: Condition) -> bool:
-    """Tell whether two places are of the same scenario, one with people and one with simulated users.
+    """Return whether two places are of the same scenario, one with people and one with simulated users.
 
     Red teamers are compared with red teamers alone: who tries to break
     something speaks differently from who only uses it.
@@ -481,7 +481,7 @@ def _told(text: str) -> tuple[str, set[str]]:
 
 
 def _beginning(prompt: str) -> str:
-    """Return as much of a prompt as it is known again by; all of it stands in its dialogue."""
+    """Return as much of a prompt as it is known again by; all of it is in its dialogue."""
     return prompt if len(prompt) <= SHOWN else f"{prompt[: SHOWN - 1]}…"
 
 

@@ -145,7 +145,7 @@ def _is_in(response: QuestionnaireResponse, group: tuple[str, str] | tuple[()]) 
 
 
 def has_order(question: Question) -> bool:
-    """Tell whether answers can be higher or lower: by their scale, or since there are two labels alone."""
+    """Return whether answers can be higher or lower: by their scale, or since there are two labels alone."""
     scale = question.scale
     ordered = scale.is_numeric or (scale.kind is ScaleKind.CATEGORIES and (scale.ordered or len(scale.labels) == 2))
     return ordered and not question.several
@@ -198,7 +198,7 @@ def answer_value(response: QuestionnaireResponse, question: Question) -> str | N
 def _contrast(
     question: Question, responses: Responses, sides: Sequence[str], pair: tuple[str, str], *, by: str, seed: int
 ) -> AnswerContrast:
-    """Compare two sides; the second is the one that stands later in `pair`."""
+    """Compare two sides; the second is the one that is later in `pair`."""
     points = question.scale.categories
     order = {pair[0]: "0", pair[1]: "1"}
     rows = [(response, order[side]) for response, side in zip(responses, sides, strict=True) if side in order]
@@ -300,7 +300,7 @@ def _ratio(log_odds: Estimate) -> Estimate:
 
 
 def _is_even(side: str, fits: Sequence[OrdinalFit | Undefined]) -> bool:
-    """Tell whether the effects of a side at all points of the scale have intervals that meet."""
+    """Return whether the effects of a side at all points of the scale have intervals that meet."""
     effects = [fit.coefficients[side] for fit in fits if isinstance(fit, OrdinalFit)]
     ends = [(effect.low, effect.high) for effect in effects if effect.low is not None and effect.high is not None]
     return not ends or max(low for low, _ in ends) <= min(high for _, high in ends)
@@ -328,7 +328,7 @@ def compare_sides(
 
     Where three testers or more, and half of all at least, answered on every side, they are
     compared with themselves: Wilcoxon's signed ranks for two sides, Friedman's
-    test for more. Otherwise each tester stands on one side alone, the smallest of theirs:
+    test for more. Otherwise each tester is on one side alone, the smallest of theirs:
     Brunner and Munzel's test for two sides, Kruskal and Wallis's with Dunn's for
     more. Several answers of a tester on one side enter by their mean place on the scale.
 

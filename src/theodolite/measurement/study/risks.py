@@ -113,7 +113,7 @@ def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Le
 
 
 def _is_looked_for(evidence: Evidence, risk: Risk, position: int) -> bool:
-    """Tell whether a dialogue could show a risk: its scenario looks for it, and one of the risk's rules is about it.
+    """Return whether a dialogue could show a risk: its scenario looks for it, and one of the risk's rules is about it.
 
     A risk that no scenario names is looked for in all of them.
     """
@@ -197,7 +197,7 @@ def _in_answers(evidence: Evidence, risk: Risk, application: Application) -> Ite
 
 
 def _tells(risk: Risk, response: QuestionnaireResponse) -> bool:
-    """Tell whether a response answers anything that could show a risk."""
+    """Return whether a response answers anything that could show a risk."""
     questions = [answer.question.rpartition(".") for answer in risk.answers]
     own = (question for name, _, question in questions if name == response.questionnaire)
     return any(answer.value is not None for question in own for answer in response.to(question))
@@ -452,7 +452,7 @@ class _Theme:
         return OpenAnswer(session=session, questionnaire=self.questionnaire.name, question=self.question.name)
 
     def stands(self) -> list[tuple[QuestionnaireResponse, CodedAnswer]]:
-        """Return each response with where its answer stands."""
+        """Return each response with where its answer is."""
         return list(
             zip(self.written, self.work.coded(self.about(response.session) for response in self.written), strict=True)
         )
@@ -611,7 +611,7 @@ def coder_pairs(answers: Sequence[tuple[str, CodedAnswer]], codes: Sequence[str]
     """Yield the agreement of every two coders who have coded the same answers, in the order of their keys.
 
     Args:
-        answers: The tester behind each answer, and where it stands.
+        answers: The tester behind each answer, and where it is.
         codes: Names of the codes that hold now.
 
     Source:

@@ -23,7 +23,7 @@ FEWEST_CLUSTERS: Final = 6
 """Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
 
 MANY_CLUSTERS: Final = 40
-"""Clusters from which on the bootstrap of a mean of graded answers stands alone."""
+"""Clusters from which on the bootstrap of a mean of graded answers is alone."""
 
 BOOTSTRAP: Final = "bootstrap of clusters"
 
@@ -62,7 +62,7 @@ class Bounds:
     as sure as its children, whatever the number of clusters, and a node with one
     child has that child's bounds. A `max` is biased upwards and its bootstrap
     misses always on one side; the largest of the children's bounds, each at
-    Sidak's level, holds. Whatever lies above such a node is bounded by its
+    Sidak's level, holds. Whatever is above such a node is bounded by its
     children's bounds too.
 
     Source:
@@ -71,7 +71,7 @@ class Bounds:
         Association 62:626-633. Their coverage: benchmarks/COVERAGE.md.
 
     Attributes:
-        data: The tree's values, and what they stand on.
+        data: The tree's values, and what they are on.
         cache: Bounds that are known already.
     """
 
@@ -264,7 +264,7 @@ def tallies(data: TreeData, node: SummaryNode) -> tuple[Floats, Floats]:
 
 
 def is_share(data: TreeData, node: SummaryNode) -> bool:
-    """Tell whether the value of every dialogue is one of the scale's two ends."""
+    """Return whether the value of every dialogue is one of the scale's two ends."""
     scale = data.tree.kinds[node.name].range
     elements = data.tree.elements.get(node.name, ())
     if scale is None or len(elements) != 1 or node.weigh is not Weighing.DIALOGUE:
@@ -294,11 +294,11 @@ class TreeData:
     replicates: Mapping[str, Floats]
 
     def is_empty(self, name: str) -> bool:
-        """Tell whether a node has no data."""
+        """Return whether a node has no data."""
         return bool(np.isnan(self.values[name])) if name in self.values else not self.n_sessions(name)
 
     def is_regular(self, name: str) -> bool:
-        """Tell whether replicates of a node can be trusted: many clusters below, some variety, and no `max`."""
+        """Return whether replicates of a node can be trusted: many clusters below, some variety, and no `max`."""
         if name not in self._regular:
             self._regular[name] = self._is_regular(name)
         return self._regular[name]

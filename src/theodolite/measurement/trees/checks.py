@@ -40,7 +40,7 @@ class NodeKind:
         range: Range of its numbers; None where it holds none.
         labels: Its labels; likewise.
         orientation: Which end is the bad one.
-        sides: Kinds of impact that lie below.
+        sides: Kinds of impact that are below.
     """
 
     holds: Holds

@@ -1,7 +1,7 @@
 """Construction of a tree from a study: dimensions, levels, items and their leaves.
 
 Each question is a node of its own at each level of testing, shared by all
-dimensions that it tells about; what is done to its answers stands in nodes
+dimensions that it tells about; what is done to its answers is in nodes
 below it. Red teaming and field testing take sessions of people alone; what
 simulated users and simulated red teamers held are nodes beside them.
 Where annotators grade how far a defect goes, its score is likelihood times
@@ -44,10 +44,10 @@ from theodolite.measurement.trees.methods import (
 )
 
 SIMULATED: Final = "simulated sessions"
-"""Name of the node under which everything stands that no person and no script held."""
+"""Name of the node under which everything is that no person and no script held."""
 
 POSITIVE: Final = "positive impacts"
-"""Name of the node under which positive impacts stand, apart from the risks."""
+"""Name of the node under which positive impacts are, apart from the risks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Topology:
         range: Range that all answers are moved to.
         perception: Summary of testers' answers to one question, by level of testing.
         testers: Summary of all their questions, likewise.
-        has_root: Whether the dimensions stand side by side under one node.
+        has_root: Whether the dimensions are side by side under one node.
     """
 
     name: str

@@ -342,7 +342,7 @@ def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str])
     Args:
         node: The leaf.
         table: All leaves of the tree.
-        raised: Labels of the dialogues that lift what stands above the leaf.
+        raised: Labels of the dialogues that lift what is above the leaf.
     """
     rows = table.rows_of(node)
     if not len(rows):

@@ -53,7 +53,7 @@ def measure_tree(
 
     Children without data are left out and named; a node without any is "no
     data" and never 0. Intervals come from drawing whole clusters of dialogues
-    anew, with bounds of their own where that fails; see `Bounds`.
+    again, with bounds of their own where that fails; see `Bounds`.
 
     Args:
         design: The tree.

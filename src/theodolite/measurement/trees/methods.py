@@ -1,7 +1,7 @@
-"""Summary methods: what a node may do with what lies below it, and what that asks of the children.
+"""Summary methods: what a node may do with what is below it, and what that asks of the children.
 
 The registry is a value: built-in methods, and those that somebody adds to it.
-The arithmetic of the built-in ones stands in `summaries`.
+The arithmetic of the built-in ones is in `summaries`.
 """
 
 from __future__ import annotations

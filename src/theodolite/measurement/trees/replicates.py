@@ -1,6 +1,6 @@
 """Replicates: what every node would be, had other dialogues been held.
 
-Dialogues are drawn anew, never single answers. Each node over answers keeps one
+Dialogues are drawn again, never single answers. Each node over answers keeps one
 histogram a dialogue; the weights of the replicates times these histograms are
 the histograms of all replicates at once. A leaf that two nodes share moves in
 both, since both are multiplied by the same weights.
@@ -626,7 +626,7 @@ def _maxima(values: Floats, weights: Floats) -> Floats:
 
 
 def _medians(values: Floats, weights: Floats) -> Floats:
-    """Return weighted medians: where exactly half the weight lies below, the mean of the two in the middle."""
+    """Return weighted medians: where exactly half the weight is below, the mean of the two in the middle."""
     selected = np.where(_present(values, weights), weights, 0.0)
     order = np.argsort(values, axis=1, kind="stable")  # NaN goes last, and weighs nothing
     if values.shape[0] == 1:

@@ -251,7 +251,7 @@ class _Total:
 def gap_interval(values: Sequence[float], ends: Sequence[Ends]) -> Ends:
     """Return bounds of the largest difference of several values.
 
-    If the intervals of all pairwise differences hold at once, the largest true difference lies between the
+    If the intervals of all pairwise differences hold at once, the largest true difference is between the
     largest of their lower ends and the largest of their upper ends.
 
     Args:

@@ -129,13 +129,13 @@ class MeasurementTree:
         return measure_tree(self.design, self.leaves, application=self.application, draws=draws, methods=self.methods)
 
     def compare(self, other: MeasurementTree, *, replicates: int = 1_000, seed: int = 1) -> TreeComparison:
-        """Return how this tree stands to another, node by node; see `compare_trees`."""
+        """Return how this tree is to another, node by node; see `compare_trees`."""
         draws = Draws(replicates=replicates, seed=seed)
         first, second = (self.design, self._leaf_set()), (other.design, other._leaf_set())
         return compare_trees(first, second, draws=draws, methods=self.methods)
 
     def equals(self, other: MeasurementTree) -> bool:
-        """Tell whether topology, summaries and all values above the leaves are the same."""
+        """Return whether topology, summaries and all values above the leaves are the same."""
         return same_tree(self._values(), other._values(), (self.design, other.design))
 
     def _values(self) -> dict[str, float]:
@@ -208,7 +208,7 @@ class MeasuredTree:
     """One of the two trees with its values.
 
     Attributes:
-        data: The tree's values, and what they stand on.
+        data: The tree's values, and what they are on.
         bounds: Their bounds.
     """
 
@@ -268,7 +268,7 @@ def _tree_table(design: TreeDesign, leaves: LeafSet) -> TreeComparisonTable:
 def compare_tables(
     first: TreeComparisonTable, second: TreeComparisonTable, *, draws: Draws | None = None, methods: Methods = BUILT_IN
 ) -> TreeComparison:
-    """Return the same for leaves that stand in columns already; see `compare_trees`."""
+    """Return the same for leaves that are in columns already; see `compare_trees`."""
     draws = draws or Draws()
     left, right, n_pairs = _sides(first, second, draws, methods)
     names = [name for name in left.data.values if name in right.data.values]
@@ -357,7 +357,7 @@ def _method_difference(
 
 
 def same_tree(first: Mapping[str, float], second: Mapping[str, float], designs: tuple[TreeDesign, TreeDesign]) -> bool:
-    """Tell whether two measured trees are equal: same topology, same summaries, same values above the leaves.
+    """Return whether two measured trees are equal: same topology, same summaries, same values above the leaves.
 
     Args:
         first: Node to value of the one; NaN without data.

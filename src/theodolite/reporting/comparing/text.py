@@ -82,7 +82,7 @@ def heading(comparison: Comparison) -> str:
 
 
 def hidden_text(comparison: Comparison) -> str:
-    """Return which rates stand in the data alone; empty for none."""
+    """Return which rates are in the data alone; empty for none."""
     shown = leading(comparison)
     hidden = [rate for rate in comparison.rates if rate not in shown]
     single = sum(rate.ruling.is_single for rate in hidden)

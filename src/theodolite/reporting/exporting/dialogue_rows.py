@@ -114,7 +114,7 @@ def dialogue_rows(
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of the dialogue table in order of the plan.
 
-    Each turn has at least one row, and each label stands in exactly one row: a
+    Each turn has at least one row, and each label is in exactly one row: a
     label of a turn in a row of that turn, a label of the whole dialogue in a row
     of the last turn. A session without a dialogue has one row that names the failure,
     or the outcome `missing` where it was not run. `latency_s` and `cost_usd` belong

@@ -79,7 +79,7 @@ class ExportTable:
 def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTable]:
     """Yield each table of a disaggregated export.
 
-    Nothing is summed up, and nobody is named: people stand under numbers that
+    Nothing is summed up, and nobody is named: people are under numbers that
     stay the same for one run, and dialogues under names that tell nothing.
 
     Args:

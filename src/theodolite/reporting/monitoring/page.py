@@ -262,7 +262,7 @@ class Panel:
         high: Upper end of its axis.
         row_of: From a stretch to the row; as long as the stretch's windows, or empty.
         cuts: Lower ends of medium and high; None for a metric without bands.
-        reference_of: From a stretch to a value that it is held against; None for none.
+        reference_of: From a stretch to a value that it is compared with; None for none.
     """
 
     key: str
@@ -345,7 +345,7 @@ def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.A
 
 
 def _references(panel: Panel, stretches: Sequence[Stretch]) -> Iterator[tuple[float, str, int, int]]:
-    """Yield the value that each stretch is held against; the last one has a label."""
+    """Yield the value that each stretch is compared with; the last one has a label."""
     if panel.reference_of is None:
         return
     name = {"level": "level", "share": "baseline"}[panel.key]

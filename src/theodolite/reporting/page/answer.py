@@ -65,7 +65,7 @@ class AnswerView:
         scale: Position of each tick in percent of a strip, and its value.
         aids: How to read it; two at most.
         more_aids: The rest, under "why?".
-        n_more_rules: Rules that stand further down only; count.
+        n_more_rules: Rules that are further down only; count.
     """
 
     title: str

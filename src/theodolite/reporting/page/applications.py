@@ -192,7 +192,7 @@ def _claim_row(subject: Subject, number: int, test: ClaimTest) -> tuple[Value | 
 
 
 def _is_of(case: Case, test: ClaimTest) -> bool:
-    """Tell whether a dialogue tests a claim."""
+    """Return whether a dialogue tests a claim."""
     return case.setting.kind is TesterKind.SCRIPT and case.setting.tester in test.claim.scripts
 
 

@@ -320,7 +320,7 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") 
     """Return one share with its interval a row, all on one axis from 0 to `axis` (a fraction), as SVG.
 
     Args:
-        rows: The shares; a heading stands above the first of neighbours that have it.
+        rows: The shares; a heading is above the first of neighbours that have it.
         axis: End of the axis; fraction.
         label: The drawing in words.
         unit: Unit at the ticks: `%`, or `points` for differences.

@@ -328,7 +328,7 @@ LETTERS = 10_000_000
 
 _AROUND = 400
 
-"""Letters that stand around the texts of one dialogue, about: names, labels, punctuation; count."""
+"""Letters that are around the texts of one dialogue, about: names, labels, punctuation; count."""
 
 
 _TELLING_PART = 0.8
@@ -348,7 +348,7 @@ _TELLING = ("defect", "disagreement", "failed", "unparseable")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """The dialogues that stand in a report.
+    """The dialogues that are in a report.
 
     Attributes:
         places: Their places in the plan, in order.
@@ -369,12 +369,12 @@ class Embedded:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all planned dialogues stand in the file."""
+        """Whether all planned dialogues are in the file."""
         return len(self.places) == self.n_planned
 
     @property
     def words(self) -> str:
-        """How many stand in the file and how to read the rest; empty where all do."""
+        """How many are in the file and how to read the rest; empty where all do."""
         if self.is_whole:
             return ""
         here, planned = figures.count(len(self.places)), figures.count(self.n_planned)
@@ -387,7 +387,7 @@ class Embedded:
         )
 
     def within(self, places: Iterable[int]) -> Iterator[int]:
-        """Yield at which place in the file those dialogues stand that are in it."""
+        """Yield at which place in the file those dialogues are that are in it."""
         if self.is_whole:
             yield from places
             return
@@ -395,7 +395,7 @@ class Embedded:
 
 
 def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETTERS) -> Embedded:
-    """Return which dialogues stand in a report.
+    """Return which dialogues are in a report.
 
     Args:
         subject: The run; its chips are made.
@@ -456,7 +456,7 @@ _AROUND_LINE = 6
 
 @dataclass(slots=True)
 class CallTexts:
-    """The texts of calls in one file; equal lines of all prompts stand there once.
+    """The texts of calls in one file; equal lines of all prompts are there once.
 
     Prompts of one guideline differ in little more than the dialogue, and those of
     several readings in an order.

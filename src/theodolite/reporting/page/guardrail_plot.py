@@ -1,7 +1,7 @@
 """Two-sided plots, laid out in advance: released against withheld on the first screen, and utility against risk.
 
 Each application is a cross: its marker at both rates, its lines at both intervals.
-Names stand beside the markers; points that crowd are drawn again in an inset.
+Names are beside the markers; points that crowd are drawn again in an inset.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class NameLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotPanel:
-    """A pair of axes with what stands between them.
+    """A pair of axes with what is between them.
 
     Attributes:
         box: Its plotting area.
@@ -101,7 +101,7 @@ class GuardrailPlot:
         words: All values in words.
         main: The whole range.
         inset: The range in which points crowd; None where none do.
-        source: Where that range lies in the whole.
+        source: Where that range is in the whole.
         card: Outline of the inset.
         inset_title: Range of the inset in words.
     """

@@ -54,7 +54,7 @@ class Tile:
     Attributes:
         icon: Name of its icon.
         label: Its heading.
-        value: The number; empty where a status stands in its place.
+        value: The number; empty where a status is in its place.
         unit: The whole, beside the number.
         status: A status in words; empty where there is a number.
         attention: Whether the status needs attention.

@@ -28,7 +28,7 @@ class ReaderQuestion:
 
     Attributes:
         text: The question.
-        answers: Short answers; the rest stands at the address.
+        answers: Short answers; the rest is at the address.
         address: Address of the part with the evidence.
         opens: Name of a set of dialogues that show it; empty for none.
         n: Dialogues in that set; count.

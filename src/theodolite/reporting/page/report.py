@@ -191,7 +191,7 @@ def _views(subject: Subject) -> dict[str, Any]:
 
 
 def _chart_views(subject: Subject) -> dict[str, Any]:
-    """Return the charts that stand beside tables of other sections, and the forecast of intervals."""
+    """Return the charts that are beside tables of other sections, and the forecast of intervals."""
     return {
         "severities": severity_charts(subject),
         "controls": control_charts(subject),
@@ -226,7 +226,7 @@ class Tab:
 
 
 _TESTERS = ("event", "responses", "themes", "tasks", "users", "realisms")
-"""Views that stand under the tab of testers."""
+"""Views that are under the tab of testers."""
 
 
 def tabs_of(views: Mapping[str, Any]) -> tuple[Tab, ...]:
@@ -257,7 +257,7 @@ FONT = "fonts/inter-latin.woff2"
 
 
 def style_of(assets: Mapping[str, str]) -> str:
-    """Return the style of all pages that stand alone, with the typeface inside."""
+    """Return the style of all pages that are alone, with the typeface inside."""
     face = ""
     if FONT in assets:
         source = f'url(data:font/woff2;base64,{assets[FONT]}) format("woff2")'

@@ -24,7 +24,7 @@ class Chip:
 
     Attributes:
         name: Name of its set.
-        title: What stands on it.
+        title: What is on it.
         meaning: What it lets through.
         n: Dialogues that it lets through; count.
     """
@@ -321,7 +321,7 @@ def _titles(titles: list[str]) -> str:
 def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
     """Yield the title of each annotator and its answers to the questions of its guideline's defect rules.
 
-    An answer stands alone where the rules rest on one question, and under the question's name where they rest on
+    An answer is alone where the rules rest on one question, and under the question's name where they rest on
     several: else a dialogue that one of them calls a defect would be shown with the harmless answer to another.
     """
     for guideline in subject.study.guidelines:

@@ -455,7 +455,7 @@ def _facts(node: object, found: NodeFinding) -> Iterator[tuple[str, str]]:
 
 
 def _escaped(value: Json) -> str:
-    """Return JSON that may stand inside a script element: no text of a study ends it."""
+    """Return JSON that may be inside a script element: no text of a study ends it."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
 
 

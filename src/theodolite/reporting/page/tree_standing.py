@@ -102,7 +102,7 @@ class StandingPicture:
 
 
 def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
-    """Return the drawings of how applications stand to each other on a tree; None for one application alone."""
+    """Return the drawings of how applications are to each other on a tree; None for one application alone."""
     standing = next((one for one in subject.findings.standings if one.tree == tree), None)
     if standing is None:
         return None
@@ -162,7 +162,7 @@ def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mappi
 
 
 def _nearest(name: str, below: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return those below an application without those that stand below one of these already."""
+    """Return those below an application without those that are below one of these already."""
     further = frozenset(low for between in below[name] for low in below[between])
     return below[name] - further
 

@@ -71,7 +71,7 @@ class NodeLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeView:
-    """A node with all that lies below it.
+    """A node with all that is below it.
 
     Attributes:
         title: What people call it.
@@ -108,7 +108,7 @@ class TreeView:
         robustness: One table for each kind of context: node, application, gap and spread; the branches come first.
         links: How dimensions go together, in words.
         views: Named weightings with their values, in words.
-        standing: How the applications stand to each other, in words; empty for one alone.
+        standing: How the applications are to each other, in words; empty for one alone.
         picture: The same, drawn; None for one alone.
     """
 
@@ -411,7 +411,7 @@ class LeafList:
     Attributes:
         versions: Versions of the application and of the instrument, in words.
         pages: Which answers, in words, and the answers.
-        rest: Where all of them stand; empty where all stand here.
+        rest: Where all of them are; empty where all are here.
     """
 
     versions: str

@@ -95,7 +95,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
     """Return strengths and tuning hints for the team of the applications in some evidence.
 
     A strength is a defect that no dialogue has, with the upper end of its interval. A hint names the
-    part of the dialogues with the highest rate if the whole interval of this part lies above the
+    part of the dialogues with the highest rate if the whole interval of this part is above the
     overall rate; otherwise it says that no part stands out.
     """
     rates = rates_of(findings, evidence.study)

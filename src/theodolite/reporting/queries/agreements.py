@@ -161,7 +161,7 @@ def agreed(agreement: Agreement) -> int:
 
 
 def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
-    """Tell whether a judge was compared with people at all."""
+    """Return whether a judge was compared with people at all."""
     measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
     result = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
     return any(agreement.estimate is not None for agreement in result)
@@ -318,7 +318,7 @@ def corrections_to_tell(
 
 
 def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
-    """Return the number by the judge alone that a corrected one stands beside; empty where there is none."""
+    """Return the number by the judge alone that a corrected one is beside; empty where there is none."""
     if not correction.is_mean:
         own = own_rate(correction, rates)
         return own_text(own) if own else ""
@@ -331,7 +331,7 @@ def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate])
 
 
 def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:
-    """Return the rate by the judge alone that a corrected rate stands beside."""
+    """Return the rate by the judge alone that a corrected rate is beside."""
     uncorrected = replace(correction.measurement.subject, corrected_by="", calibrated_on="")
     for rate in rates:
         if replace(rate.measurement.subject, violation=None, among=()) == uncorrected:

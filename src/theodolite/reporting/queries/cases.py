@@ -68,12 +68,12 @@ class Case:
         return standing_failures(self.table, self.index)
 
     def is_assigned(self, annotator: str) -> bool:
-        """Tell whether an annotator was to label the dialogue."""
+        """Return whether an annotator was to label the dialogue."""
         assigned = self.table.assigned.get(annotator)
         return assigned is None or self.index in assigned
 
     def has_annotation(self, annotator: str) -> bool:
-        """Tell whether an annotator gave an annotation."""
+        """Return whether an annotator gave an annotation."""
         return self.table.has_annotation(self.index, annotator)
 
     def dialogue_label(self, annotator: str, guideline: Guideline, question: str = "") -> DialogueLabel:
@@ -206,12 +206,12 @@ def person_numbers(study: Study, run: Run) -> Mapping[str, str]:
 
 
 def numbered(evidence: Evidence, people: Iterable[str], letter: str) -> Mapping[str, str]:
-    """Return a number for each person, in an order that hangs on the run's opaque key.
+    """Return a number for each person, in an order that depends on the run's opaque key.
 
     Args:
         evidence: All records of one run.
         people: Their names; each may come several times.
-        letter: What stands before the numbers.
+        letter: What is before the numbers.
     """
     return _numbered(evidence.run, people, letter)
 
@@ -244,7 +244,7 @@ def _declared(study: Study) -> tuple[str, ...]:
 
 
 def _speaks(study: Study, group: PersonaGroup) -> bool:
-    """Tell whether a group's model writes a prompt in any scenario; one fixed prompt and no more needs no model."""
+    """Return whether a group's model writes a prompt in any scenario; one fixed prompt and no more needs no model."""
     met = (scenario for scenario in study.scenarios if not scenario.personas or group.name in scenario.personas)
     return any(not scenario.starter or scenario.turns > 1 for scenario in met)
 

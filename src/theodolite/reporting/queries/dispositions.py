@@ -149,7 +149,7 @@ def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
 def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
     """Return the accounts of guidelines that somebody labels by; all where nobody labels by any.
 
-    What nobody has labelled by is said in one sentence elsewhere, and stands whole in the results file.
+    What nobody has labelled by is said in one sentence elsewhere, and is whole in the results file.
     """
     return tuple(account for account in accounts if account.annotators) or tuple(accounts)
 
@@ -186,7 +186,7 @@ def _labelled_by(account: Account, *, alike: bool) -> str:
 class ApplicationAccount:
     """What became of the sessions with one application.
 
-    A reply that its own filter withheld is a refusal and stands among the held
+    A reply that its own filter withheld is a refusal and is among the held
     dialogues; errors, timeouts and empty replies are failures, each of its kind.
 
     Attributes:
@@ -252,7 +252,7 @@ def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
 
 
 def claim_words(study: Study, test: ClaimTest) -> str:
-    """Return how a claim stands and on what that rests, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
+    """Return how a claim is and on what that rests, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
     if test.standing in {ClaimStanding.NOT_TESTED, ClaimStanding.UNTESTABLE}:
         return f"{test.standing.value}: {test.reason}"
     n = figures.number_of(test.n, "labelled dialogue")
@@ -265,7 +265,7 @@ def claim_words(study: Study, test: ClaimTest) -> str:
 
 
 def claims_text(tests: tuple[ClaimTest, ...]) -> str:
-    """Return how many claims stand how, and what contradicts the others; empty where nobody claims anything."""
+    """Return how many claims are how, and what contradicts the others; empty where nobody claims anything."""
     if not tests:
         return ""
     counts = {standing: sum(test.standing is standing for test in tests) for standing in ClaimStanding}

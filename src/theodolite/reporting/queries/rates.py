@@ -233,7 +233,7 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
 
 
 def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixRow]]]) -> Iterator[MatrixRow]:
-    """Yield the rows of all rules; where two rules have areas of one name, guideline and rule stand behind it."""
+    """Yield the rows of all rules; where two rules have areas of one name, guideline and rule are behind it."""
     called = Counter(area for _, _, rows in by_rule for area in {row.area for row in rows})
     for guideline, rule, rows in by_rule:
         for row in rows:

@@ -24,7 +24,7 @@ def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStandi
 
     Args:
         findings: What the trees came to.
-        standings: How the applications stand to each other.
+        standings: How the applications are to each other.
     """
     standing = {each.tree: _standing(each) for each in standings}
     entries: dict[str, dict[str, Json]] = {}
@@ -107,7 +107,7 @@ def _context_entry(value: ContextValue) -> Json:
 
 
 def comparison_entry(comparison: TreeComparison) -> dict[str, Json]:
-    """Return how two trees stand to each other."""
+    """Return how two trees are to each other."""
     return {
         "first": comparison.first,
         "second": comparison.second,

@@ -65,7 +65,7 @@ class SeriesTable:
         about: What it is about; empty for nothing.
         notes: What the reader must know before comparing.
         columns: Headings of the columns.
-        rows: First cell, what stands below it, depth, and the other cells; None where nothing was tested.
+        rows: First cell, what is below it, depth, and the other cells; None where nothing was tested.
         axis: Position and text of each tick of the bars; empty for a table without bars.
     """
 

@@ -26,7 +26,7 @@ from theodolite.reporting.words.descriptions import cluster_words
 
 SHOWN: Final = 4
 
-"""Sequences, and rankings, that a summary shows; more are counted and stand in the report. Count."""
+"""Sequences, and rankings, that a summary shows; more are counted and are in the report. Count."""
 
 
 def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]]:

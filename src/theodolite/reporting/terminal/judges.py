@@ -105,7 +105,7 @@ def _against(report: ValidationReport, authority: str, width: int) -> list[str]:
 
 
 def _against_many(report: ValidationReport, width: int) -> list[str]:
-    """Return how a judge stands to many people, each of them an authority: the range of every figure."""
+    """Return how a judge is to many people, each of them an authority: the range of every figure."""
     people = figures.number_of(len(report.authorities), "person", "people")
     agreement = [f"same label on {_range(report, Measure.EXACT_AGREEMENT, figures.percent)}"]
     for measure in _COEFFICIENTS:
@@ -277,7 +277,7 @@ def _other_name_text(study: Study, judge: str, conducts: Sequence[JudgeDiagnosti
 
 
 def _is_kin(asked: str, answered: str) -> bool:
-    """Tell whether two names of models go together: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
+    """Return whether two names of models go together: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
     first, second = (name.casefold().rpartition("/")[2] for name in (asked, answered))
     return first in second or second in first
 

@@ -88,7 +88,7 @@ def _sided(name: str, cells: Sequence[str]) -> str:
 def _sided_rows(
     study: Study, application: str, columns: Sequence[Sequence[Rate]], end: float, screen: Screen
 ) -> list[str]:
-    """Return an application's row or, where several voices stand side by side, one row each below its name."""
+    """Return an application's row or, where several voices are side by side, one row each below its name."""
     sides = [
         {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
     ]

@@ -126,7 +126,7 @@ def summary_text(
         places: Where the report and the results were written.
 
     Returns:
-        Lines without a line break at the end; every percent stands beside its count.
+        Lines without a line break at the end; every percent is beside its count.
     """
     cases = cases_of(evidence.answers)
     summary = _Summary(

@@ -87,7 +87,7 @@ def _design_branch(design: TreeDesign, name: str, level: int, depth: int, mark: 
 
 
 def comparison_lines(comparison: TreeComparison, *, width: int = 80) -> list[str]:
-    """Return how two trees stand to each other: node by node, then in words."""
+    """Return how two trees are to each other: node by node, then in words."""
     first, second = comparison.first or "first", comparison.second or "second"
     lines = [f"{first}  against  {second}"]
     lines += [

@@ -23,7 +23,7 @@ from theodolite.reporting.words import figures
 
 PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"
 
-"""What stands in place of a prompt that cannot be made again."""
+"""What is in place of a prompt that cannot be made again."""
 
 
 def spent_text(calls: Sequence[Call]) -> str:

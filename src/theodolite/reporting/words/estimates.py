@@ -123,7 +123,7 @@ def rules_of_report(report: ValidationReport) -> tuple[str, ...]:
 
 
 def compares_judges(report: ValidationReport, measurement: Measurement) -> bool:
-    """Tell whether a figure compares the judge with another judge, on all dialogues of both."""
+    """Return whether a figure compares the judge with another judge, on all dialogues of both."""
     subject = measurement.subject
     is_whole = measurement.application == ALL_APPLICATIONS and not subject.is_part and not subject.is_human_ceiling
     is_pair = bool(subject.authority) and subject.authority not in report.authorities

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FEW = 10
-"""Units below which a count stands alone, without any percent."""
+"""Units below which a count is alone, without any percent."""
 
 
 def count(number: int) -> str:

@@ -12,7 +12,7 @@ from theodolite.domain.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aid:
-    """A reading aid: a sentence or two that stand at a number.
+    """A reading aid: a sentence or two that are at a number.
 
     Attributes:
         when: What calls for it.
@@ -82,7 +82,7 @@ class Words:
         return _filled(self._aid(name).short, name, values)
 
     def measure(self, name: str) -> MeasureWords:
-        """Return what a measure is; a plain stand-in where the file does not say."""
+        """Return what a measure is; a plain are-in where the file does not say."""
         plain = name.replace("_", " ").capitalize()
         return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
 

@@ -439,7 +439,7 @@ class PostRow(models.Model):
 
 
 class CaseRow(models.Model):
-    """One sensitive place of a dialogue; what became of it stands in its steps."""
+    """One sensitive place of a dialogue; what became of it is in its steps."""
 
     token = StorableTextField(unique=True)
     study = StorableTextField()

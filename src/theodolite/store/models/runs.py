@@ -19,7 +19,7 @@ class ContentRow(models.Model):
     """A record's canonical JSON, kept once for all that refer to it.
 
     `text` is empty where the JSON is `packed`, against the text of `base` where it has
-    one, and, with SQLite, where it is so large that it stands in a file of the workspace's
+    one, and, with SQLite, where it is so large that it is in a file of the workspace's
     `blobs` folder; the file is named by the version.
     """
 
@@ -44,7 +44,7 @@ class ContentRow(models.Model):
 
 
 class RunRow(models.Model):
-    """One execution of a plan; study and plan stand among the contents."""
+    """One execution of a plan; study and plan are among the contents."""
 
     key = HashField(unique=True)
     study = StorableTextField()
@@ -279,7 +279,7 @@ class ScriptedEndpointRow(models.Model):
 class TurnRow(models.Model):
     """One prompt and one response.
 
-    A text is NULL where it stands in the journal of the dialogue's unit, at
+    A text is NULL where it is in the journal of the dialogue's unit, at
     `prompt_at` or `response_at`. Source material of the turn is content.
     """
 
@@ -442,7 +442,7 @@ class QuoteRow(models.Model):
 
 
 class VoteRow(models.Model):
-    """One answer of one reading by a judge that reads several times; quotes stand in the journal's reply."""
+    """One answer of one reading by a judge that reads several times; quotes are in the journal's reply."""
 
     annotation = models.ForeignKey(AnnotationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()
@@ -475,7 +475,7 @@ class VoteRow(models.Model):
 class AdjudicationRow(models.Model):
     """One final label.
 
-    It belongs to the run that brought it: a study that spells its labels anew
+    It belongs to the run that brought it: a study that spells its labels again
     adopts the dialogues of the run before, but not that run's final labels.
     """
 

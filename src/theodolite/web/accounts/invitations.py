@@ -54,7 +54,7 @@ class Standing(StrEnum):
 
 
 def standing_of(invitation: Invitation) -> Standing:
-    """Return where an invitation stands now."""
+    """Return where an invitation is now."""
     if invitation.used_at:
         return Standing.USED
     if invitation.withdrawn_at:
@@ -100,7 +100,7 @@ def invite(
 
 
 def is_address(text: str) -> bool:
-    """Tell whether a text is an e-mail address."""
+    """Return whether a text is an e-mail address."""
     try:
         validate_email(text)
     except ValidationError:
@@ -116,7 +116,7 @@ def invitation_path(invitation: Invitation) -> str:
 
 
 def invitation_of(signed: str) -> Invitation | None:
-    """Return the invitation of a link, however it stands; None where the link is none of ours."""
+    """Return the invitation of a link, however it is; None where the link is none of ours."""
     try:
         token = _SIGNER.unsign(signed)
     except signing.BadSignature:

@@ -299,7 +299,7 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
     """Requires an open invitation for the first sign-in by an identity provider."""
 
     def is_open_for_signup(self, request: HttpRequest, _sociallogin: Any) -> bool:
-        """Tell whether the browser came by an invitation that is still open."""
+        """Return whether the browser came by an invitation that is still open."""
         invitation = invitation_of(str(request.session.get(INVITED, "")))
         return invitation is not None and standing_of(invitation) is Standing.OPEN
 
@@ -447,13 +447,13 @@ class GuessCounts(DatabaseCache):
         self._locks = LocMemCache("locks of guess counts", {})
 
     def add(self, key: str, value: Any, *args: Any, **options: Any) -> bool:
-        """Add a value if there is none; tell whether it was added."""
+        """Add a value if there is none; return whether it was added."""
         if key.endswith(_LOCK):
             return self._locks.add(key, value, *args, **options)
         return super().add(key, value, *args, **options)
 
     def delete(self, key: str, version: int | None = None) -> bool:
-        """Delete a value; tell whether there was one."""
+        """Delete a value; return whether there was one."""
         return self._locks.delete(key) if key.endswith(_LOCK) else super().delete(key, version)
 
     def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:

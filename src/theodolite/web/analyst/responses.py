@@ -157,7 +157,7 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
 
 
 def is_blind(access: AccessContext) -> bool:
-    """Tell whether a person tests or annotates in the study, or did so before."""
+    """Return whether a person tests or annotates in the study, or did so before."""
     roles = [role.value for role in BLIND]
     return Membership.objects.filter(account=access.account, hosted=access.hosted, role__in=roles).exists()
 
@@ -254,7 +254,7 @@ class SideColumn:
         drawn: The picture; None where there are no labels, or they are withheld.
         middle: Median and quartiles in words; empty where labels have no order.
         left_out: What is not among the answers, in words.
-        note: What stands in place of a picture; empty where there is one.
+        note: What is in place of a picture; empty where there is one.
     """
 
     name: str
@@ -284,9 +284,9 @@ class ResponseSelection:
 
     Attributes:
         questionnaire: The answers to which.
-        level: Level of testing; empty where levels are held against each other.
+        level: Level of testing; empty where levels are compared with each other.
         scenario: Scenario; empty for all.
-        by: What is held against each other.
+        by: What is compared with each other.
         adjustment: How p-values are adjusted.
         has_models: Whether a model of all answers is shown beside each test.
     """
@@ -304,7 +304,7 @@ class ResponseSelection:
         return plain(response) if plain else response.groups.get(self.by, "")
 
     def takes(self, response: QuestionnaireResponse) -> bool:
-        """Tell whether a response is of the level and scenario."""
+        """Return whether a response is of the level and scenario."""
         return self.level in {"", PLAIN["level"](response)} and self.scenario in {
             "",
             response.scenario,
@@ -343,7 +343,7 @@ def _choice(request: HttpRequest, met: Sequence[Questionnaire], responses: Respo
     level = query.get("level", "")
     return ResponseSelection(
         questionnaire=questionnaire,
-        # Levels answer different questions: they are held against each other where that is asked for, and never added.
+        # Levels answer different questions: they are compared with each other where that is asked for, and never added.
         level="" if by == "level" else level if level in levels else levels[0],
         scenario=query.get("scenario", ""),
         by=by if by in {*PLAIN, *_groups(own)} else "application",

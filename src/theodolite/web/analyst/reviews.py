@@ -110,7 +110,7 @@ def _settled(
 
 
 def _by_people(annotations: Sequence[Annotation]) -> bool:
-    """Tell whether a person is among the annotators; only automated annotations are units of the run."""
+    """Return whether a person is among the annotators; only automated annotations are units of the run."""
     return any(not annotation.unit for annotation in annotations)
 
 

@@ -170,7 +170,7 @@ def task_of_key(annotator: AnnotatorContext, reservation: str, key: Key) -> tupl
 
 
 def frame_of(annotator: AnnotatorContext, sequence: TaskSequence) -> Frame:
-    """Return what stands around the questions of a page."""
+    """Return what is around the questions of a page."""
     task, categories = sequence.main, sequence.categories
     token = task.reservation.token
     own = cases.own_threads(annotator.queue, annotator.participant)
@@ -199,7 +199,7 @@ def _settled(annotator: AnnotatorContext, end: ThreadEnd, task: AnnotatorTask) -
 
 
 def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what was settled and does not stand in this version of the guideline yet."""
+    """Return what was settled and does not be in this version of the guideline yet."""
     notes = {*guideline.guidance, *(note for question in guideline.instrument.questions for note in question.guidance)}
     return tuple(text for text in settled if " ".join(text.split()) not in notes)
 

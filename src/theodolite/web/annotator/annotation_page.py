@@ -84,7 +84,7 @@ class AnnotationItem:
         return field_name(self.ref, scope=self.scope), f"quotes:{self.key}", f"note:{self.key}"
 
     def has_answer(self, answer: Answer) -> bool:
-        """Tell whether an answer equals the present one, apart from the verification of quotes."""
+        """Return whether an answer equals the present one, apart from the verification of quotes."""
         if self.answer is None:
             return False
         quotes = [[quote.text for quote in other.evidence] for other in (self.answer, answer)]
@@ -364,7 +364,7 @@ def annotation_page(
 ) -> AnnotationPage:
     """Return what the page shows of one sitting.
 
-    Questions about turns that stand side by side are asked turn by turn, so that
+    Questions about turns that are side by side are asked turn by turn, so that
     a turn is read once.
 
     Args:
@@ -567,13 +567,13 @@ def example_page(guideline: Guideline, index: int, answers: Sequence[Answer], fr
     """Return a worked example as a sheet; its own answers and the other examples are left out.
 
     Each question is asked once, about the example as a whole, and only those
-    that the example answers. Examples that stand beside questions are left out too.
+    that the example answers. Examples that are beside questions are left out too.
 
     Args:
         guideline: Whose example it is.
         index: Number of the example among all that it has, from 0.
         answers: What was answered so far.
-        frame: What stands around it.
+        frame: What is around it.
     """
     example = worked_examples(guideline)[index]
     questions = [

@@ -136,7 +136,7 @@ annotator_view = queue_view(refused)
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Tell whether a script asks, which reads the answer itself."""
+    """Return whether a script asks, which reads the answer itself."""
     return request.headers.get("Accept", "").startswith("application/json")
 
 
@@ -181,7 +181,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCategory:
-    """One category on the way: its title, and where the annotator stands with it."""
+    """One category on the way: its title, and where the annotator is with it."""
 
     title: str
     standing: CategoryStanding
@@ -297,7 +297,7 @@ def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: s
 
 
 def must_choose(annotator: AnnotatorContext) -> bool:
-    """Tell whether somebody is still to be asked what they would rather not meet, as it is worded now."""
+    """Return whether somebody is still to be asked what they would rather not meet, as it is worded now."""
     version = topics_version(_study(annotator))
     acknowledgements = server_store().events.participants.acknowledgements(annotator.participant) if version else []
     has_chosen = any(

@@ -85,7 +85,7 @@ class SessionAnnotationPage:
         return values
 
     def take(self) -> bool:
-        """Store the submitted answers; tell whether all are valid."""
+        """Store the submitted answers; return whether all are valid."""
         sent = {name: str(value) for name, value in self._request.POST.dict().items()}
         answers, self.problems = parse_items(self.annotation_page, sent, only=sent.get("key", ""))
         if answers:

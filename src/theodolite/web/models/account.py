@@ -156,7 +156,7 @@ class HostedStudy(models.Model):
         name: As its file says.
         title: How people are told it is called; shows nothing about applications.
         folder: Where its files are; empty where a shipped pack is all of it.
-        state: Where it stands.
+        state: Its state.
         message: Shown to everybody while it is paused.
         keeps_hours: Whether opening and closing times of the study hold; not while it is tried out.
         second_factor: Roles that need a second factor here, beside those of the whole server.
@@ -350,7 +350,7 @@ class EthicsApproval(models.Model):
         return f"{self.body}, {self.number}"
 
     def holds(self, day: date) -> bool:
-        """Tell whether it holds on a day."""
+        """Return whether it holds on a day."""
         return self.granted <= day and (self.expires is None or day <= self.expires)
 
 
@@ -419,7 +419,7 @@ class SavedView(models.Model):
         token: Names it in addresses.
         account: Whose it is.
         name: What its owner calls it.
-        query: What stands behind the question mark of its address.
+        query: What is behind the question mark of its address.
         is_shared: Whether everybody who looks after the study's queue sees it.
     """
 
@@ -455,7 +455,7 @@ class Batch(models.Model):
         whom: Token of the membership that dialogues were offered to; empty for the other acts.
         n_done: Items with which something was done; count.
         n_refused: Items with which nothing was done; count.
-        undone_at: When it was taken back; None while it stands.
+        undone_at: When it was taken back; None while it is.
         n_undone: Items of which it was taken back; count.
     """
 

@@ -247,7 +247,7 @@ class UnsentText(models.Model):
 
     Attributes:
         session: Key of the session in the store.
-        text: As it stands in the box.
+        text: As it is in the box.
     """
 
     membership = models.ForeignKey(Membership, models.CASCADE, related_name="unsent_texts")
@@ -308,7 +308,7 @@ class Submission(models.Model):
         token: Names it in addresses.
         team: Whose it is; nobody else but organisers meets it.
         name: What the study will call it; testers and annotators never see it.
-        state: Where it stands.
+        state: Its state.
         way: Whether it is an endpoint or a class that the operator has installed.
         url: Address of the endpoint.
         body: JSON that is sent there, a template.

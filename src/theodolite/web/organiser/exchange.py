@@ -46,7 +46,7 @@ class Upload:
 
     Attributes:
         name: Its name, as its sender calls it.
-        path: Where it lies.
+        path: Where it is.
     """
 
     name: str

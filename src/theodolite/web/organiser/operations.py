@@ -435,7 +435,7 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
         """Return the moment as the event's clock means it.
 
         Raises:
-            ValidationError: If it lies in the past.
+            ValidationError: If it is in the past.
         """
         local = self.cleaned_data["closes_at"]
         moment = local.replace(tzinfo=self._zone) if local else None

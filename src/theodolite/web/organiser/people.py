@@ -312,7 +312,7 @@ class Participant:
 
     Attributes:
         membership: Who, and as what.
-        state: Where the person stands; testers only go through all of it.
+        state: Where the person is; testers only go through all of it.
         sessions: Those that were made, in order.
         minutes: Time in sessions, pauses left out; minutes.
         severe: Turns that the person marked as broken guardrails; count.

@@ -238,7 +238,7 @@ class AuditResult:
     Attributes:
         people: People whose pages were opened; count.
         pages: Pages that were searched; count.
-        leaks: Secret words that stand on them.
+        leaks: Secret words that are on them.
         plain: Names that could not be looked for, since they are words like others.
     """
 
@@ -326,7 +326,7 @@ def _pages(client: _PageClient, membership: Membership, starts: list[str]) -> It
 
 
 def _begins(path: str, starts: list[str]) -> bool:
-    """Tell whether opening a page has an effect: it allocates a task or work, or exports data."""
+    """Return whether opening a page has an effect: it allocates a task or work, or exports data."""
     return path not in starts and (path.endswith(("/task/", "/mine/file/")) or "/annotate/d/" in path)
 
 
@@ -377,7 +377,7 @@ class LeakLine:
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
         line: Share and interval on a line from 0 to 100%; without a place where there are too few guesses.
-        chance_at: Where guessing alone stands on that line; pixels.
+        chance_at: Where guessing alone is on that line; pixels.
         strip: Each guess as a square where there are too few for a share: right ones first, unknown ones last.
     """
 

@@ -105,7 +105,7 @@ def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> Schem
 
     Args:
         draft: The draft.
-        text: What stands in the editor.
+        text: What is in the editor.
         by: Who saves.
         seen: Number of the revision that the text was made from.
 
@@ -558,7 +558,7 @@ class ShownInstrument:
     Attributes:
         name: What it is called in the study.
         title: What people call it.
-        about: What stands above its questions.
+        about: What is above its questions.
         version: Beginning of its content hash.
         whose: Who answers it, in words.
         instrument: The questions.

@@ -252,7 +252,7 @@ class SettledWords:
         category: Name of the category.
         question: Name of the question that was asked about; empty for none.
         words: What was settled.
-        stands: Whether the text of the draft names the thread already.
+        is: Whether the text of the draft names the thread already.
     """
 
     thread: str
@@ -287,7 +287,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
     Args:
         access: The account, study and membership of the request.
         draft: The draft.
-        text: What stands in the editor.
+        text: What is in the editor.
         key: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
 
     Raises:
@@ -319,7 +319,7 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
     """Return a text as a button wants it.
 
     Args:
-        text: What stands in the editor.
+        text: What is in the editor.
         name: Name of the schema.
         kind: What the button does: `up`, `down`, `double`, `remove` or `add`; empty to leave the text.
         key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.

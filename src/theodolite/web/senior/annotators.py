@@ -156,7 +156,7 @@ class JudgeView:
     """One judge as the page shows it.
 
     Attributes:
-        standing: Where it stands.
+        standing: Its state.
         title: Its guideline in words.
         validation_report: The text of the report; empty without one.
         lines: Question by question.

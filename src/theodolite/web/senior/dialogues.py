@@ -108,7 +108,7 @@ class ListFilters:
         return self.with_(())
 
     def with_(self, changes: Iterable[tuple[str, str]]) -> str:
-        """Return what stands behind the question mark of an address that asks for something else here and there."""
+        """Return what is behind the question mark of an address that asks for something else here and there."""
         values = {**self.given, **dict(changes)}
         made = QueryDict(mutable=True)
         made.update({name: values[name] for name in NAMES if values.get(name)})
@@ -309,7 +309,7 @@ def _listed(
 
 
 def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, object]:
-    """Return what stands around a list: ways to filter, views, acts."""
+    """Return what is around a list: ways to filter, views, acts."""
     access, queue = annotator.access, annotator.queue
     people = annotators_of(access)
     categories = [(category.name, humanize(category.name)) for category in annotator.design.categories]

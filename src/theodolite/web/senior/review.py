@@ -104,7 +104,7 @@ class Dispute:
 
     Attributes:
         item: The question at its place, with its choices.
-        voices: What stands under each letter.
+        voices: What is under each letter.
         recorded: What the review recorded; None so far.
         words: The same in words; empty for nothing.
         positions: The answer of each letter as the form submits it, in order of letters.
@@ -472,7 +472,7 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownThread:
-    """A thread under a heading that says what it hangs on, and the question in its own words; empty for none."""
+    """A thread under a heading that says what it depends on, and the question in its own words; empty for none."""
 
     thread: FeedbackThread
     title: str

@@ -304,7 +304,7 @@ def _init_from(text: str) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def names_credentials(options: Mapping[str, Any]) -> bool:
-    """Tell whether constructor arguments contain credentials."""
+    """Return whether constructor arguments contain credentials."""
     return any(variables_of(part) for _, part in texts_in(options.get("init", {}), ()))
 
 

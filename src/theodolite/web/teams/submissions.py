@@ -85,7 +85,7 @@ def _written(request: HttpRequest, access: AccessContext, submission: Submission
 
 @allowed(Role.TEAM)
 def page(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Show where a submission stands and what can be done with it."""
+    """Show where a submission is and what can be done with it."""
     return _shown(request, access, own(access, submission), AgreementForm())
 
 
@@ -337,7 +337,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     field_order = ("name", "description", "way", "url", "body", "reply", "target", "credentials", "prompt", *OPTIONS)
 
     class Meta:
-        """Fields; credentials stand where it is said how the application is reached."""
+        """Fields; credentials are where it is said how the application is reached."""
 
         model = Submission
         fields = (
@@ -411,7 +411,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         """Return the prompt template for a class.
 
         Raises:
-            ValidationError: If it is no template, or the prompt itself does not stand in it.
+            ValidationError: If it is no template, or the prompt itself does not be in it.
         """
         prompt = str(self.cleaned_data["prompt"]).strip()
         try:

@@ -156,7 +156,7 @@ def retry(request: HttpRequest, tester: TesterContext, session_no: int, dialogue
     """Call the application again after an error."""
     try:
         stored = _store_retry(tester, session_no, dialogue, turn)
-    except (Conflict, InputError):  # the page says how the session stands
+    except (Conflict, InputError):  # the page says how the session is
         return redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
     return _ask(request, tester, stored)
 

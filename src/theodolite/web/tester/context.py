@@ -111,7 +111,7 @@ class TesterContext:
         return texts_of(self.read)
 
     def has_agreed(self) -> bool:
-        """Tell whether every text was agreed to in its current version, in any language."""
+        """Return whether every text was agreed to in its current version, in any language."""
         worded = [text for language in languages_of(self.event.study) for text in self._texts_in(language)]
         met = {text.subject for text in worded if (text.subject, text.version, "") in self.agreed}
         return met >= {text.subject for text in worded}
@@ -140,7 +140,7 @@ class TesterContext:
         return self.in_release(known) if known is not None else self
 
     def has_read(self, session: Session) -> bool:
-        """Tell whether the instructions of a session were acknowledged."""
+        """Return whether the instructions of a session were acknowledged."""
         return any(subject is AcknowledgedText.INSTRUCTIONS and key == session.key for subject, _, key in self.agreed)
 
     def to_answer(self, session: Session) -> list[Questionnaire]:
@@ -260,7 +260,7 @@ def _event(hosted: HostedStudy, study_version: str = "") -> EventContext:
 
 
 def has_chosen_topics(tester: TesterContext) -> bool:
-    """Tell whether the tester has answered the current version of the content opt-outs."""
+    """Return whether the tester has answered the current version of the content opt-outs."""
     version = topics_version(tester.event.study)
     return not version or (AcknowledgedText.TOPICS, version, "") in tester.agreed
 

@@ -252,7 +252,7 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     study, store = tester.event.study, tester.event.store
     if not study.topics or not (
         tester.sessions or tester.has_agreed()
-    ):  # consent worded anew waits for the next session
+    ):  # consent worded again waits for the next session
         return redirect("tester:home", study=tester.access.hosted.token)
     if request.method != "POST":
         avoided = store.events.participants.avoided_topics(study.name, tester.participant)

@@ -235,12 +235,12 @@ def session_page(tester: TesterContext, session_no: int) -> SessionPage:
 
 
 def is_event_paused(tester: TesterContext) -> bool:
-    """Tell whether the organiser has paused the event."""
+    """Return whether the organiser has paused the event."""
     return tester.access.hosted.state == HostedStudy.State.PAUSED
 
 
 def is_paused(tester: TesterContext, session: Session) -> bool:
-    """Tell whether a session is paused, by itself, with its application or with the event."""
+    """Return whether a session is paused, by itself, with its application or with the event."""
     rests = tester.access.hosted.paused_applications.filter(name=session.application)
     return is_event_paused(tester) or bool(session.clock.pausers) or rests.exists()
 

@@ -236,7 +236,7 @@ def _start_context(study: LocalStudy, loaded: LoadedStudy, **more: object) -> di
 
 
 def is_paid(estimate: CallEstimate) -> bool:
-    """Tell whether a run costs something, or an unknown amount."""
+    """Return whether a run costs something, or an unknown amount."""
     return bool(estimate.cost_usd.high or estimate.unpriced)
 
 

@@ -25,7 +25,7 @@ PERMITTED = {
 
 
 def is_wary(history: Sequence[Any]) -> bool:
-    """Tell whether a guarded word was said earlier in the dialogue."""
+    """Return whether a guarded word was said earlier in the dialogue."""
     return any(word in exchange.prompt.lower() for exchange in history for word in GUARDED)
 
 

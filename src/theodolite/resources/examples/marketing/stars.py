@@ -1,4 +1,4 @@
-"""A judge to learn the tool with: it counts which parts of a brief stand in an advertisement."""
+"""A judge to learn the tool with: it counts which parts of a brief are in an advertisement."""
 
 from __future__ import annotations
 
