@@ -52,6 +52,7 @@ check-rest:
 	$(PYTHON) -W ignore::RuntimeWarning -m django makemigrations --check --dry-run --settings theodolite.bootstrap.settings
 	$(PYTHON) tools/cli_reference.py --check
 	$(PYTHON) tools/api_reference.py --check
+	$(PYTHON) tools/json_reference.py --check
 	$(PYTHON) tools/check_docs.py
 
 format: $(STAMPS)/check ## Format the code
@@ -67,6 +68,7 @@ bench-peers: ## Install other tools for `make bench` to race against, each in an
 docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files anew
 	$(PYTHON) tools/cli_reference.py
 	$(PYTHON) tools/api_reference.py
+	$(PYTHON) tools/json_reference.py
 	$(VENV)/bin/theodolite schemas src/theodolite/resources/schemas
 
 docs-site: $(SITE)/.stamp ## Build the documentation as a site with search; writes build/site/index.html

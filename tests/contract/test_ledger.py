@@ -120,9 +120,18 @@ def test_units_are_leased_in_order_of_the_plan_and_once(store: Store, run: Run) 
 def test_units_behind_a_position_are_left_alone(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(3)])
 
-    first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, before=2)
+    first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=range(2))
 
     assert [unit.position for unit in first] == [0, 1]
+
+
+def test_units_at_other_positions_are_left_alone(store: Store, run: Run) -> None:
+    store.add_units(run, [a_session(run, number) for number in range(5)])
+
+    first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[1, 4])
+
+    assert [unit.position for unit in first] == [1, 4]
+    assert store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[]) == []
 
 
 def test_a_leased_unit_says_so_and_counts_its_tries(store: Store, run: Run) -> None:
@@ -339,7 +348,8 @@ def test_units_that_are_ready_or_leased_by_others_are_open(store: Store, run: Ru
 
     assert store.count_open(run, SESSION, owner="w1") == 3
     assert store.count_open(run, SESSION, owner="w3") == 4
-    assert store.count_open(run, SESSION, owner="w1", before=2) == 1
+    assert store.count_open(run, SESSION, owner="w1", within=range(2)) == 1
+    assert store.count_open(run, SESSION, owner="w1", within=[1, 3]) == 2
 
 
 def test_annotations_of_dialogues_that_do_not_exist_yet_are_not_open(store: Store, run: Run) -> None:

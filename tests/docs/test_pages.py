@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 
+import click
 from tests.house.tree import ROOT, modules
+from tools import json_reference
 from tools.check_docs import crowded_lines, faults
-from tools.cli_reference import PAGE, reference
+from tools.cli_reference import PAGE, contexts_of, reference, root_command
+
+from theodolite.cli.main import WITHOUT_JSON
 
 VARIABLE = re.compile(r"(?:environ(?:\.get)?[\[(]|getenv\(|envvar=)\s*\"(?P<name>[A-Z][A-Z_]+)\"")
 
@@ -17,6 +22,25 @@ def test_the_documents_have_no_fault_that_a_machine_can_see():
 
 def test_the_page_of_commands_is_what_the_commands_say():
     assert PAGE.read_text(encoding="utf-8") == reference()
+
+
+def test_the_page_of_json_output_is_what_the_schema_says():
+    schema = json.loads(json_reference.SCHEMA.read_text(encoding="utf-8"))
+
+    assert json_reference.PAGE.read_text(encoding="utf-8") == json_reference.page_text(schema)
+
+
+def test_every_command_has_documented_json_output_or_a_reason_for_none():
+    commands = [one for one in contexts_of(root_command(), "theodolite") if not isinstance(one.command, click.Group)]
+    takes_json = {
+        one.command_path.partition(" ")[2]: any("--json" in option.opts for option in one.command.params)
+        for one in commands
+    }
+    schema = json.loads(json_reference.SCHEMA.read_text(encoding="utf-8"))
+    documented = {json_reference.command_of(name) for name in json_reference.commands(schema)}
+
+    assert {name for name, takes in takes_json.items() if takes} == documented
+    assert {name for name, takes in takes_json.items() if not takes} == WITHOUT_JSON.keys()
 
 
 def test_every_environment_variable_that_is_read_is_documented():

@@ -1,5 +1,8 @@
 """The first files of a study about an application that can be called."""
 
+import io
+from types import SimpleNamespace
+
 import pytest
 
 from tests.fakes.loopback import Loopback
@@ -43,6 +46,85 @@ def test_no_model_is_named_that_was_not_chosen(tmp_path):
     assert refused.code == 2
     assert "offers no model" in refused.err
     assert not (tmp_path / "s").exists()
+
+
+class Keyboard(io.StringIO):
+    """What somebody types at a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def at_terminal(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.py").write_text("def answer(prompt, history):\n    return 'It is 4.'\n", encoding="utf-8")
+
+    def type_in(*lines, url="http://127.0.0.1:9/v1"):
+        monkeypatch.setattr("theodolite.cli.init._LOCAL", url)
+        monkeypatch.setattr("sys.stdin", Keyboard("".join(f"{line}\n" for line in lines)))
+        return theodolite("init", "mine")
+
+    return SimpleNamespace(folder=tmp_path / "mine", type_in=type_in)
+
+
+def test_answers_with_defaults_make_a_study_of_test_cases_that_runs(at_terminal):
+    ended = at_terminal.type_in("", "bot.py:answer", "", "")
+
+    assert "Found answer(prompt, history)." in ended.out, ended.said
+    assert sorted(path.name for path in at_terminal.folder.iterdir() if path.is_file()) == ["cases.csv", "study.yaml"]
+    assert theodolite("check", "mine").code == 0
+
+
+def test_answers_make_a_study_of_cases_and_simulated_users_with_a_chosen_local_model(at_terminal):
+    with Loopback(models=("small", "user-sim")) as server:
+        ended = at_terminal.type_in("1", "bot.py:answer", "3", "", "2", "", url=server.url)
+    text = (at_terminal.folder / "study.yaml").read_text(encoding="utf-8")
+
+    assert f"  2  user-sim   {server.url}   local, no key" in ended.out, ended.said
+    assert f"""local: {{url: "{server.url}", name: user-sim}}""" in text
+    assert "cases: cases.csv" in text
+    assert "guidelines: [groundedness]}" in text
+    assert theodolite("check", "mine").code == 0
+
+
+def test_recorded_answers_get_corrected_columns_a_judge_and_a_key(at_terminal, tmp_path):
+    (tmp_path / "q.csv").write_text("question,answer,fix\nq1,a1,b1\nq2,a2,b2\n", encoding="utf-8")
+    columns = ("", "fix", "-", "-", "-", "-")
+    ended = at_terminal.type_in(
+        "2", "q.csv", "edit", *columns, "http://127.0.0.1:9/v1", "judge-1", "MY_KEY", "relevance"
+    )
+    text = (at_terminal.folder / "study.yaml").read_text(encoding="utf-8")
+
+    assert "No column has labels, so a judge labels the answers." in ended.out, ended.said
+    assert "prompt: question, response: fix}" in text
+    assert "name: judge-1, key: MY_KEY}" in text
+    assert theodolite("check", "mine").code == 0
+
+
+def test_no_to_the_columns_writes_nothing(at_terminal, tmp_path):
+    (tmp_path / "q.csv").write_text("question,answer\nq1,a1\n", encoding="utf-8")
+    ended = at_terminal.type_in("2", "q.csv", "n")
+
+    assert ended.code == 2
+    assert "Nothing was written. Rename the columns" in ended.err
+    assert not at_terminal.folder.exists()
+
+
+def test_a_function_that_the_file_lacks_is_named_with_the_closest_one(tmp_path):
+    (tmp_path / "bot.py").write_text("def answer(prompt):\n    return prompt\n", encoding="utf-8")
+    ended = theodolite("init", tmp_path / "s", "--app", f"{tmp_path / 'bot.py'}:anwser")
+
+    assert ended.code == 2
+    assert "has no function or class `anwser`. Did you mean `answer`?" in ended.err
+    assert not (tmp_path / "s").exists()
+
+
+def test_scripts_get_the_files_and_nothing_else_on_standard_output(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = theodolite("init", "smoke", "--app", "bot.py:answer", "--json").found
+
+    assert found == {"exit_code": 0, "files": ["smoke/study.yaml", "smoke/cases.csv"]}
 
 
 NUMBERS = "question,answer\nWhat is 2+2?,4\nCapital of France?,Paris\n"

@@ -143,9 +143,9 @@ class FakeStore:
                 yield kept.unit
 
     def claim(
-        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
-        wanted = [kept for kept in self._in_plan(run, kind) if before is None or kept.unit.position < before]
+        wanted = [kept for kept in self._in_plan(run, kind) if within is None or kept.unit.position in within]
         free = [kept for kept in wanted if _is_free(kept) and self._is_ready(kept)]
         expired = [kept for kept in free if kept.unit.state is UnitState.LEASED and kept.owner != owner]
         waiting = [kept for kept in free if kept.unit.state is UnitState.WAITING]
@@ -180,8 +180,8 @@ class FakeStore:
         states = [kept.unit.state for kept in self._in_plan(run, kind)]
         return {state.value: states.count(state) for state in UnitState}
 
-    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
-        wanted = [kept for kept in self._in_plan(run, kind) if before is None or kept.unit.position < before]
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, within: Sequence[int] | None = None) -> int:
+        wanted = [kept for kept in self._in_plan(run, kind) if within is None or kept.unit.position in within]
         waiting = [kept for kept in wanted if kept.unit.state is UnitState.WAITING and self._is_ready(kept)]
         leased = [kept for kept in wanted if kept.unit.state is UnitState.LEASED and kept.owner != owner]
         return len(waiting) + len(leased)

@@ -8,10 +8,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
+
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from tests.fakes.warm import warm_process
 from theodolite.cli.main import main
@@ -46,6 +51,35 @@ class Ended:
         return found
 
 
+@cache
+def output_validator(command: str) -> Draft202012Validator:
+    """Return what validates the output of a command, e.g. `import-labels`, against its documented schema."""
+    folder = resources.files("theodolite") / "resources" / "schemas"
+    files = ("json-output.schema.json", "results.schema.json", "compare.schema.json", "monitor.schema.json")
+    schemas = {name: json.loads((folder / name).read_text(encoding="utf-8")) for name in files}
+    registry = Registry().with_resources([(name, Resource.from_contents(text)) for name, text in schemas.items()])
+    return Draft202012Validator({"$ref": f"{files[0]}#/$defs/{command}"}, registry=registry)
+
+
+def checked(words: Sequence[str | Path], ended: Ended) -> Ended:
+    """Return how a command ended, after a comparison of what `--json` printed with the schema."""
+    names = [str(word) for word in words]
+    command = next((name for name in (names[0], "-".join(names[:2])) if name in output_names()), "")
+    if not command or "--json" not in names or not ended.out.startswith("{"):
+        return ended
+    for line in ended.out.splitlines():
+        output_validator(command).validate(json.loads(line))
+    return ended
+
+
+@cache
+def output_names() -> frozenset[str]:
+    """Return the commands that the schema of outputs knows."""
+    schema = resources.files("theodolite") / "resources" / "schemas" / "json-output.schema.json"
+    listed = json.loads(schema.read_text(encoding="utf-8"))["anyOf"]
+    return frozenset(one["$ref"].rpartition("/")[2] for one in listed)
+
+
 def theodolite(*words: str | Path) -> Ended:
     """Return how a command ends that is called in this process."""
     out, err = io.StringIO(), io.StringIO()
@@ -55,7 +89,7 @@ def theodolite(*words: str | Path) -> Ended:
             main([str(word) for word in words])
         except SystemExit as end:
             code = int(end.code or 0)
-    return Ended(code=code, out=out.getvalue(), err=err.getvalue())
+    return checked(words, Ended(code=code, out=out.getvalue(), err=err.getvalue()))
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -67,7 +101,7 @@ def environment(**more: str) -> dict[str, str]:
 def in_a_process(*words: str | Path, cwd: Path | None = None) -> Ended:
     """Return how a command ends that is called as a process of its own, where its packages are loaded already."""
     done = warm_process().run([str(word) for word in words], cwd=cwd or Path.cwd(), environ=environment())
-    return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
+    return checked(words, Ended(code=done.returncode, out=done.stdout, err=done.stderr))
 
 
 def in_a_fresh_process(*words: str | Path, environ: Mapping[str, str] | None = None, **more: Any) -> Ended:

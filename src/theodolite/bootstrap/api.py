@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from theodolite.bootstrap.study_run import StudyRun
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, RunStopped
+from theodolite.domain.plan import held_by_runs, selection_of
 from theodolite.domain.run import Failure, Spending
 from theodolite.execution.clients import Clients
 from theodolite.ports.progress import Progress
@@ -57,6 +58,7 @@ class _Call:
     options: RunOptions
     out: str | None = None
     allow_code: bool = False
+    only: Sequence[str] = ()
     allow_keys: bool = False
     progress: Progress | None = None
 
@@ -93,7 +95,8 @@ class _Call:
 
     async def hold(self, context: StudyContext) -> RunResult:
         """Run the study until its plan is complete or a stop condition holds."""
-        options = replace(self.options, concurrency=slots_for(context))
+        part = selection_of(self.only, held_by_runs(context.sessions), context.loaded.study.personas)
+        options = replace(self.options, concurrency=slots_for(context), selection=part)
         return await run_study(context, options, progress=self.progress or Silent(), before_asking=_check_endpoint)
 
     def result(self, context: StudyContext, result: RunResult) -> StudyRun:
@@ -111,6 +114,7 @@ def run(
     cases: Cases | None = None,
     judges: Mapping[str, JudgeOption | Function] | None = None,
     limit: int | None = None,
+    only: Sequence[str] = (),
     new_run: bool = False,
     retry_failed: bool = False,
     cache: bool = False,
@@ -133,6 +137,7 @@ def run(
             `expected` and further columns, by which results are grouped.
         judges: With a dict: judges by name, made by `rule` and `judge`.
         limit: Run only the first dialogues of the plan; count, None for all.
+        only: Run only these dialogues, e.g. `["application=v2"]`, as the option `--only`.
         new_run: Start a new run of the same plan; every call is made again.
         retry_failed: Retry failed dialogues and annotations.
         cache: Answer equal requests to models from the cache; never the application's.
@@ -152,6 +157,7 @@ def run(
         applications=applications or {},
         cases=cases,
         judges=judges or {},
+        only=only,
         options=RunOptions(limit=limit, new_run=new_run, retry_failed=retry_failed, cache=cache),
         out=out,
         allow_code=allow_code,
@@ -174,6 +180,7 @@ async def run_async(
     cases: Cases | None = None,
     judges: Mapping[str, JudgeOption | Function] | None = None,
     limit: int | None = None,
+    only: Sequence[str] = (),
     new_run: bool = False,
     retry_failed: bool = False,
     cache: bool = False,
@@ -188,6 +195,7 @@ async def run_async(
         applications=applications or {},
         cases=cases,
         judges=judges or {},
+        only=only,
         options=RunOptions(limit=limit, new_run=new_run, retry_failed=retry_failed, cache=cache),
         out=out,
         allow_code=allow_code,
@@ -204,7 +212,7 @@ async def run_async(
 
 
 async def _check_endpoint(context: StudyContext, clients: Clients, options: RunOptions) -> None:
-    checks = await check_endpoints(context.endpoints(clients, options.kinds))
+    checks = await check_endpoints(context.endpoints(clients, options.kinds, options.selection))
     dead = [f"{context.users_of(check.name)} cannot be used: {check.answer}" for check in checks if not check.alive]
     if dead:
         raise RunStopped("; ".join(dead))

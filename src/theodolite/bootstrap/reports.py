@@ -161,9 +161,9 @@ def _meant(label: str, sessions: Sessions) -> str:
     return f". Did you mean {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)
 
 
-def first_screen(context: StudyContext, first: int, *, width: int) -> str:
-    """Return the first sessions of the plan: one in full, the others in a line each."""
-    archive, positions = context.archive(), range(min(first, len(context.sessions)))
+def first_screen(context: StudyContext, positions: Sequence[int], *, width: int) -> str:
+    """Return some sessions of the plan: the first in full, the others in a line each."""
+    archive = context.archive()
     dialogues, annotations = tuple(archive.dialogues(positions)), tuple(archive.annotations(positions))
     return first_text(context.loaded.study, dialogues, annotations, tuple(archive.failures(positions)), width=width)
 

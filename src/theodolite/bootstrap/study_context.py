@@ -19,7 +19,7 @@ from theodolite.config.permissions import workspace_for
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.application import CacheUse, PromptedModel
 from theodolite.domain.errors import NotFound
-from theodolite.domain.plan import Plan, Sessions
+from theodolite.domain.plan import EVERYTHING, Plan, Selection, Sessions
 from theodolite.domain.run import Run, RunState, UnitKind
 from theodolite.domain.study import Study
 from theodolite.execution.clients import Clients
@@ -101,20 +101,23 @@ class StudyContext:
 
         return ResponseCache(workspace_for(self.loaded.folder) / CACHE_NAME, tell=tell)
 
-    def endpoints(self, clients: Clients, kinds: frozenset[UnitKind]) -> tuple[Endpoint, ...]:
-        """Return the endpoints that these kinds of units call, each once, in order of the study file."""
+    def endpoints(
+        self, clients: Clients, kinds: frozenset[UnitKind], selection: Selection = EVERYTHING
+    ) -> tuple[Endpoint, ...]:
+        """Return the endpoints that these kinds of units of a selection call, each once, in order of the study file."""
         study = self.loaded.study
+        chosen = [a for a in study.applications if not selection.applications or a.name in selection.applications]
         needed: set[str] = set()
         if UnitKind.SESSION in kinds:
             needed |= {group.model for group in study.personas}
             needed |= {scenario.attacker for scenario in study.scenarios}
-            needed |= {a.connection.model for a in study.applications if isinstance(a.connection, PromptedModel)}
+            needed |= {a.connection.model for a in chosen if isinstance(a.connection, PromptedModel)}
         if UnitKind.ANNOTATION in kinds:
             needed |= {a.labelling.model for a in study.annotators if isinstance(a.labelling, ModelJudge)}
         clients_in_use: list[object] = [client for name, client in clients.models.items() if name in needed]
         if UnitKind.SESSION in kinds:
             clients_in_use += [
-                clients.applications[a.name] for a in study.applications if not isinstance(a.connection, PromptedModel)
+                clients.applications[a.name] for a in chosen if not isinstance(a.connection, PromptedModel)
             ]
         return tuple(client for client in clients_in_use if isinstance(client, Endpoint))
 

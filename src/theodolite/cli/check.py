@@ -17,6 +17,7 @@ from theodolite.bootstrap.connections import chosen_applications, examine_applic
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import (
     RowProgress,
+    as_line,
     faults_json,
     json_option,
     path_option,
@@ -228,7 +229,8 @@ def _entry(examination: Examination) -> dict[str, object]:
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
-def schemas(folder: str) -> int:
+@json_option
+def schemas(folder: str, *, as_json: bool) -> int:
     """Write the JSON Schemas of study files and of written files to a folder.
 
     An editor with a YAML language server completes and checks a study that
@@ -237,12 +239,13 @@ def schemas(folder: str) -> int:
     \b
       # yaml-language-server: $schema=schemas/study.schema.json
 
-    Those of results.json, compare.json, monitor.json and series.json tell programs what to expect.
+    Those of results.json, compare.json, monitor.json and series.json tell programs
+    what to expect, and json-output.schema.json describes what `--json` prints.
 
     \b
     Example
       theodolite schemas schemas
     """  # noqa: D301 - click's mark for "keep these lines"
-    for path in write_schemas(Path(folder)):
-        click.echo(str(path))
+    files = [str(path) for path in write_schemas(Path(folder))]
+    click.echo(as_line({"exit_code": 0, "files": files}) if as_json else "\n".join(files))
     return 0

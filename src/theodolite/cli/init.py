@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shlex
 import sys
 import textwrap
+from collections.abc import Iterable
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 
 import click
@@ -13,24 +16,23 @@ import click
 from theodolite.bootstrap.connections import offered_models
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.bootstrap.reports import write_reports
+from theodolite.bootstrap.reports import WrittenFiles, write_reports
 from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.report import present_results
 from theodolite.cli.running import PlainProgress, run_interactively
-from theodolite.cli.terminal import wants_colour
+from theodolite.cli.terminal import as_line, json_option
 from theodolite.config.load_context import EXAMPLES, REQUIREMENTS
-from theodolite.config.starters import StarterKind, split_study, write_starter
+from theodolite.config.starters import COLUMN_MEANINGS, EXAMPLE_FILES, StarterKind, split_study, write_starter
 from theodolite.config.tables import guess_columns, guess_lines, read_table
-from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.demo.studies import DEMO_STUDIES, DemoStudy, lay_out_demo
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.identity import SHORT
 from theodolite.usecases.running import RunOptions
 
 _QUESTION = """\
-What do you want to measure?
-  1  an application that I can call     3  an event where people test
-  2  dialogues that I already have      4  show me an empty study"""
+What do you want to test?
+  1  a function, endpoint or agent       3  an event with human testers
+  2  answers I already have (CSV, JSONL) 4  an empty, commented study"""
 
 _KINDS = {
     "1": StarterKind.APPLICATION,
@@ -54,65 +56,65 @@ Answers = dict[str, str]
 @click.option("--judge", metavar="NAME", help="With --from: what a judge looks for: a known name, or a sentence.")
 @click.option("--model", metavar="URL", help="Model of judge and simulated user: an OpenAI-compatible address.")
 @click.option("--model-name", metavar="NAME", help="Name of that model, or of the model under test, at its address.")
+@click.option("--model-key", metavar="VARIABLE", help="Environment variable with the key of that model.")
 @click.option("--pack", metavar="NAME", help="An event on a scenario pack, e.g. aria/tv-spoilers.")
 @click.option("--example", metavar="NAME", help=f"A complete example study: {', '.join(EXAMPLES)}.")
 @click.option("--empty", is_flag=True, help="An empty study with comments.")
-def init(
-    folder: str,
-    *,
-    app: str | None,
-    cases: str | None,
-    users: bool,
-    guideline: str | None,
-    from_file: str | None,
-    judge: str | None,
-    model: str | None,
-    model_name: str | None,
-    pack: str | None,
-    example: str | None,
-    empty: bool,
-) -> int:
+@json_option
+def init(folder: str, *, as_json: bool, **options: str | bool | None) -> int:
     """Write the first files of a new study to FOLDER.
 
-    Without options it asks up to three questions; with them it asks nothing
-    and writes the same files.
+    Without options it asks a few questions, each with a default; with them it
+    asks nothing and writes the same files.
 
     \b
     Examples
       theodolite init support
       theodolite init smoke --app bot.py:answer --cases cases.csv
       theodolite init support --app http://127.0.0.1:8000/v1 --users
+      theodolite init both --app bot.py:answer --cases cases.csv --users
       theodolite init mine --from answers.csv
       theodolite init faq --from answers.csv --judge relevance
       theodolite init grown --from study.yaml
       theodolite init spoilers --pack aria/tv-spoilers
       theodolite init bots --example guarded-bot
     """  # noqa: D301 - click's mark for "keep these lines"
-    values = {"app": app, "from": from_file, "pack": pack, "example": example, "empty": "yes" if empty else None}
-    more = {"guideline": guideline, "cases": cases, "users": "yes" if users else None}
-    kind, answers = _by_options(
-        {name: value for name, value in values.items() if value},
-        {name: value for name, value in more.items() if value},
-    )
+    answers = {name: "yes" if value is True else value for name, value in options.items() if value}
+    answers = {name.removesuffix("_file"): str(value) for name, value in answers.items()}
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        files = _create(folder, answers)
+    if as_json:
+        click.echo(as_line({"exit_code": 0, "files": [str(file) for file in files]}))
+    return 0
+
+
+def _create(folder: str, options: Answers) -> tuple[Path, ...]:
+    """Write the files that options or answers ask for, and return them, the study file first.
+
+    Raises:
+        InputError: If an answer cannot be used.
+    """
+    model, name, key, judge = (options.pop(one, "") for one in ("model", "model_name", "model_key", "judge"))
+    kind, answers = _by_options(options)
     if kind is None:
         kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
         return _split(Path(answers["from"]), folder)
-    if kind is StarterKind.RECORDED and not _is_right(answers["from"]):
-        click.echo("Nothing was written. Rename the columns, or write the study by hand:  theodolite init DIR --empty")
-        return 2
+    if kind is StarterKind.RECORDED:
+        answers |= _columns_by_questions(answers["from"])
     if judge and kind is not StarterKind.RECORDED:
         message = "--judge belongs to --from; an application takes --guideline"
         raise click.UsageError(message)
     if kind is StarterKind.APPLICATION:
-        _ask_the_address(answers, "" if model else model_name or "")
-    if judge or answers.get("guideline") or answers.get("users"):
-        answers |= {"judge": judge or "", **_model_of(answers, model or "", model_name or "")}
+        _require_function(folder, answers["app"])
+        _ask_the_address(answers, "" if model else name)
+    answers |= {"judge": judge} if judge else {}
+    if answers.get("judge") or answers.get("guideline") or answers.get("users"):
+        answers |= {} if "model_url" in answers else {"model_key": key, **_model_of(answers, model, name)}
     elif model:
         message = "--model belongs to a judge or simulated users: add --judge, --guideline or --users"
         raise click.UsageError(message)
-    _write(folder, kind, answers)
-    return 0
+    return _write(folder, kind, answers)
 
 
 _CHAT = "/chat/completions"
@@ -126,53 +128,125 @@ _OPTIONS = {
 }
 
 
-def _by_options(answers: Answers, of_app: Answers) -> tuple[StarterKind | None, Answers]:
-    """Return what the options ask for; None where they leave it open."""
-    if len(answers) > 1:
-        message = f"{' and '.join(f'--{name}' for name in answers)} create different kinds of study; use only one"
+def _by_options(options: Answers) -> tuple[StarterKind | None, Answers]:
+    """Return the kind of study that the options ask for, None where they leave it open, and the answers in them.
+
+    Raises:
+        click.UsageError: If options do not fit together.
+    """
+    named = [name for name in _OPTIONS if name in options]
+    of_app = [name for name in ("guideline", "cases", "users") if name in options]
+    if len(named) > 1:
+        message = f"{' and '.join(f'--{name}' for name in named)} create different kinds of study; use only one"
         raise click.UsageError(message)
-    if "app" in answers:
-        if "cases" in of_app and "users" in of_app:
-            message = "--cases and --users create different kinds of study; use only one"
-            raise click.UsageError(message)
-        return StarterKind.APPLICATION, answers | of_app
-    if of_app:
-        message = f"--{next(iter(of_app))} requires --app"
+    if of_app and named != ["app"]:
+        message = f"--{of_app[0]} requires --app"
         raise click.UsageError(message)
-    return next(((_OPTIONS[name], answers) for name in answers), (None, {}))
+    return (_OPTIONS[named[0]] if named else None), options
 
 
 def _by_questions() -> tuple[StarterKind, Answers]:
+    """Ask what the study tests; each question but that for a place or a file has a default."""
     click.echo(_QUESTION)
-    kind = _KINDS[click.prompt(">", type=click.Choice(tuple(_KINDS)), show_choices=False, prompt_suffix=" ")]
+    kind = _KINDS[_asked(tuple(_KINDS), default="1")]
     if kind is StarterKind.APPLICATION:
-        click.echo("Where is it?  (URL, module:function, or module:Class of an ARIA interface)")
+        click.echo("Where is it?  URL, file.py:function or module:Class")
         return kind, {"app": click.prompt(">", prompt_suffix=" "), **_tests_by_questions()}
     if kind is StarterKind.RECORDED:
         click.echo("Which file?  (CSV, TSV or JSONL, one row a turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
+    if kind is StarterKind.EVENT:
+        packs = resource_resolver().packs()
+        click.echo("\n".join(["Which pack?", *(f"  {number}  {name}" for number, name in enumerate(packs, start=1))]))
+        return kind, {"pack": packs[int(_asked(tuple(str(n + 1) for n in range(len(packs))), default="1")) - 1]}
     return kind, {}
 
 
 def _tests_by_questions() -> Answers:
-    """Ask how an application is tested; each question has a default."""
-    click.echo("Test it with  1 test cases with expected answers   2 simulated users")
-    by = click.prompt(">", type=click.Choice(["1", "2"]), default="1", show_choices=False, prompt_suffix=" ")
-    if by == "1":
-        click.echo("Which file?  (CSV, TSV or JSONL; empty for example cases)")
-        file = click.prompt(">", default="", show_default=False, prompt_suffix=" ")
-        return {"cases": file} if file else {}
+    """Ask how an application is tested."""
+    click.echo("Test it with  1 my own test cases   2 simulated users   3 both")
+    by = _asked(("1", "2", "3"), default="1")
+    answers = {}
+    if by in {"1", "3"}:
+        click.echo("Which file?  (CSV, TSV or JSONL with prompt and expected answer; empty for example cases)")
+        answers["cases"] = click.prompt(">", default="", show_default=False, prompt_suffix=" ")
+    if by in {"2", "3"}:
+        answers |= {"users": "yes", **_judge_by_questions()}
+    if by == "3":
+        answers |= {"with_cases": "yes"}
+    return {name: value for name, value in answers.items() if value}
+
+
+def _judge_by_questions() -> Answers:
+    """Ask what counts as a defect, and for the model that looks for it."""
+    model = _model_by_questions()
     click.echo("What counts as a defect?  groundedness, relevance, spoiler, over-refusal, or a sentence")
-    return {"users": "yes", "guideline": click.prompt(">", default="groundedness", prompt_suffix=" ")}
+    return {**model, "guideline": click.prompt(">", default="groundedness", prompt_suffix=" ")}
 
 
-def _split(file: Path, folder: str) -> int:
+def _model_by_questions() -> Answers:
+    """Ask for the model of judge and simulated user; those of the local server are offered first."""
+    names = offered_models(_LOCAL)
+    if names:
+        width = max(map(len, names))
+        lines = [
+            f"  {number}  {name:<{width}}   {_LOCAL}   local, no key" for number, name in enumerate(names, start=1)
+        ]
+        click.echo("\n".join(["Model for simulated user and judge:", *lines, f"  {len(names) + 1}  another endpoint"]))
+        number = int(_asked(tuple(str(n) for n in range(1, len(names) + 2)), default="1"))
+        if number <= len(names):
+            return {"model_url": _LOCAL, "model_name": names[number - 1]}
+    else:
+        click.echo(f"Model for simulated user and judge: no model is offered at {_LOCAL}.")
+    click.echo("Which endpoint?  OpenAI-compatible address, e.g. https://models.example/v1")
+    url = click.prompt(">", prompt_suffix=" ")
+    if offered_models(url):
+        return {"model_url": url, "model_name": _model_at(url, "")}
+    click.echo("It offers no model without a key. Name of the model?")
+    name = click.prompt(">", prompt_suffix=" ")
+    click.echo("Environment variable with its key?  (empty for none)")
+    key = click.prompt(">", default="", show_default=False, prompt_suffix=" ")
+    return {"model_url": url, "model_name": name, "model_key": key}
+
+
+def _columns_by_questions(file: str) -> Answers:
+    """Show the columns that a file seems to have; where somebody can answer, let them be changed.
+
+    Raises:
+        InputError: If the operator says no.
+    """
+    table = read_table(Path(file), Path(file).name)
+    if not table.columns or table.faults:
+        return {}  # writing the study says what is wrong with the file
+    guess = guess_columns(table)
+    click.echo("\n".join(guess_lines(table, guess)))
+    if not sys.stdin.isatty():
+        return {}
+    answer = click.prompt("Continue?", type=click.Choice(["y", "n", "edit"]), default="y")
+    if answer == "n":
+        message = "Nothing was written. Rename the columns, or write the study by hand:  theodolite init DIR --empty"
+        raise InputError(message)
+    answers = {}
+    if answer == "edit":
+        choices = click.Choice([*table.columns, "-"])
+        for meaning in COLUMN_MEANINGS:
+            default = guess.columns.get(meaning, "-")
+            answers[f"column {meaning}"] = click.prompt(f"  {meaning}", type=choices, default=default)
+    if len(guess.labels) < 2:
+        click.echo("No column has labels, so a judge labels the answers.")
+        asked = _judge_by_questions()
+        answers |= {**asked, "judge": asked["guideline"]}
+    return answers
+
+
+def _asked(choices: tuple[str, ...], *, default: str) -> str:
+    answer: str = click.prompt(">", type=click.Choice(choices), default=default, show_choices=False, prompt_suffix=" ")
+    return answer
+
+
+def _split(file: Path, folder: str) -> tuple[Path, ...]:
     """Make a folder of a study that is in one file."""
-    try:
-        made = split_study(file, Path(folder), resolver=resource_resolver())
-    except InvalidStudyError as faults:
-        click.echo(render_diagnostics(faults.placed, color=wants_colour()))
-        return 2
+    made = split_study(file, Path(folder), resolver=resource_resolver())
     study, *others = made.files
     noun = "files" if others else "file"
     click.echo(f"Wrote {study}: the same study in {len(made.files)} {noun}, version {made.version[:SHORT]}")
@@ -181,16 +255,7 @@ def _split(file: Path, folder: str) -> int:
     for reason in made.kept:
         click.echo(textwrap.fill(f"Kept  {reason}", 80, subsequent_indent="      "))
     click.echo(f"Next: theodolite check {shlex.quote(folder)}")
-    return 0
-
-
-def _is_right(file: str) -> bool:
-    """Show what the header seems to say, and ask where somebody can answer."""
-    table = read_table(Path(file), Path(file).name)
-    if not table.columns or table.faults:
-        return True  # writing the study says what is wrong with the file
-    click.echo("\n".join(guess_lines(table, guess_columns(table))))
-    return not sys.stdin.isatty() or click.confirm("Continue?", default=True)
+    return made.files
 
 
 _LOCAL = "http://127.0.0.1:11434/v1"
@@ -246,6 +311,44 @@ def _is_chat(url: str) -> bool:
     return url.startswith(("http://", "https://")) and url.rstrip("/").endswith("/v1")
 
 
+def _require_function(folder: str, place: str) -> None:
+    """Print the parameters of a function of a Python file; the file is read and not run.
+
+    Raises:
+        InputError: If the file has no such name.
+    """
+    file, _, name = place.rpartition(":")
+    path = next((one for one in (Path(file), Path(folder) / file) if file.endswith(".py") and one.is_file()), None)
+    if path is None:
+        return
+    try:
+        module = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as error:
+        message = f"`{file}` cannot be read as Python: {error}"
+        raise InputError(message) from error
+    defined = {node.name: node for node in module.body if isinstance(node, _DEFINITIONS)}
+    node = defined.get(name)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        click.echo(f"  Found {name}({ast.unparse(node.args)}).")
+    elif node is None and name not in _bound_names(module):
+        message = f"`{file}` has no function or class `{name}`{did_you_mean(name, defined) or _defined_text(defined)}"
+        raise InputError(message)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _bound_names(module: ast.Module) -> set[str]:
+    """Return the names that assignments and imports of a module bind."""
+    nodes = list(ast.walk(module))
+    imported = {one.asname or one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+    return imported | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _defined_text(names: Iterable[str]) -> str:
+    return f"; it has {', '.join(names)}" if names else ""
+
+
 def _own_file(folder: str, answers: Answers) -> Path | None:
     """Return the Python file of an application that is outside of the study's folder, named from there; or None."""
     file, _, function = answers.get("app", "").rpartition(":")
@@ -260,32 +363,36 @@ def _own_file(folder: str, answers: Answers) -> Path | None:
     return result
 
 
-def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
+def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[Path, ...]:
+    """Write the files of a study, say what they are and what comes next, and return them."""
     app_file = _own_file(folder, answers)
-    study, *others = write_starter(Path(folder), kind, answers)
+    files = write_starter(Path(folder), kind, answers)
     trust_new_study(Path(folder), reads=[app_file] if app_file else [])
-    n_lines = len(study.read_text(encoding="utf-8").splitlines())
+    study, *others = files
+    wrote = f"Wrote {study} ({len(study.read_text(encoding='utf-8').splitlines())} lines)"
+    name = shlex.quote(str(folder))
+    examples = [other for other in others if kind is StarterKind.APPLICATION and other.name in EXAMPLE_FILES]
+    if kind is StarterKind.APPLICATION and not examples:
+        click.echo(f"{' and '.join([wrote, *map(str, others)])}.")
+        click.echo(f"Next: theodolite run {name}")
+        return files
     if kind is StarterKind.APPLICATION:
-        if answers.get("cases"):
-            click.echo(f"Wrote {' and '.join([f'{study} ({n_lines} lines)', *map(str, others)])}.")
-            click.echo(f"Next: theodolite run {shlex.quote(str(folder))}")
-            return
-        click.echo(f"Wrote {study} ({n_lines} lines), and as EXAMPLES to be replaced")
-        for other in others:
-            rows = (
-                f" ({len(other.read_text(encoding='utf-8').splitlines()) - 1} rows)" if other.suffix == ".csv" else ""
-            )
-            click.echo(f"      {other}{rows}")
-        click.echo(f"Next: edit these files, then  theodolite check {shlex.quote(str(folder))}")
-        return
+        own = "".join(f" and {other}" for other in others if other not in examples)
+        click.echo(f"{wrote}{own}, and as EXAMPLES to be replaced")
+        for example in examples:
+            n_rows = len(example.read_text(encoding="utf-8").splitlines()) - 1
+            click.echo(f"      {example}{f' ({n_rows} rows)' if example.suffix == '.csv' else ''}")
+        click.echo(f"Next: edit these files, then  theodolite check {name}")
+        return files
     called = " No model will be called." if kind is StarterKind.RECORDED and not answers.get("judge") else ""
-    click.echo(f"Wrote {study} ({n_lines} lines).{called}" if not others else f"Wrote {study} ({n_lines} lines), and")
+    click.echo(f"{wrote}, and" if others else f"{wrote}.{called}")
     for other in others:
         click.echo(f"      {other}")
     needed = next((path for path in others if path.name == REQUIREMENTS), None)
     if needed is not None:
         click.echo(f"First: pip install -r {shlex.quote(str(needed))}")
-    click.echo(f"Next: theodolite check {shlex.quote(str(folder))}")
+    click.echo(f"Next: theodolite check {name}")
+    return files
 
 
 @click.command()
@@ -297,7 +404,8 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> None:
     help="Folder for all files.",
 )
 @click.option("--browser", "open_it", is_flag=True, help="Open the report in a browser.")
-def demo(out: str, *, open_it: bool) -> int:
+@json_option
+def demo(out: str, *, open_it: bool, as_json: bool) -> int:
     """Run two shipped studies: real recorded dialogues, and a live toy.
 
     The first replays what five applications answered to the 450 prompts of
@@ -309,6 +417,19 @@ def demo(out: str, *, open_it: bool) -> int:
       theodolite demo --out theodolite-demo
     """  # noqa: D301 - click's mark for "keep these lines"
     folder = Path(out)
+    with redirect_stdout(sys.stderr) if as_json else nullcontext():
+        written = _run_demo(folder)
+    if as_json:
+        studies = [str(folder / study.name) for study in DEMO_STUDIES]
+        files = {"report": written.report, "results": written.results}
+        click.echo(as_line({"exit_code": 0, **files, "folder": str(folder), "studies": studies}))
+    if open_it:
+        click.launch(written.report)
+    return 0
+
+
+def _run_demo(folder: Path) -> WrittenFiles:
+    """Run the studies of the demo, print the summary of the first, and return its files."""
     lay_out_demo(folder)
     shown = folder if folder.is_absolute() else f"./{folder.as_posix()}"
     click.echo(f"Two studies, no key, no network. Files go to {shown}")
@@ -317,12 +438,9 @@ def demo(out: str, *, open_it: bool) -> int:
     click.echo()
     context = open_study(str(folder / DEMO_STUDIES[0].name))
     try:
-        written = present_results(context, out=str(folder), as_json=False, exit_code=0)
+        return present_results(context, out=str(folder), as_json=False, exit_code=0)
     finally:
         context.close()
-    if open_it:
-        click.launch(written.report)
-    return 0
 
 
 def _run(folder: Path, number: int, study: DemoStudy) -> None:

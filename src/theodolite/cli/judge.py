@@ -246,19 +246,24 @@ def score(file: str, *, application: str, depth: int, seed: int, replicates: int
 @tree.command("show")
 @_FILE
 @_depth
-def tree_show(file: str, *, depth: int) -> int:
+@json_option
+def tree_show(file: str, *, depth: int, as_json: bool) -> int:
     """Show a design: what each node does, and what is below it.
 
     \b
     Example
       theodolite tree show trees/own.yaml
     """  # noqa: D301
+    from theodolite.domain.tree_form import design_document
     from theodolite.measurement.trees.checks import kinds_of
     from theodolite.reporting.terminal.trees import design_lines
 
     design = read_tree_file(file).design
     kinds_of(design, tree_methods())
-    click.echo("\n".join(design_lines(design, depth=depth)))
+    if as_json:
+        click.echo(as_line({"exit_code": 0, "tree": design_document(design)}))
+    else:
+        click.echo("\n".join(design_lines(design, depth=depth)))
     return 0
 
 

@@ -58,8 +58,19 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
+WITHOUT_JSON = {
+    "completion": "it prints a shell script",
+    "mcp": "its standard output speaks the Model Context Protocol, which is JSON",
+    "tree expand": "it prints a tree file, which is JSON",
+}
+"""Commands without `--json`, and why."""
+
+
 def explain_option(error: click.NoSuchOption) -> click.UsageError:
-    """Return an error with the new name of a renamed option, or the error itself."""
+    """Return an error with the new name of a renamed option or the reason of a missing one, or the error itself."""
+    command = error.ctx.command_path.partition(" ")[2] if error.ctx else ""
+    if error.option_name == "--json" and command in WITHOUT_JSON:
+        return click.UsageError(f"`{command}` takes no --json: {WITHOUT_JSON[command]}.", error.ctx)
     new = RENAMED_OPTIONS.get(error.option_name)
     if new and error.ctx and any(new in parameter.opts for parameter in error.ctx.command.params):
         return click.UsageError(f"option `{error.option_name}` is now `{new}`.", error.ctx)

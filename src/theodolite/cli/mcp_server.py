@@ -206,7 +206,7 @@ class StudyTools:
             message = f"the run has no dialogue `{dialogue}`{did_you_mean(dialogue, labels)}; see list_dialogues"
             raise InputError(message)
         record = viewed.record(labels[dialogue])
-        return _record_entry(record, withheld=_withheld(viewed, record.dialogue))
+        return record_entry(record, withheld=_withheld(viewed, record.dialogue))
 
     def compare(self, study: str, first: str, second: str) -> Entry:
         """Compare two applications of a study, or two of its runs (`@1`, `@2`), pair by pair."""
@@ -363,7 +363,8 @@ def _withheld(viewed: ViewedRun, dialogue: Dialogue | None) -> str:
     return ""
 
 
-def _record_entry(record: CaseRecord, *, withheld: str) -> Entry:
+def record_entry(record: CaseRecord, *, withheld: str) -> Entry:
+    """Return one dialogue with its labels, reasons, quotes and failures; without texts where they are withheld."""
     dialogue = record.dialogue
     turns = () if dialogue is None else dialogue.turns
     return {

@@ -223,7 +223,8 @@ def exit_code_for(evidence: Evidence) -> int:
 @study_argument
 @click.argument("dialogue")
 @click.option("--raw", is_flag=True, help="Also print prompts and raw replies of judges, and the cost of all calls.")
-def show(study: str, dialogue: str, *, raw: bool) -> int:
+@json_option
+def show(study: str, dialogue: str, *, raw: bool, as_json: bool) -> int:
     """Print one dialogue of the latest run, with its annotations.
 
     DIALOGUE is what the screens call it, e.g. d001 or gpt4/v2-31.
@@ -232,9 +233,23 @@ def show(study: str, dialogue: str, *, raw: bool) -> int:
     Example
       theodolite show support d001
     """  # noqa: D301 - click's mark for "keep these lines"
+    if raw and as_json:
+        message = "--raw prints text; leave --json out"
+        raise click.UsageError(message)
     context = open_study(study)
     try:
-        click.echo(dialogue_screen(context, dialogue, width=width(), raw=raw))
+        text = dialogue_screen(context, dialogue, width=width(), raw=raw)
+        click.echo(as_line({"exit_code": 0, **_dialogue_entry(context, dialogue)}) if as_json else text)
         return 0
     finally:
         context.close()
+
+
+def _dialogue_entry(context: StudyContext, label: str) -> dict[str, object]:
+    """Return one dialogue of the latest run as an object; it is in the plan."""
+    from theodolite.cli.mcp_server import record_entry
+    from theodolite.reporting.queries.cases import records_at
+
+    position = context.sessions.find(label)
+    record = next(records_at(context.evidence(), [] if position is None else [position]))
+    return record_entry(record, withheld=record.dialogue.withheld if record.dialogue else "")

@@ -39,6 +39,7 @@ from theodolite.cli.terminal import (
     width,
 )
 from theodolite.domain.errors import InputError
+from theodolite.domain.plan import held_by_runs, selection_of
 from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
 
@@ -58,6 +59,12 @@ STAGES = {
 @click.command()
 @study_argument
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Run only the first N dialogues of the plan.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Run only dialogues of this application, scenario, persona or case; repeatable.",
+)
 @click.option(
     "--stage",
     type=click.Choice([*STAGES]),
@@ -103,6 +110,7 @@ def run(
     study: str,
     *,
     limit: int | None,
+    only: tuple[str, ...],
     stage: str | None,
     new_run: bool,
     retry_failed: bool,
@@ -128,6 +136,7 @@ def run(
     Examples
       theodolite run support --limit 3           try a few dialogues first
       theodolite run support                     run or resume the whole plan
+      theodolite run support --only application=v2 --only persona=Ana
       theodolite run support --stage score       annotate stored dialogues only
       theodolite run support --shard 2/8         one part of 8; then `merge`
       theodolite run support --on ray            workers on a Ray cluster
@@ -135,7 +144,10 @@ def run(
     """  # noqa: D301 - click's mark for "keep these lines"
     permit_paths(study)
     part = _shard_of(shard, stage=stage, junit=junit, sources=sources)
-    _require_engine(engine, address=address, workers=workers, has_scope=bool(part or stage or limit or cache or budget))
+    _require_whole(only, stage=stage, junit=junit)
+    _require_engine(
+        engine, address=address, workers=workers, has_scope=bool(part or stage or limit or only or cache or budget)
+    )
     context = open_study(study, shard=part)
     try:
         if stage == "measure":
@@ -150,6 +162,7 @@ def run(
         options = RunOptions(
             kinds=STAGES[stage] if stage else frozenset(UnitKind),
             limit=limit,
+            selection=selection_of(only, held_by_runs(context.sessions), context.loaded.study.personas),
             new_run=new_run,
             retry_failed=retry_failed,
             concurrency=concurrency or slots_for(context),
@@ -178,7 +191,7 @@ def _present_run(
         _print_stop(context, result, options)
         if not as_json:
             return NOT_FINISHED
-    code = _present(context, result, out=out, as_json=as_json, limit=options.limit)
+    code = _present(context, result, options, out=out, as_json=as_json)
     if junit:
         from theodolite.cli.report import write_junit
 
@@ -205,6 +218,18 @@ def _shard_of(text: str | None, *, stage: str | None, junit: str | None, sources
     return shard_number(text)
 
 
+def _require_whole(only: tuple[str, ...], *, stage: str | None, junit: str | None) -> None:
+    """Refuse `--only` beside options that concern the whole run.
+
+    Raises:
+        InputError: If they do not fit.
+    """
+    if only and (junit or stage == "measure"):
+        option = "--junit" if junit else "--stage measure"
+        message = f"`{option}` concerns all dialogues of a run; leave `--only` out"
+        raise InputError(message)
+
+
 def _run_on(
     engine: str | None, context: StudyContext, options: RunOptions, *, address: str, workers: int | None, quiet: bool
 ) -> RunResult:
@@ -227,8 +252,8 @@ def _require_engine(engine: str | None, *, address: str, workers: int | None, ha
         raise InputError(message)
     if engine and has_scope:
         message = (
-            "workers on a cluster run the whole plan of the study file: leave --stage, --limit, --shard, --cache and"
-            " --budget out"
+            "workers on a cluster run the whole plan of the study file: leave --stage, --limit, --only, --shard,"
+            " --cache and --budget out"
         )
         raise InputError(message)
 
@@ -254,22 +279,22 @@ def _kept(status: RunStatus) -> str:
     return f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
 
 
-def _present(context: StudyContext, result: RunResult, *, out: str | None, as_json: bool, limit: int | None) -> int:
+def _present(context: StudyContext, result: RunResult, options: RunOptions, *, out: str | None, as_json: bool) -> int:
     """Print the results so far and return the exit code."""
     from theodolite.bootstrap.reports import first_screen
     from theodolite.cli.report import gates_code, present_results
 
     status, evidence = result.status, context.evidence()
     succeeded = status.dialogues > 0 and (evidence.answers.is_labelled or not status.due)
-    whole = status.is_complete or limit is not None
+    whole = status.is_complete or options.is_restricted
     if _others_hold_all(status) and not (as_json or whole):
         click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
         return NOT_FINISHED  # an empty report would overwrite the report of the other process
     code = 0 if succeeded and whole and not status.stopped else NOT_FINISHED
-    if not code and limit is None:
+    if not code and not options.is_restricted:
         code = gates_code(context, evidence)
-    if limit is not None and not as_json:
-        click.echo(first_screen(context, limit, width=width()))
+    if options.limit is not None and not as_json:
+        click.echo(first_screen(context, options.positions(context.sessions), width=width()))
     else:
         present_results(
             context, out=out, as_json=as_json, exit_code=code, status=status, evidence=evidence, took_s=result.took_s
@@ -277,16 +302,21 @@ def _present(context: StudyContext, result: RunResult, *, out: str | None, as_js
     if not succeeded and not status.stopped:
         click.echo(nothing_text(status, evidence, context.path), err=True)
         return code
-    if limit is not None and not as_json:
-        click.echo(
-            "If a dialogue looks wrong, change the study and run again: only changed parts are repeated. Run the rest:"
-        )
-        click.echo(f"  theodolite run {context.path}")
+    if options.is_restricted and not (as_json or status.is_complete):
+        click.echo(_rest_text(context.path, options))
     elif not whole and not status.stopped:
         click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
     if failed := failures_text(status, context.path):
         click.echo(failed, err=True)
     return code
+
+
+def _rest_text(path: str, options: RunOptions) -> str:
+    """Return the command that runs the rest of the plan after a restricted run."""
+    if options.limit is None:
+        return f"Only the selected dialogues were run. Run the rest:\n  theodolite run {path}"
+    advice = "If a dialogue looks wrong, change the study and run again: only changed parts are repeated."
+    return f"{advice} Run the rest:\n  theodolite run {path}"
 
 
 def _others_hold_all(status: RunStatus) -> bool:
@@ -315,7 +345,8 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
 )
 @permission_options
 @observer_options
-def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | None) -> int:
+@json_option
+def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | None, as_json: bool) -> int:
     """Work on the open runs of studies beside other processes.
 
     Each STUDY is a folder with a study.yaml, or a file. The worker joins its run once
@@ -346,7 +377,9 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
             permit_run(contexts[-1].loaded)
         names = ", ".join(f"`{context.loaded.study.name}`" for context in contexts)
         with observed(contexts):
-            return work_interactively(lambda: contexts, of=names, until_done=until_done, concurrency=concurrency)
+            return work_interactively(
+                lambda: contexts, of=names, until_done=until_done, concurrency=concurrency, as_json=as_json
+            )
     finally:
         for context in contexts:
             context.close()

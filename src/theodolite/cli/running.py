@@ -20,12 +20,13 @@ import click
 
 from theodolite.bootstrap.running import RunResult, run_study, slots_for
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.cli.terminal import is_terminal, logs_json, wants_colour, width
+from theodolite.cli.terminal import as_line, is_terminal, logs_json, wants_colour, width
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.annotator import HandLabels, PythonLabeller, RecordedLabels
 from theodolite.domain.application import AriaClass, PythonCallable
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import RunStopped
+from theodolite.domain.plan import EVERYTHING, Selection
 from theodolite.domain.run import Failure, Spending, UnitKind, UnitState
 from theodolite.domain.study import Budget
 from theodolite.domain.text import cost_text, dollars
@@ -56,7 +57,7 @@ def run_interactively(
     """
 
     async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
-        await check_endpoints_first(context, clients, options.kinds, quiet=quiet)
+        await check_endpoints_first(context, clients, options.kinds, selection=options.selection, quiet=quiet)
 
     running = run_study(
         context, options, progress=progress, before_asking=check, on_connect=_stop_on_signals, tell=note
@@ -67,7 +68,12 @@ def run_interactively(
 
 
 def work_interactively(
-    contexts: Callable[[], Sequence[StudyContext]], *, of: str, until_done: bool, concurrency: int | None
+    contexts: Callable[[], Sequence[StudyContext]],
+    *,
+    of: str,
+    until_done: bool,
+    concurrency: int | None,
+    as_json: bool = False,
 ) -> int:
     """Join the open runs of studies until a signal drains the worker; return the exit code.
 
@@ -76,11 +82,14 @@ def work_interactively(
         of: The studies in words.
         until_done: End when no run is open.
         concurrency: Concurrent calls; None for what the endpoints allow.
+        as_json: Print one object at the end instead of text.
     """
     from theodolite.bootstrap.workers import Drain, join_runs  # a run does not need them
 
     async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
         await check_endpoints_first(context, clients, options.kinds, quiet=True)
+
+    left_runs: list[dict[str, object]] = []
 
     async def work() -> int:
         drain, code = Drain(), 0
@@ -100,10 +109,26 @@ def work_interactively(
             status = left.result.status
             code = 3 if status.stopped and not drain.is_requested() else code
             click.echo(_left_text(status))
+            left_runs.append(_left_entry(status))
         return code
 
-    with redirect_stdout(sys.stderr) if logs_json() else nullcontext():
-        return asyncio.run(work())
+    with redirect_stdout(sys.stderr) if as_json or logs_json() else nullcontext():
+        code = asyncio.run(work())
+    if as_json:
+        click.echo(as_line({"exit_code": code, "runs": left_runs}))
+    return code
+
+
+def _left_entry(status: RunStatus) -> dict[str, object]:
+    return {
+        "study": status.run.study,
+        "run": status.run.number,
+        "stopped": status.stopped,
+        "dialogues": status.dialogues,
+        "planned": status.planned,
+        "annotations": status.annotated,
+        "due": status.due,
+    }
 
 
 def _left_text(status: RunStatus) -> str:
@@ -576,16 +601,20 @@ _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 
 
 async def check_endpoints_first(
-    context: StudyContext, clients: Clients, kinds: frozenset[UnitKind], *, quiet: bool
+    context: StudyContext,
+    clients: Clients,
+    kinds: frozenset[UnitKind],
+    *,
+    selection: Selection = EVERYTHING,
+    quiet: bool,
 ) -> None:
     """Ask each endpoint that these kinds of work need once.
 
     Raises:
         RunStopped: If one of them cannot be used; the text says which and what to try.
     """
-    checks = [
-        check for check in await check_endpoints(context.endpoints(clients, kinds)) if check.host or not check.alive
-    ]
+    answers = await check_endpoints(context.endpoints(clients, kinds, selection))
+    checks = [check for check in answers if check.host or not check.alive]
     dead = [check for check in checks if not check.alive]
     if dead:
         raise RunStopped(_not_started(context, checks, dead))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import webbrowser
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.cli.terminal import (
     as_line,
     confirm_settings,
+    faults_json,
     json_option,
     log_option,
     logs_json,
@@ -51,7 +53,8 @@ _DEMO = Path("theodolite-event")
 @permission_options
 @log_option
 @click.option("--demo", "as_demo", is_flag=True, help="Serve a demo event; this machine only.")
-def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool) -> int:
+@json_option
+def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool, as_json: bool) -> int:
     """Serve the pages on which people test applications and annotate dialogues.
 
     Listens on this machine only, unless --listen says otherwise.
@@ -82,17 +85,34 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         from theodolite.bootstrap.serving import check_serving, told
 
         result = check_serving(serving)
-        click.echo(told(result, color=wants_colour()))
-        return 2 if result.faults else 0
-    serve(serving, lambda line: click.echo(line, err=logs_json()))
+        code = 2 if result.faults else 0
+        click.echo(faults_json(result.placed, exit_code=code) if as_json else told(result, color=wants_colour()))
+        return code
+    serve(serving, _teller(as_json=as_json))
     return 0
+
+
+def _teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], None]:
+    """Return what prints the lines of a server that listens; with `as_json` the address is one object."""
+
+    def tell(line: str) -> None:
+        address = next((word for word in line.split() if word.startswith(("http://", "https://"))), "")
+        if as_json and address:
+            click.echo(as_line({"address": address}))
+        else:
+            click.echo(line, err=as_json or logs_json())
+        if browser and address:
+            webbrowser.open(address)
+
+    return tell
 
 
 @click.command()
 @click.argument("study", required=False, default=".")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; any free one if left out.")
 @click.option("--browser", is_flag=True, help="Open the page in a browser.")
-def view(study: str, *, port: int, browser: bool) -> int:
+@json_option
+def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
     """View studies and their runs in a browser; start, stop and resume runs.
 
     STUDY is a study or a folder with studies; the present folder if left out.
@@ -107,12 +127,7 @@ def view(study: str, *, port: int, browser: bool) -> int:
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.serving import view as serve_view
 
-    def tell(line: str) -> None:
-        click.echo(line)
-        if browser and line.startswith("Open once"):
-            webbrowser.open(line.rsplit(maxsplit=1)[-1])
-
-    serve_view(study, tell, port=port)
+    serve_view(study, _teller(as_json=as_json, browser=browser), port=port)
     return 0
 
 
@@ -195,16 +210,11 @@ def label(
     head = desk_lines(n=desk.n_open, guideline=desk.guideline, judge=desk.judge, by=desk.annotator, width=width())
     address = f"Open once  {{address}}{desk.door}"
 
-    def tell(line: str) -> None:
-        click.echo(line)
-        if browser and line.startswith("Open once"):
-            webbrowser.open(line.rsplit(maxsplit=1)[-1])
-
-    n = serve_label_desk(serving, desk, (*head, address), tell)
+    n = serve_label_desk(serving, desk, (*head, address), _teller(as_json=as_json, browser=browser))
     text = labelled_text(
         n=n, n_open=waiting(desk), study=desk.study, by=desk.annotator, has_judge=bool(desk.judge), width=width()
     )
-    click.echo(text)
+    click.echo(text, err=as_json)
     return 0
 
 

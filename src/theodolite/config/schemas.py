@@ -49,8 +49,14 @@ SPECS: Mapping[str, type[Spec]] = {
 }
 """File name to the spec that it describes."""
 
-WRITTEN = ("results.schema.json", "compare.schema.json", "monitor.schema.json", "series-report.schema.json")
-"""File names of the schemas of what is written, e.g. `results.json`; they are kept by hand and shipped."""
+WRITTEN = (
+    "results.schema.json",
+    "compare.schema.json",
+    "monitor.schema.json",
+    "series-report.schema.json",
+    "json-output.schema.json",
+)
+"""File names of the schemas of what is written, e.g. `results.json` and `--json`; they are kept by hand and shipped."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -8,7 +8,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from string import Template
@@ -52,11 +52,12 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         folder: Where; made if it is not there. A study that is there already stays.
         kind: What it is to measure.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
-            the model behind the URL), `cases` (a file), `users` (for simulated ones) and `guideline` (a name or a
-            sentence) for an application; `from` (a
-            file) for recorded dialogues, with `judge` (a guideline or a sentence) where a model labels them;
-            `model_url` and `model_name` for the model of judge and simulated user; `pack` for an event;
-            `example` (its name) for an example.
+            the model behind the URL), `cases` (a file), `users` (for simulated ones), `with_cases` (for example
+            cases beside simulated users) and `guideline` (a name or a sentence) for an application; `from` (a file)
+            for recorded dialogues, with `judge` (a guideline or a sentence) where a model labels them, and with
+            `column MEANING` (a column; `-` for none) for each corrected column; `model_url`, `model_name` and
+            `model_key` for the model of judge and simulated user; `pack` for an event; `example` (its name) for an
+            example.
 
     Raises:
         InputError: If an answer cannot be used, or a study is there already.
@@ -102,20 +103,30 @@ def _files(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -> dict[
 CASES = "cases.csv"
 """Name of the file with example cases."""
 
+EXAMPLE_FILES = ("customers.csv", "returns-policy.md", CASES)
+"""Names of the example files beside the study of an application."""
+
+COLUMN_MEANINGS = ("prompt", "response", "expected", "context", "id", "turn")
+"""Meanings of columns that an operator may correct."""
+
 
 def _application_files(study: str, answers: Mapping[str, str]) -> dict[str, str]:
     """Return the study of an application, and the examples that it needs."""
     text = application_study(study, answers)
-    if answers.get("users"):
-        examples = ("customers.csv", "returns-policy.md")
-        return {USUAL: text, **{name: shipped_text(f"starters/{name}") for name in examples}}
-    return {USUAL: text} if answers.get("cases") else {USUAL: text, CASES: shipped_text(f"starters/{CASES}")}
+    examples = EXAMPLE_FILES[:2] if answers.get("users") else ()
+    examples += () if answers.get("cases") or not _has_cases(answers) else (CASES,)
+    return {USUAL: text, **{name: shipped_text(f"starters/{name}") for name in examples}}
+
+
+def _has_cases(answers: Mapping[str, str]) -> bool:
+    """Return whether test cases test an application."""
+    return bool(answers.get("cases") or answers.get("with_cases") or not answers.get("users"))
 
 
 def application_study(study: str, answers: Mapping[str, str]) -> str:
     """Return a study of an application that can be called.
 
-    Test cases with expected answers test it, or simulated users where `answers` has `users`.
+    Test cases with expected answers test it, simulated users where `answers` has `users`, or both.
 
     Raises:
         InputError: If the application's place, the cases or the guideline cannot be understood, or a judge or
@@ -129,17 +140,17 @@ def application_study(study: str, answers: Mapping[str, str]) -> str:
         models.append(f"  local: {_model(answers)}")
     slots = {"study": study, "application": answers.get("name", "") or "my-app", "connection": connection}
     judge = _judge(guideline).replace("model: large", "model: local") if guideline else ""
-    if answers.get("users"):
-        return _filled("application", models="\n".join(models), judge=judge, **slots)
+    if not _has_cases(answers):
+        return _filled("application", models="\n".join(models), cases="", judges=judge, only="", **slots)
     columns = _case_columns(answers.get("cases", ""), has_judge=bool(judge))
     judges = [*(['correct: {rule: {contains: "{{ expected }}"}}'] if "expected" in columns else []), judge]
-    return _filled(
-        "cases",
-        models="".join(f"{line}\n" for line in ["models:", *models]) if models else "",
-        cases=_cases_text(answers.get("cases", ""), columns),
-        judges="\n  ".join(filter(None, judges)),
-        **slots,
-    )
+    cases = _cases_text(answers.get("cases", ""), columns)
+    more = {"judges": "\n  ".join(filter(None, judges)), **slots}
+    if answers.get("users"):  # expected answers belong to the cases alone
+        only = f", guidelines: [{judge.partition(':')[0]}]" if len(judges) > 1 else ""
+        return _filled("application", models="\n".join(models), cases=f"cases: {cases}\n", only=only, **more)
+    listed = "".join(f"{line}\n" for line in ["models:", *models]) if models else ""
+    return _filled("cases", models=listed, cases=cases, **more)
 
 
 def _connection(answers: Mapping[str, str]) -> tuple[list[str], str]:
@@ -202,10 +213,11 @@ def _model(answers: Mapping[str, str]) -> str:
         InputError: If none was chosen.
     """
     url, name = answers.get("model_url", ""), answers.get("model_name", "")
+    key = f", key: {_scalar(answers['model_key'])}" if answers.get("model_key") else ""
     if not url:
         message = "a judge or simulated user needs a model:  --model URL --model-name NAME"
         raise InputError(message)
-    return f"{{url: {_scalar(url)}, name: {_scalar(name)}}}"
+    return f"{{url: {_scalar(url)}, name: {_scalar(name)}{key}}}"
 
 
 def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = None) -> str:
@@ -220,7 +232,7 @@ def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = No
     table = read_table(path, path.name)
     if not table.columns or table.faults:
         raise InputError(render_diagnostics(table.faults))
-    guess = guess_columns(table)
+    guess = _corrected(guess_columns(table), answers or {})
     missing = [meaning for meaning in ("prompt", "response") if meaning not in guess.columns]
     if missing:
         columns = ", ".join(table.columns)
@@ -239,6 +251,13 @@ def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = No
         )
         raise InputError(message)
     return _recorded_text(study, path.name, guess)
+
+
+def _corrected(guess: Guess, answers: Mapping[str, str]) -> Guess:
+    """Return what columns seem to be, with the corrections of the operator."""
+    named = {name.removeprefix("column "): column for name, column in answers.items() if name.startswith("column ")}
+    columns = {**guess.columns, **named}
+    return replace(guess, columns={meaning: column for meaning, column in columns.items() if column != "-"})
 
 
 def _judged_text(study: str, file: str, guess: Guess, judge: str, model: str) -> str:

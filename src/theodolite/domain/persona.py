@@ -41,6 +41,10 @@ class ParameterRow:
     line: int = field(default=0, compare=False)
 
 
+NAME_COLUMN = "name"
+"""Column of persona rows with the name that people call a persona."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonaGroup:
     """A template, the rows that fill it and the model that plays the result.
@@ -68,6 +72,10 @@ class PersonaGroup:
     def __post_init__(self) -> None:
         """Refuse people who forget what they were just told."""
         require_counts(f"persona group `{self.name}`", history=self.history)
+
+    def key(self, place: int) -> str:
+        """Return the key of the persona that a row completes, e.g. `customers-3`; rows count from 0."""
+        return f"{self.name}-{place + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

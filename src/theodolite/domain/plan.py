@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import ClassVar, Protocol, TypeAlias
 
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.errors import InputError
-from theodolite.domain.persona import Attack, Persona, Script
+from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.persona import NAME_COLUMN, Attack, Persona, PersonaGroup, Script
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,3 +337,116 @@ class EventSessions(JoinedSessions):
 def held_by_runs(sessions: Sessions) -> Sessions:
     """Return those among some sessions that a run holds itself."""
     return sessions.planned if isinstance(sessions, EventSessions) else sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """A part of a plan; each attribute that is not empty restricts it further.
+
+    Attributes:
+        applications: Names of applications; empty for all.
+        scenarios: Names of scenarios; empty for all.
+        testers: Keys of personas and test cases; empty for all.
+    """
+
+    applications: frozenset[str] = frozenset()
+    scenarios: frozenset[str] = frozenset()
+    testers: frozenset[str] = frozenset()
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it is the whole plan."""
+        return not (self.applications or self.scenarios or self.testers)
+
+    def includes(self, setting: Setting) -> bool:
+        """Return whether a session of this setting belongs to the part."""
+        return (
+            (not self.applications or setting.application in self.applications)
+            and (not self.scenarios or setting.scenario in self.scenarios)
+            and (not self.testers or setting.tester in self.testers)
+        )
+
+    def positions(self, sessions: Sessions) -> Sequence[int]:
+        """Return the positions of the sessions that belong to the part, in order."""
+        every = range(len(sessions))
+        return every if self.is_all else [at for at in every if self.includes(sessions.setting(at))]
+
+
+EVERYTHING = Selection()
+"""The whole plan."""
+
+SELECTION_KEYS = ("application", "scenario", "persona", "case")
+"""Keys by which a part of a plan is selected."""
+
+
+def selection_of(texts: Sequence[str], sessions: Sessions, personas: Iterable[PersonaGroup]) -> Selection:
+    """Return the part of a plan that texts such as `application=v2` select.
+
+    Values of the same key are alternatives; different keys must all apply.
+
+    Args:
+        texts: What the operator wrote; the value of `persona` is a key, a name or a group.
+        sessions: The sessions of the plan that a run creates itself.
+        personas: The persona groups of the study.
+
+    Raises:
+        InputError: If a text has another form or names nothing in the plan, or no session remains.
+    """
+    if not texts:
+        return EVERYTHING
+    named: dict[str, set[str]] = {key: set() for key in SELECTION_KEYS}
+    known = _selectable(sessions, personas)
+    for text in texts:
+        key, _, value = text.partition("=")
+        if key not in named or not value:
+            hint = did_you_mean(key, SELECTION_KEYS) if value else ""
+            message = f"`--only {text}`: expected KEY=VALUE, where KEY is {_either(SELECTION_KEYS)}{hint}"
+            raise InputError(message)
+        if value not in known[key]:
+            message = f"`--only {text}` names no {key} of the plan{_meant(value, known[key], key)}"
+            raise InputError(message)
+        named[key] |= known[key][value]
+    result = Selection(
+        applications=frozenset(named["application"]),
+        scenarios=frozenset(named["scenario"]),
+        testers=frozenset(named["persona"] | named["case"]),
+    )
+    if (named["persona"] and named["case"]) or not result.positions(sessions):
+        message = f"no dialogue of the plan has all of {', '.join(texts)}"
+        raise InputError(message)
+    return result
+
+
+def _selectable(sessions: Sessions, personas: Iterable[PersonaGroup]) -> Mapping[str, dict[str, set[str]]]:
+    """Return for each key its values, each with the names or keys that it stands for."""
+    settings = [sessions.setting(at) for at in range(len(sessions))]
+    kinds = {setting.tester: setting.kind for setting in settings}
+    found = {
+        "application": {setting.application: {setting.application} for setting in settings},
+        "scenario": {setting.scenario: {setting.scenario} for setting in settings},
+        "persona": {key: {key} for key, kind in kinds.items() if kind is not TesterKind.SCRIPT},
+        "case": {key: {key} for key, kind in kinds.items() if kind is TesterKind.SCRIPT},
+    }
+    for group in personas:
+        for place, row in enumerate(group.rows):
+            if (key := group.key(place)) in found["persona"]:
+                for name in {group.name, row.values.get(NAME_COLUMN, group.name)}:
+                    found["persona"].setdefault(name, set()).add(key)
+    return found
+
+
+def _meant(value: str, known: Iterable[str], key: str) -> str:
+    names = sorted(known)
+    if not names:
+        return f"; the plan has no {key}s"
+    return (
+        did_you_mean(value, names) or f". Expected {_either(names[:_MOST_NAMED])}{', ...' * (len(names) > _MOST_NAMED)}"
+    )
+
+
+_MOST_NAMED = 8
+"""Names that a message lists at most; count."""
+
+
+def _either(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

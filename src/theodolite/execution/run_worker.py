@@ -120,7 +120,7 @@ class UnitQueue:
         store: Ledger of units, and dialogues that are no longer in memory.
         stop_conditions: Checked before each unit.
         parallel: Concurrent calls per kind of unit; a batch leases twice as many units. Count.
-        before: Lease only units before this position of the plan; None for all.
+        within: Lease only units at these positions of the plan; None for all.
         executor: Runs the blocking calls of the store.
         dialogue_queue: Finished dialogues that wait for annotation.
     """
@@ -130,7 +130,7 @@ class UnitQueue:
     store: Store
     stop_conditions: StopConditions
     parallel: int
-    before: int | None
+    within: Sequence[int] | None
     executor: BlockingExecutor
     dialogue_queue: DialogueQueue
     _waiting: dict[UnitKind, deque[Unit]] = field(default_factory=lambda: {kind: deque() for kind in UnitKind})
@@ -190,7 +190,7 @@ class UnitQueue:
             owner=self.owner,
             limit=limit,
             lease_s=LEASE_S,
-            before=self.before,
+            within=self.within,
         )
         if kind is UnitKind.ANNOTATION and claimed:
             # Read together now: a dialogue may have left the memory before its unit is processed.
@@ -245,7 +245,7 @@ class RunWorker:
         flows: Creates the flow of a unit.
         progress: Receives progress reports.
         parallel: Concurrent calls per kind of unit; count.
-        before: Process only units before this position of the plan; None for all.
+        within: Process only units at these positions of the plan; None for all.
         executor: Runs the blocking calls of the store.
     """
 
@@ -257,7 +257,7 @@ class RunWorker:
     progress: Progress
     parallel: int
     executor: BlockingExecutor
-    before: int | None = None
+    within: Sequence[int] | None = None
     _dialogue_queue: DialogueQueue = field(default_factory=DialogueQueue)
     _unit_queue: UnitQueue = field(init=False)
     _clients: dict[UnitKind, Clients] = field(init=False)
@@ -271,7 +271,7 @@ class RunWorker:
             store=self.store,
             stop_conditions=self.clients.stop_conditions,
             parallel=self.parallel,
-            before=self.before,
+            within=self.within,
             executor=self.executor,
             dialogue_queue=self._dialogue_queue,
         )
@@ -301,7 +301,7 @@ class RunWorker:
         with suppress(RunStopped):
             self.clients.stop_conditions.check()
             open_units = [
-                await self.executor.call(self.store.count_open, self.run, kind, owner=self.owner, before=self.before)
+                await self.executor.call(self.store.count_open, self.run, kind, owner=self.owner, within=self.within)
                 for kind in kinds
             ]
             return any(open_units)

@@ -72,12 +72,12 @@ class LedgerStore(Protocol):
         ...
 
     def claim(
-        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease waiting units in order of position, and those of others whose lease ran out.
 
-        With `before`, only units whose position is below it are leased. No unit is ever leased to two owners at one
-        time. Annotations are leased only once the session that they are about is done.
+        With `within`, only units at these positions of the plan are leased. No unit is ever leased to two owners at
+        one time. Annotations are leased only once the session that they are about is done.
         """
         ...
 
@@ -101,10 +101,10 @@ class LedgerStore(Protocol):
         """Return the units by state (the values of `UnitState`); counts."""
         ...
 
-    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, within: Sequence[int] | None = None) -> int:
         """Return the units that an owner can lease now or later: those that are ready and those of other owners.
 
-        With `before`, only units whose position is below it are counted.
+        With `within`, only units at these positions of the plan are counted.
         """
         ...
 

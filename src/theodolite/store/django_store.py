@@ -156,10 +156,10 @@ class DjangoStore:
         return n_new
 
     def claim(
-        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease waiting units in order of position, and those whose lease ran out."""
-        requested = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, before=before)
+        requested = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, within=within)
         return self._executor.write(requested)
 
     def origins(self, run: Run) -> dict[str, str]:
@@ -307,9 +307,9 @@ class DjangoStore:
         """Return the shared limits of a worker."""
         return WorkerLimits(self._executor, owner, self._readings.spending_of)
 
-    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, within: Sequence[int] | None = None) -> int:
         """Return the units that an owner can lease now or later; count."""
-        return self._executor.read(lambda: self._ledger.count_open(run, kind, owner=owner, before=before))
+        return self._executor.read(lambda: self._ledger.count_open(run, kind, owner=owner, within=within))
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
         """Return the leased units that nobody works on any more; count."""

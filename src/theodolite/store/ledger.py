@@ -8,6 +8,7 @@ sessions with PostgreSQL end with their processes, and their leases by the datab
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from filelock import FileLock, Timeout
 
 from theodolite.domain.errors import Conflict, NotFound, StoreError
@@ -155,14 +157,14 @@ class Ledger:
         return dict(adopted.values_list("key", "adopted_from__key").iterator())
 
     def claim(
-        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, before: int | None = None
+        self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease units to an owner."""
         newcomer = self._owners.hold(owner)
         if run.key not in self._runs:
             self._runs[run.key] = id_of_run(run)
         units_of_run = UnitRow.objects.filter(run_id=self._runs[run.key], kind=kind.value)
-        requested = units_of_run if before is None else units_of_run.filter(position__lt=before)
+        requested = _within(units_of_run, within)
         if newcomer:
             # Leases under this name belong to a process that is gone: its lock was free.
             self.release(owner)
@@ -255,11 +257,10 @@ class Ledger:
         counted = units.values_list("state").annotate(n=Count("id"))
         return {state.value: 0 for state in UnitState} | dict(counted)
 
-    def count_open(self, run: Run, kind: UnitKind, *, owner: str, before: int | None = None) -> int:
+    def count_open(self, run: Run, kind: UnitKind, *, owner: str, within: Sequence[int] | None = None) -> int:
         """Return the units that an owner can lease now or later: those that are ready and those of other owners."""
         units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, ready=1)
-        requested = units if before is None else units.filter(position__lt=before)
-        return requested.filter(Q(state=_WAITING) | Q(state=_LEASED) & ~Q(owner=owner)).count()
+        return _within(units, within).filter(Q(state=_WAITING) | Q(state=_LEASED) & ~Q(owner=owner)).count()
 
     def workers(self, run: Run) -> tuple[WorkerStatus, ...]:
         """Return the workers of a run in order of their start."""
@@ -322,6 +323,23 @@ def _done_among(keys: set[str]) -> set[str]:
 
 def _first(units: QuerySet[UnitRow], limit: int) -> list[UnitRow]:
     return list(units.order_by("position", "id")[:limit]) if limit > 0 else []
+
+
+def _within(units: QuerySet[UnitRow], positions: Sequence[int] | None) -> QuerySet[UnitRow]:
+    """Return the units at some positions of the plan; a long list is one parameter, so no database limits it."""
+    if positions is None:
+        return units
+    if isinstance(positions, range) and positions.step == 1:
+        return units.filter(position__gte=positions.start, position__lt=positions.stop)
+    listed = json.dumps([*positions])
+    return units.filter(position__in=RawSQL(_LISTED[connection.vendor], [listed]))  # noqa: S611 - a constant statement with a parameter
+
+
+_LISTED = {
+    "sqlite": "SELECT value FROM json_each(%s)",
+    "postgresql": "SELECT value::int FROM jsonb_array_elements_text(%s::jsonb)",
+}
+"""Statement that lists the numbers of a JSON array, by database."""
 
 
 def _expired(units: QuerySet[UnitRow]) -> QuerySet[UnitRow]:

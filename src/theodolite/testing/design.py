@@ -10,7 +10,7 @@ from itertools import accumulate, repeat
 from theodolite.domain.dialogue import FOUND, Level, TesterType
 from theodolite.domain.errors import TemplateError
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.persona import Attack, Persona, PersonaGroup, Script
+from theodolite.domain.persona import NAME_COLUMN, Attack, Persona, PersonaGroup, Script
 from theodolite.domain.plan import KINDS, Setting, Tester, TesterKind
 from theodolite.domain.scenario import Scenario, Task
 from theodolite.domain.study import Study
@@ -305,10 +305,6 @@ def rules_version() -> str:
     return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, FOUND, *tasks, *shown)
 
 
-NAME_COLUMN = "name"
-"""The column that people are called by, where a table has it."""
-
-
 class PersonaSequence:
     """The personas of one group in one scenario, each completed when it is asked for."""
 
@@ -346,15 +342,11 @@ class PersonaSequence:
 
     def key(self, place: int) -> str:
         """Return the key of a persona without completing it."""
-        return _key(self._group, place)
+        return self._group.key(place)
 
     def values(self, place: int) -> Mapping[str, str]:
         """Return the row that fills a persona."""
         return self._group.rows[place].values
-
-
-def _key(group: PersonaGroup, place: int) -> str:
-    return f"{group.name}-{place + 1}"
 
 
 def _completed(group: PersonaGroup, place: int, scenario: Scenario, template_version: str) -> Persona:
@@ -362,7 +354,7 @@ def _completed(group: PersonaGroup, place: int, scenario: Scenario, template_ver
     goal = fill(scenario.goal, row.values)
     slots = {"goal": goal, "scenario": scenario.name, "task": scenario.task.value, "turns": scenario.turns}
     return Persona(
-        key=_key(group, place),
+        key=group.key(place),
         name=row.values.get(NAME_COLUMN, f"{group.name} {place + 1}"),
         group=group.name,
         text=fill(group.template.text, {**slots, **row.values}),

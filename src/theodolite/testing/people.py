@@ -178,9 +178,7 @@ def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[
                     yield seat, index, cell
 
 
-def people_units(
-    run: Run, study: Study, sessions: Sessions, held: Iterable[LiveDialogueSummary], *, first: int | None = None
-) -> Iterator[Unit]:
+def people_units(run: Run, study: Study, sessions: Sessions, held: Iterable[LiveDialogueSummary]) -> Iterator[Unit]:
     """Yield one unit for each completed dialogue of a participant, in order.
 
     They are added so that a later run adopts them; the run in which they were
@@ -191,10 +189,7 @@ def people_units(
         study: The current study.
         sessions: All sessions of the run.
         held: All dialogues of participants in the study.
-        first: Number of sessions to run; participants come after all of them. None for all.
     """
-    if first is not None:
-        return
     n_planned = len(held_by_runs(sessions))
     for position, one in enumerate(counted(study, held)):
         if one.unit and one.session.state is not SessionState.WITHDRAWN:

@@ -20,7 +20,16 @@ from theodolite.domain.errors import InputError, NotFound, StoreError
 from theodolite.domain.flow import Flow
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.persona import Persona
-from theodolite.domain.plan import EventSessions, Plan, Sessions, TesterKind, expected_of, held_by_runs
+from theodolite.domain.plan import (
+    EVERYTHING,
+    EventSessions,
+    Plan,
+    Selection,
+    Sessions,
+    TesterKind,
+    expected_of,
+    held_by_runs,
+)
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Budget, Study
 from theodolite.execution.clients import BlockingExecutor, Clients
@@ -272,7 +281,8 @@ class RunOptions:
 
     Attributes:
         kinds: Testing, assessment or both.
-        limit: Run only the first sessions of the plan; count, None for all.
+        limit: Run only the first selected sessions of the plan; count, None for all.
+        selection: Run only these sessions of the plan.
         new_run: Start a new run even if one of this plan exists; every call is made again.
         retry_failed: Try once more what failed before.
         concurrency: Concurrent calls per kind of unit; count.
@@ -283,6 +293,7 @@ class RunOptions:
 
     kinds: frozenset[UnitKind] = ALL_KINDS
     limit: int | None = None
+    selection: Selection = EVERYTHING
     new_run: bool = False
     retry_failed: bool = False
     concurrency: int = 32
@@ -292,7 +303,16 @@ class RunOptions:
 
     def positions(self, sessions: Sessions) -> Sequence[int]:
         """Return the positions of the sessions that the run is to hold now."""
-        return self.part_of(range(len(held_by_runs(sessions)))[: self.limit])
+        return self.part_of(self.selection.positions(held_by_runs(sessions))[: self.limit])
+
+    def scope(self, sessions: Sessions) -> Sequence[int] | None:
+        """Return the positions that the run is restricted to; None for no restriction, also of people's dialogues."""
+        return self.selection.positions(held_by_runs(sessions))[: self.limit] if self.is_restricted else None
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether the run is restricted to a part of the plan by a limit or a selection."""
+        return self.limit is not None or not self.selection.is_all
 
     def part_of(self, positions: Sequence[int]) -> Sequence[int]:
         """Return those of some positions that belong to the shard."""
@@ -395,8 +415,8 @@ class Runner:
             executor.close()
 
     def _enter_units(self, run: Run, options: RunOptions) -> None:
-        held = () if options.shard else self.people
-        people = list(people_units(run, self.study, self.sessions, held, first=options.limit))
+        held = () if options.shard or options.is_restricted else self.people
+        people = list(people_units(run, self.study, self.sessions, held))
         at = options.positions(self.sessions)
         enter_units(self.store, self.study, run, self.sessions, at=at, people=people, adopt=not options.new_run)
         if options.retry_failed:
@@ -425,7 +445,7 @@ class Runner:
             progress=self.progress,
             parallel=options.concurrency,
             executor=executor,
-            before=options.limit,
+            within=options.scope(self.sessions),
         )
         try:
             await worker.work(options.kinds)

@@ -128,6 +128,36 @@ def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
     assert (looked, asked(server), server.stats["duplicates"]) == (9, 30, 0)
 
 
+def test_selected_dialogues_are_run_alone_and_are_part_of_the_whole(study, server):
+    part = theodolite("run", study.write(), "--only", "persona=Customer 2", "--only", "persona=customers-9")
+    asked_for_part, counts = asked(server), study.rate()["outcomes"]
+    whole = theodolite("run", study.folder)
+
+    assert (part.code, whole.code) == (0, 0), part.said
+    assert "Only the selected dialogues were run. Run the rest:" in part.out
+    assert (counts["planned"], counts["used"]) == (10, 2)
+    assert (asked_for_part, asked(server), server.stats["duplicates"]) == (6, 30, 0)
+
+
+@pytest.mark.parametrize(
+    ("only", "text"),
+    [
+        (("application=bit",), "`--only application=bit` names no application of the plan. Did you mean `bot`?"),
+        (("aplication=bot",), "expected KEY=VALUE, where KEY is application, scenario, persona or case. Did you mean"),
+        (("case=1",), "`--only case=1` names no case of the plan; the plan has no cases"),
+        (("persona=customers", "--junit", "gates.xml"), "`--junit` concerns all dialogues of a run"),
+    ],
+    ids=["value", "key", "no cases", "junit"],
+)
+def test_a_selection_of_nothing_is_refused_before_a_call(study, server, only, text):
+    before = asked(server)
+
+    ended = theodolite("run", study.write(), "--only", *only)
+
+    assert (ended.code, asked(server)) == (2, before)
+    assert text in " ".join(ended.err.split())
+
+
 def test_an_unfinished_run_is_reported_only_when_asked_for_and_says_so(study):
     theodolite("run", study.write(), "--limit", "3")
 

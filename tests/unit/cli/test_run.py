@@ -2,6 +2,7 @@ from types import SimpleNamespace
 
 from tests.unit.cli.running.test_endings import status
 from theodolite.cli.run import _present
+from theodolite.usecases.running import RunOptions
 
 
 def test_where_another_process_holds_all_dialogues_no_report_of_nothing_is_written(capsys):
@@ -9,7 +10,7 @@ def test_where_another_process_holds_all_dialogues_no_report_of_nothing_is_writt
     context = SimpleNamespace(path="support", evidence=lambda: SimpleNamespace(answers=answers))
     result = SimpleNamespace(status=status(dialogues=0, annotated=0, leased=60), took_s=1.0)
 
-    code = _present(context, result, out=None, as_json=False, limit=None)
+    code = _present(context, result, RunOptions(), out=None, as_json=False)
 
     told = capsys.readouterr()
     assert (code, told.out) == (3, "")

@@ -45,7 +45,7 @@ class Answering:
 def context(*checks, **environ):
     return SimpleNamespace(
         environ=environ,
-        endpoints=lambda lines, kinds: [Answering(check) for check in checks],
+        endpoints=lambda lines, kinds, selection: [Answering(check) for check in checks],
         place_of=lambda name: {"app": "line 3"}.get(name, ""),
         users_of=lambda name: "application `bot-1.4`",
     )
