@@ -113,7 +113,7 @@ COLUMN_MEANINGS = ("prompt", "response", "expected", "context", "id", "turn")
 def _application_files(study: str, answers: Mapping[str, str]) -> dict[str, str]:
     """Return the study of an application, and the examples that it needs."""
     text = application_study(study, answers)
-    examples = EXAMPLE_FILES[:2] if answers.get("users") else ()
+    examples: tuple[str, ...] = EXAMPLE_FILES[:2] if answers.get("users") else ()
     examples += () if answers.get("cases") or not _has_cases(answers) else (CASES,)
     return {USUAL: text, **{name: shipped_text(f"starters/{name}") for name in examples}}
 
