@@ -172,7 +172,7 @@ def _check_testers(parts: StudyParts, context: LoadContext) -> None:
     groups = [reading.group.name for reading in parts.groups]
     unclear = is_broken(parts.entry, "personas") or len(parts.entry.spec.personas) > len(parts.groups)
     for scenario, scenario_entry in parts.scenarios:
-        met = [name for name in groups if not scenario.personas or name in scenario.personas]
+        met = [name for name in groups if scenario.is_met_by(name)]
         testers = (
             scenario.scripts or scenario.attacks or scenario_entry.spec.attacks or met or people or scenario.personas
         )
@@ -488,7 +488,7 @@ def _has_own(scenario: Scenario) -> bool:
 
 def _has_rows(scenario: Scenario, parts: StudyParts) -> bool:
     column = TASKS[scenario.task].column
-    met = [reading for reading in parts.groups if not scenario.personas or reading.group.name in scenario.personas]
+    met = [reading for reading in parts.groups if scenario.is_met_by(reading.group.name)]
     return any(column in reading.columns for reading in met)
 
 
@@ -556,5 +556,5 @@ def _lost(parts: StudyParts, planting: Collection[str]) -> Iterator[tuple[str, s
 
 def _has_text(scenario: Scenario, parts: StudyParts) -> bool:
     column = TASKS[scenario.task].column
-    met = (reading for reading in parts.groups if not scenario.personas or reading.group.name in scenario.personas)
+    met = (reading for reading in parts.groups if scenario.is_met_by(reading.group.name))
     return bool(scenario.context) or any(column in reading.columns for reading in met)

@@ -278,7 +278,7 @@ def check_meetings(
     for scenario, entry in scenarios:
         if not known.issuperset(scenario.personas):
             continue
-        met = [reading for reading in readings if not scenario.personas or reading.group.name in scenario.personas]
+        met = [reading for reading in readings if scenario.is_met_by(reading.group.name)]
         for key in ("goal", "starter"):
             _check_slots(scenario, entry, key, met, context)
             for reading in met:

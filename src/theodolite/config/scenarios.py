@@ -102,7 +102,7 @@ class ScenarioSpec(Spec):
     topics: list[Filled] = Field(default_factory=list)
     """Names of its sensitive topics (`topics` of the study or pack)."""
     personas: list[Filled] = Field(default_factory=list)
-    """Names of its persona groups; default: all."""
+    """Names of its persona groups; default: all, and none if it has scripts and neither goal nor starter."""
     scripts: dict[str, ScriptForm] = Field(default_factory=dict)
     """Fixed prompts, by key; without personas they are the only testers."""
     attacks: list[Filled] = Field(default_factory=list)

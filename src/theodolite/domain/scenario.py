@@ -98,7 +98,7 @@ class Scenario:
         scripts: Fixed prompts; without personas these are the testers.
         instructions: Level to the instructions that testers read.
         risks: Names of the risks that it looks for.
-        personas: Names of the persona groups that meet it; empty means all.
+        personas: Names of the persona groups that meet it; empty for those of `is_met_by`.
         corpus: What every prompt is searched in; what is found is the material of that turn.
         passages: Passages that one search finds at most; count.
         attacks: Names of the strategies that simulated red teamers try in it.
@@ -133,6 +133,12 @@ class Scenario:
     def __post_init__(self) -> None:
         """Refuse dialogues without a turn, and searches that find nothing."""
         require_counts(f"scenario `{self.name}`", turns=self.turns, passages=self.passages)
+
+    def is_met_by(self, group: str) -> bool:
+        """Return whether a persona group meets it: if named; else if there is a goal or starter, or no script."""
+        if self.personas:
+            return group in self.personas
+        return bool(self.goal or self.starter or not self.scripts)
 
     @property
     def context(self) -> str:

@@ -161,9 +161,8 @@ def tester_blocks(study: Study) -> Iterator[TesterBlock]:
     """Yield who speaks in which scenario of a study, in order of the plan."""
     grouped_by = grouping_of(study)
     for scenario in study.scenarios:
-        requested = scenario.personas or tuple(group.name for group in study.personas)
         for group in study.personas:
-            if group.name in requested:
+            if scenario.is_met_by(group.name):
                 yield TesterBlock(scenario, PersonaSequence(group, scenario), grouped_by)
         yield TesterBlock(scenario, scenario.scripts, grouped_by)
     for scenario in study.scenarios:

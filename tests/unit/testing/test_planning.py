@@ -30,7 +30,7 @@ def test_several_applications_share_numbers_and_pair_keys():
 
 
 def test_every_tester_meets_every_scenario():
-    scenes = (Scenario(name="a", scripts=scripts("s")), Scenario(name="b", personas=("other",)))
+    scenes = (Scenario(name="a", goal="Ask", scripts=scripts("s")), Scenario(name="b", personas=("other",)))
     people = (group("Ana", "Ben"), group("Chi", name="other", text="Be {{ name }}."))
 
     met = Counter(session.scenario for session in sessions_of(study(scenarios=scenes, personas=people)))
@@ -38,8 +38,19 @@ def test_every_tester_meets_every_scenario():
     assert met == {"a": 4, "b": 1}
 
 
+def test_personas_do_not_meet_scripts_without_a_goal_unless_they_are_named():
+    cases, named = (
+        Scenario(name="a", scripts=scripts("s")),
+        Scenario(name="b", scripts=scripts("t"), personas=("people",)),
+    )
+
+    met = Counter(one.scenario for one in sessions_of(study(scenarios=(cases, named), personas=(group("Ana", "Ben"),))))
+
+    assert met == {"a": 1, "b": 3}
+
+
 def test_personas_are_simulated_users_and_scripts_are_scripts():
-    scene = Scenario(name="a", scripts=scripts("s"))
+    scene = Scenario(name="a", goal="Ask", scripts=scripts("s"))
 
     ana, script = sessions_of(study(scenarios=(scene,), personas=(group("Ana"),)))
 
