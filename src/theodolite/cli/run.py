@@ -13,6 +13,7 @@ from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.running import RunResult, slots_for
 from theodolite.bootstrap.study_context import StudyContext, look_at, open_study
 from theodolite.cli.running import (
+    NOT_FINISHED,
     failures_text,
     note,
     nothing_text,
@@ -46,7 +47,6 @@ from theodolite.usecases.running import RunOptions, RunStatus
 if TYPE_CHECKING:
     from theodolite.domain.shards import Shard
 
-NOT_FINISHED = 3
 
 STAGES = {
     "test": frozenset({UnitKind.SESSION}),
@@ -365,7 +365,7 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
     """  # noqa: D301 - click's mark for "keep these lines"
     database_url = os.environ.get(DATABASE_VARIABLE, "")
     if database_url and not any(Path(study).exists() for study in studies):
-        return _work_on_database(database_url, studies, until_done=until_done, concurrency=concurrency)
+        return _work_on_database(database_url, studies, until_done=until_done, concurrency=concurrency, as_json=as_json)
     if not studies:
         message = f"name the folder of a study, or set {DATABASE_VARIABLE} to join all open runs of a database"
         raise InputError(message)
@@ -385,7 +385,9 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
             context.close()
 
 
-def _work_on_database(database_url: str, names: tuple[str, ...], *, until_done: bool, concurrency: int | None) -> int:
+def _work_on_database(
+    database_url: str, names: tuple[str, ...], *, until_done: bool, concurrency: int | None, as_json: bool
+) -> int:
     """Join the open runs of a database, without folders of their studies."""
     from theodolite.bootstrap.study_files import stored_studies  # workers with a folder do not need it
 
@@ -398,10 +400,14 @@ def _work_on_database(database_url: str, names: tuple[str, ...], *, until_done: 
         stored_studies(database_url, permit=permit, tell=note, names=names) as studies,
         observed([], [studies.store.statistics]),
     ):
-        code = work_interactively(
-            studies.contexts, of=f"{of} in the database", until_done=until_done, concurrency=concurrency
+        return work_interactively(
+            studies.contexts,
+            of=f"{of} in the database",
+            until_done=until_done,
+            concurrency=concurrency,
+            as_json=as_json,
+            is_refused=lambda: until_done and bool(studies.refused),
         )
-        return NOT_FINISHED if until_done and studies.refused else code
 
 
 @click.command()

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 USER_CODE_LOG = "theodolite.gateways.applications"
 """Logger to which the adapters of applications and judges write tracebacks of foreign code, at level DEBUG."""
 
+NOT_FINISHED = 3
+"""Exit code of an incomplete run."""
+
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Signals that stop a run: Ctrl-C, and `kill` from a shell, a container or a scheduler."""
 
@@ -74,6 +77,7 @@ def work_interactively(
     until_done: bool,
     concurrency: int | None,
     as_json: bool = False,
+    is_refused: Callable[[], bool] = lambda: False,
 ) -> int:
     """Join the open runs of studies until a signal drains the worker; return the exit code.
 
@@ -83,6 +87,7 @@ def work_interactively(
         until_done: End when no run is open.
         concurrency: Concurrent calls; None for what the endpoints allow.
         as_json: Print one object at the end instead of text.
+        is_refused: Returns at the end whether a study could not be opened, so that the work is incomplete.
     """
     from theodolite.bootstrap.workers import Drain, join_runs  # a run does not need them
 
@@ -107,13 +112,14 @@ def work_interactively(
         )
         async for left in joined:
             status = left.result.status
-            code = 3 if status.stopped and not drain.is_requested() else code
+            code = NOT_FINISHED if status.stopped and not drain.is_requested() else code
             click.echo(_left_text(status))
             left_runs.append(_left_entry(status))
         return code
 
     with redirect_stdout(sys.stderr) if as_json or logs_json() else nullcontext():
         code = asyncio.run(work())
+    code = NOT_FINISHED if is_refused() else code
     if as_json:
         click.echo(as_line({"exit_code": code, "runs": left_runs}))
     return code
