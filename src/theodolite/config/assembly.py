@@ -61,7 +61,15 @@ from theodolite.config.series import (
     series_to_domain,
     topics_to_domain,
 )
-from theodolite.config.study import Pack, StudySpec, gates_to_domain, measures_to_domain, read_packs
+from theodolite.config.study import (
+    Pack,
+    StudySpec,
+    gates_to_domain,
+    measures_to_domain,
+    read_packs,
+    typology_from_domain,
+    typology_to_domain,
+)
 from theodolite.config.validation import Spec, as_list, validated, without_empty
 from theodolite.config.yaml_source import LocatedDiagnostic, read_yaml
 from theodolite.domain.annotation import AnnotatorKind
@@ -141,7 +149,8 @@ def _with_late_parts(study: Study, parts: StudyParts, pack: Pack, context: LoadC
     """Return a study with the parts that refer to the others."""
     gates = gates_to_domain(parts.entry, study, context)
     topics, measures = _topics(parts, pack, context), measures_to_domain(parts.entry, context)
-    return replace(study, topics=topics, gates=gates, measures=measures, materials=parts.materials)
+    typology = typology_to_domain(parts.entry, [one.name for one in study.applications], context)
+    return replace(study, topics=topics, gates=gates, measures=measures, materials=parts.materials, typology=typology)
 
 
 def _dialogues(parts: StudyParts) -> Sequence[RecordedDialogue]:
@@ -450,6 +459,7 @@ def study_from_domain(study: Study) -> dict[str, Any]:
         "reference": reference_from_domain(study),
         "corrections": corrections_from_domain(study),
         "groups": list(study.groups),
+        **typology_from_domain(study),
         "risks": {
             risk.name: {
                 "taxonomy": risk.taxonomy,

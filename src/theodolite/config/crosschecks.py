@@ -331,9 +331,20 @@ def _check_groups(parts: StudyParts, registry: GuidelineRegistry, context: LoadC
             near = did_you_mean(name, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
             message = f"group `{name}` is a column of no recorded file and no persona rows{near}"
             context.diagnostics.add(parts.entry.diagnostic("groups", index, message=message))
+    _check_user_types(parts, columns, context)
     for entry in registry.own():
         if any(guideline.name == entry.name for guideline in registry.read()):
             _check_among(entry, [*(table.rows for table in tables), played], columns, context)
+
+
+def _check_user_types(parts: StudyParts, columns: Sequence[str], context: LoadContext) -> None:
+    typology = parts.entry.spec.typology
+    if typology is None or typology.users.by in columns:
+        return
+    name = typology.users.by
+    near = did_you_mean(name, columns) or (f"; columns are {', '.join(columns)}" if columns else "")
+    message = f"types of users are by `{name}`, which is a column of no recorded file and no persona rows{near}"
+    context.diagnostics.add(parts.entry.diagnostic("typology", "users", "by", message=message))
 
 
 def _told_by_plans(parts: StudyParts) -> list[str]:
@@ -341,7 +352,13 @@ def _told_by_plans(parts: StudyParts) -> list[str]:
     scenarios = [scenario for scenario, _ in parts.scenarios]
     has_purposes = any(script.purpose for scenario in scenarios for script in scenario.scripts)
     is_attacked = any(scenario.attacks for scenario in scenarios)
-    return ["scenario", *(["purpose"] if has_purposes else []), *(["strategy", "aim"] if is_attacked else [])]
+    profiled = ["user_type", "language"] if any(level.people for level in parts.entry.spec.levels.values()) else []
+    return [
+        *profiled,
+        "scenario",
+        *(["purpose"] if has_purposes else []),
+        *(["strategy", "aim"] if is_attacked else []),
+    ]
 
 
 def _check_among(

@@ -18,7 +18,7 @@ from theodolite.config.scenarios import LevelName, ScenarioSpec
 from theodolite.config.validation import Filled, OneOrMore, Spec, Word, YesNo, as_list, without_empty
 from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.guideline import Violation
-from theodolite.domain.instrument import Instrument, Orientation, Question, Scale, ScaleKind, Topic
+from theodolite.domain.instrument import Construct, Instrument, Orientation, Question, Scale, ScaleKind, Topic
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 
@@ -404,6 +404,8 @@ class QuestionnaireQuestionSpec(Spec):
     topic: Topic | None = None
     """Topic: `perceived risk and impact exposure`, `perception of output`, `task-specific impact` or `future
     behaviour`."""
+    construct_: Construct | None = Field(default=None, alias="construct")
+    """Evidence on users: how they `perceive`, `make sense` of, `adapt` to or `act` on the content."""
     several: YesNo = False
     """Whether several labels of a list may be chosen."""
     orientation: Orientation = Orientation.UNSTATED

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Protocol, TypeAlias, cast
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from theodolite.assessment.form_rules import outcome_set
 from theodolite.config.load_context import Entry, LoadContext
@@ -18,6 +18,7 @@ from theodolite.domain.instrument import (
     NOT_APPLICABLE,
     UNABLE,
     Condition,
+    Construct,
     Exemplar,
     Label,
     Operator,
@@ -76,6 +77,15 @@ class QuestionSpec(Spec):
     """Notes on its interpretation, shown to people and included in judges' prompts."""
     stays: YesNo = False
     """Whether it keeps its position if a study varies the order of questions (`annotation: order:`)."""
+    construct_: Construct | None = Field(default=None, alias="construct")
+    """Evidence on users: how they `perceive`, `make sense` of, `adapt` to or `act` on the content."""
+
+    @model_validator(mode="after")
+    def _construct_of_a_dialogue(self) -> QuestionSpec:
+        if self.construct_ and self.level is not QuestionLevel.DIALOGUE:
+            message = "has a `construct`, which needs a question about the whole dialogue, and is asked once per turn"
+            raise ValueError(message)
+        return self
 
 
 _FORM = re.compile(r"\s*(?P<question>[^\s<>=!]+)??\s*(?P<operator>==|!=|<=|>=|<|>|\bin\b)\s*(?P<values>.*)\s*")
@@ -383,6 +393,7 @@ def questions_to_domain(
             several=bool(getattr(question, "several", False)),
             guidance=tuple(getattr(question, "guidance", ())) if key else (),
             stays=bool(getattr(question, "stays", False)),
+            construct=getattr(question, "construct_", None),
         )
         if key and (outcome := getattr(question, "outcome", "")):
             _add_outcome(entry, questions[name], outcome, questions, context)
@@ -498,6 +509,7 @@ def question_from_domain(question: Question) -> dict[str, Any]:
     long |= {"when": question.when.text} if question.when else {}
     long |= {"guidance": list(question.guidance)} if question.guidance else {}
     long |= {"stays": "yes"} if question.stays else {}
+    long |= {"construct": question.construct.value} if question.construct else {}
     shown = [{"text": item.text, "answer": item.answer, "reason": item.reason} for item in question.exemplars]
     return long | ({"exemplars": shown} if shown else {})
 

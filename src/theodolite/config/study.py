@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ from theodolite.config.packets import HeldOutSpec
 from theodolite.config.personas import PersonaGroupSpec
 from theodolite.config.scenarios import LevelName, ScenarioSpec
 from theodolite.config.series import RiskSpec, SeriesForm, TopicSpec
-from theodolite.config.validation import KIND, Filled, OneOrMore, Spec, Word, as_list, form_of, validated
+from theodolite.config.validation import KIND, Filled, OneOrMore, Spec, Word, as_list, form_of, validated, without_empty
 from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.choices import Assignment, ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.errors import InputError, did_you_mean
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.gate import Gate
     from theodolite.domain.study import Study
+    from theodolite.domain.study_parts import Typology
 
 
 S = TypeVar("S", bound=Spec)
@@ -58,6 +59,24 @@ class BudgetSpec(Spec):
     """Input and output tokens together."""
     calls: int | None = Field(default=None, gt=0)
     """Calls to models and applications."""
+
+
+class UserTypesSpec(Spec):
+    """The types of users, by a group of dialogues."""
+
+    by: Filled
+    """Group that decides the type: a column, `purpose` of scripts, or `user_type` of testers."""
+    types: dict[str, OneOrMore] = Field(default_factory=dict)
+    """Values of the group by type of user; default: each value is a type."""
+
+
+class TypologySpec(Spec):
+    """Types of users and of applications."""
+
+    users: UserTypesSpec
+    """Types of users."""
+    applications: dict[str, OneOrMore] = Field(min_length=1)
+    """Applications by type."""
 
 
 class PackSpec(Spec):
@@ -142,6 +161,8 @@ class StudySpec(Spec):
     """Corrections of a judge's numbers by human labels, by judge."""
     groups: list[Filled] = Field(default_factory=list)
     """Groups for results: columns, `scenario`, `purpose` of scripts, `strategy` or `aim` of attacks."""
+    typology: TypologySpec | None = None
+    """Types of users and of applications; results are grouped by both."""
     risks: dict[str, RiskSpec] = Field(default_factory=dict)
     """Risks that the study looks for."""
     topics: dict[str, TopicSpec] = Field(default_factory=dict)
@@ -318,6 +339,50 @@ def measures_to_domain(entry: Entry[StudySpec], context: LoadContext) -> tuple[s
             message = no_plugin_part("measure", name, known)
             context.diagnostics.add(entry.diagnostic("measures", index, message=message))
     return tuple(dict.fromkeys(entry.spec.measures))
+
+
+def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], context: LoadContext) -> Typology | None:
+    """Return the types of users and applications; a diagnostic is added for each application without exactly one type.
+
+    Args:
+        entry: The study file.
+        applications: Names of all applications of the study.
+        context: Context of the load; collects the diagnostics.
+    """
+    spec = entry.spec.typology
+    if spec is None:
+        return None
+    from theodolite.domain.study_parts import Typology  # few studies have one
+
+    users = {kind: tuple(as_list(values)) for kind, values in spec.users.types.items()}
+    types = {kind: tuple(as_list(names)) for kind, names in spec.applications.items()}
+    for kind, names in types.items():
+        for name in dict.fromkeys(names):
+            if name not in applications:
+                near = did_you_mean(name, applications) or f"; applications are {', '.join(applications)}"
+                message = f"type `{kind}` names an application `{name}` that the study does not have{near}"
+                context.diagnostics.add(entry.diagnostic("typology", "applications", kind, message=message))
+    for where, noun, found, expected in (
+        ("applications", "application", types, applications),
+        ("users", f"value of `{spec.users.by}`", users, ()),
+    ):
+        given = [name for names in found.values() for name in names]
+        for name in dict.fromkeys([*given, *expected]):
+            if given.count(name) != 1:
+                how_many = "no type" if name not in given else "more than one type"
+                message = f"{noun} `{name}` has {how_many}; name it under exactly one"
+                context.diagnostics.add(entry.diagnostic("typology", where, message=message))
+    return Typology(by=spec.users.by, users=users, applications=types)
+
+
+def typology_from_domain(study: Study) -> dict[str, Any]:
+    """Return the typology of a study as its file has it; empty without one."""
+    if study.typology is None:
+        return {}
+    users: dict[str, Any] = {"by": study.typology.by}
+    users |= without_empty(types={kind: list(values) for kind, values in study.typology.users.items()})
+    types = {kind: list(names) for kind, names in study.typology.applications.items()}
+    return {"typology": {"users": users, "applications": types}}
 
 
 Weighted: TypeAlias = Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from theodolite.domain.estimate_subject import EstimateSubject
-from theodolite.domain.findings.number import Estimate, Significance, Undefined
+from theodolite.domain.findings.number import Estimate, Outcomes, Significance, Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +167,29 @@ class GroupRate:
     value: str
     n: int
     rate: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypologyRate:
+    """A defect rate of one type of user with one type of application.
+
+    Attributes:
+        subject: Rule and annotator, with level and tester type where there are several.
+        user_type: Type of user; `not stated` where a dialogue has none.
+        application_type: Type of application.
+        applications: Names of the applications of this type.
+        n_users: Testers, personas or scripts with a labelled dialogue; count.
+        outcomes: Outcomes of the planned sessions.
+        rate: The rate; None where fewer than five people stand behind it.
+    """
+
+    subject: EstimateSubject
+    user_type: str
+    application_type: str
+    applications: tuple[str, ...]
+    n_users: int
+    outcomes: Outcomes
+    rate: Estimate | Undefined | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

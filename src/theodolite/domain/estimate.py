@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from theodolite.domain.application import Claim
-from theodolite.domain.comparison import Comparison, GroupGap
+from theodolite.domain.comparison import Comparison, GroupGap, TypologyRate
 from theodolite.domain.contamination import ContaminationCheck
 from theodolite.domain.estimate_subject import (
     ALL_APPLICATIONS,
@@ -25,7 +25,7 @@ from theodolite.domain.findings.agreement import AnnotatorGroups, JudgeDiagnosti
 from theodolite.domain.findings.number import Estimate, Outcomes, PluginMeasurement, TaskTally, Undefined
 from theodolite.domain.findings.order import OrderEffect, OrderMetrics
 from theodolite.domain.findings.realism import Realism, RoleBreakCheck
-from theodolite.domain.findings.responses import CodingFinding, ProxyCheck, ResponseFinding
+from theodolite.domain.findings.responses import CodingFinding, ConstructAnswers, ProxyCheck, ResponseFinding
 from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import canonical_json
@@ -181,6 +181,8 @@ class Findings:
         contamination: The search for canaries, one for each pack and held-out packet of the study.
         comparisons: Applications of the run beside each other, pair by pair.
         gaps: How far rates differ between groups of dialogues.
+        constructs: What users made of the content, a question, application and scenario each.
+        typology: Rates of each type of user with each type of application.
         plugin_measures: Measures of plugins that the study names, one for each application, question and annotator.
     """
 
@@ -207,6 +209,8 @@ class Findings:
     comparisons: tuple[Comparison, ...] = ()
     gaps: tuple[GroupGap, ...] = ()
     plugin_measures: tuple[PluginMeasurement, ...] = ()
+    constructs: tuple[ConstructAnswers, ...] = ()
+    typology: tuple[TypologyRate, ...] = ()
 
 
 class ClaimStanding(StrEnum):

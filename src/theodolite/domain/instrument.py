@@ -34,6 +34,15 @@ class Topic(StrEnum):
     FUTURE = "future behaviour"
 
 
+class Construct(StrEnum):
+    """What a question shows of users and the content that they met (NIST AI 700-1, section 4.3)."""
+
+    PERCEIVE = "perceive"
+    MAKE_SENSE = "make sense"
+    ADAPT = "adapt"
+    ACT = "act"
+
+
 class ScaleKind(StrEnum):
     """What kind of value answers a question."""
 
@@ -285,6 +294,7 @@ class Question:
         several: Whether several labels may be chosen; each is an answer of its own.
         guidance: How it is to be read, note by note: mostly what annotators asked and seniors settled.
         stays: Whether it keeps its place where a study shows questions in several orders.
+        construct: What its answers show of users and the content; None where they show nothing of it.
     """
 
     name: str
@@ -299,6 +309,7 @@ class Question:
     several: bool = False
     guidance: tuple[str, ...] = ()
     stays: bool = False
+    construct: Construct | None = None
 
     @property
     def is_optional(self) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # what a study does not have need not be loaded
     from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Series
     from theodolite.domain.gate import Gate
     from theodolite.domain.schema import AnnotationSchema, Questionnaire
-    from theodolite.domain.study_parts import CorrectionChoice, Risk, SensitiveTopic, Translation
+    from theodolite.domain.study_parts import CorrectionChoice, Risk, SensitiveTopic, Translation, Typology
     from theodolite.domain.tree import TreeDesign
 
 
@@ -118,6 +118,7 @@ class Study:
         topics: What in its scenarios people may not want to meet.
         gates: Limits on the results.
         measures: Names of the measures of plugins that are computed.
+        typology: Types of users and of applications; None where the study names none.
     """
 
     name: str
@@ -153,6 +154,7 @@ class Study:
     gates: tuple[Gate, ...] = ()
     measures: tuple[str, ...] = ()
     materials: tuple[ScenarioMaterial, ...] = ()
+    typology: Typology | None = None
 
     @property
     def run_fingerprint(self) -> str:
@@ -179,6 +181,7 @@ class Study:
             gates=(),
             measures=(),
             materials=(),
+            typology=replace(self.typology, users={}, applications={}) if self.typology else None,
         )
         return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -32,6 +32,32 @@ class Risk:
     identified_by: Identification = Identification.DIALOGUE
     rules: tuple[str, ...] = ()
     answers: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typology:
+    """Types of users and types of applications; results are grouped by both sides.
+
+    Attributes:
+        by: Name of the group of dialogues that decides the type of a user.
+        users: Type of user to values of that group; empty where each value is a type.
+        applications: Type of application to names of applications.
+    """
+
+    by: str
+    users: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    applications: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def user_type(self, groups: Mapping[str, str]) -> str:
+        """Return the type of the user of a dialogue with these groups; empty where it has none.
+
+        Example:
+            >>> typology = Typology(by="manner", users={"direct": ("blunt", "curt")})
+            >>> typology.user_type({"manner": "curt"}), typology.user_type({"manner": "sly"})
+            ('direct', '')
+        """
+        value = groups.get(self.by, "")
+        return next((kind for kind, values in self.users.items() if value in values), "") if self.users else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

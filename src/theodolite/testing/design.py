@@ -149,7 +149,8 @@ class DesignCells:
 def grouping_of(study: Study) -> tuple[str, ...]:
     """Return the names of what dialogues are split by, or what a defect rule asks for."""
     requested = {name for guideline in study.guidelines for rule in guideline.defect_rules for name in rule.among}
-    return tuple(sorted(requested.union(study.groups)))
+    typed = (study.typology.by,) if study.typology else ()
+    return tuple(sorted(requested.union(study.groups, typed)))
 
 
 def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, str]:

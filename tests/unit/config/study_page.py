@@ -33,7 +33,7 @@ from theodolite.config.recordings import RecordedSpec
 from theodolite.config.scenarios import ScenarioSpec, ScriptSpec
 from theodolite.config.schemas import describe_specs
 from theodolite.config.series import RiskSpec, SeriesSpec, TaxonomySpec
-from theodolite.config.study import BudgetSpec, SamplingSpec, StudySpec
+from theodolite.config.study import BudgetSpec, SamplingSpec, StudySpec, TypologySpec, UserTypesSpec
 from theodolite.config.translations import (
     CategoryTranslationSpec,
     QuestionnaireTranslationSpec,
@@ -79,6 +79,8 @@ TABLES: dict[str, type[Spec]] = {
     "calibration": CalibrationSpec,
     "sampling": SamplingSpec,
     "budget": BudgetSpec,
+    "typology": TypologySpec,
+    "user types": UserTypesSpec,
     "risk": RiskSpec,
     "level": LevelSpec,
     "annotation": AnnotationSpec,

@@ -10,7 +10,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.coding import CodedState
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.number import Estimate, Significance, Undefined
-from theodolite.domain.instrument import Question
+from theodolite.domain.instrument import Construct, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,33 @@ class AnswerSpread:
     top_labels: tuple[str, ...] = ()
     top: Estimate | Undefined | None = None
     texts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstructAnswers:
+    """The answers to one question that shows what users made of the content, for one application.
+
+    Attributes:
+        construct: What the question shows.
+        instrument: Name of the questionnaire, or of the guideline.
+        annotator: Who labelled; empty for answers of testers about themselves.
+        level: Level of testing.
+        question: The question.
+        application: Name of the application.
+        scenario: Name of the scenario; empty for all scenarios.
+        spread: How the answers are spread; a dialogue that a pool shares has a label of each annotator.
+        n_clusters: Testers, or dialogues, that the answers come from; count.
+    """
+
+    construct: Construct
+    instrument: str
+    annotator: str
+    level: Level
+    question: Question
+    application: str
+    scenario: str
+    spread: AnswerSpread
+    n_clusters: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

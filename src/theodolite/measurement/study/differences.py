@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Final
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import PEOPLE, REFERENCE
-from theodolite.domain.answer_rules import pools_of
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, pools_of, positions_of
 from theodolite.domain.application import Application
-from theodolite.domain.comparison import ComparedSide, Comparison, GroupGap, GroupRate, RuleVerdict, Ruling
+from theodolite.domain.comparison import (
+    ComparedSide,
+    Comparison,
+    GroupGap,
+    GroupRate,
+    RuleVerdict,
+    Ruling,
+    TypologyRate,
+)
+from theodolite.domain.dialogue import TesterType
+from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
-from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.guideline import DefectRule, Guideline
+from theodolite.domain.study_parts import Typology
 from theodolite.domain.undefined_reasons import SHARED_VERDICTS, TOO_FEW_GROUPS
 from theodolite.measurement.interval import Ends
 from theodolite.measurement.proportion import DIALOGUES, defect_rate
 from theodolite.measurement.sample_size import compare_sides
-from theodolite.measurement.study.rates import NOT_STATED
+from theodolite.measurement.study.order_metrics import conditions
+from theodolite.measurement.study.rates import NOT_STATED, defects_of, pooled_rate_of, rate_of
+from theodolite.measurement.study.risks import FEWEST as FEWEST_PEOPLE
 from theodolite.measurement.trees.robustness import gap_interval
 
 FEWEST: Final = 10
@@ -179,6 +195,96 @@ def _gap(rate: Measurement, group: str, parts: Mapping[str, Sequence[tuple[str, 
             unit=DIALOGUES,
             method=GAP_METHOD,
         ),
+    )
+
+
+def typology_rates(evidence: Evidence) -> Iterator[TypologyRate]:
+    """Yield for each rule the defect rate of each type of user with each type of application.
+
+    A tester, persona or script that met several applications is one cluster of their dialogues.
+    Intervals generalise to further users of a type; they describe the tested applications alone.
+    Rates over fewer than five people are withheld.
+
+    Source:
+        `defect_rate`, `pooled_defect_rate`; typologies of both sides: NIST AI 700-1 (2024), section 4.2.2, after
+        Doddington et al. (1998), Sheep, goats, lambs and wolves, ICSLP 98:1351-1354.
+    """
+    typology = evidence.study.typology
+    if typology is None:
+        return
+    for guideline in evidence.study.guidelines:
+        for rule in guideline.defect_rules:
+            yield from _typology_rates(evidence, typology, guideline, rule)
+
+
+def _typology_rates(
+    evidence: Evidence, typology: Typology, guideline: Guideline, rule: DefectRule
+) -> Iterator[TypologyRate]:
+    study, table = evidence.study, evidence.answers
+    question = guideline.instrument.question(rule.question)
+    own = {
+        one.name: [
+            position
+            for position in positions_of(study, table, one, guideline)
+            if rule.applies_to(table.settings[position].groups)
+        ]
+        for one in study.applications
+    }
+    by = {
+        one.name: annotators_of(study, guideline, one, question.name).reference_annotators for one in study.applications
+    }
+    sources = {source.name: source for found in by.values() for source in found}
+    users = [typology.user_type(table.settings[place].groups) for place in range(len(table))]
+    types = (*dict.fromkeys(user for user in users if user), *([""] if "" in users else []))
+    for at in conditions(table.settings[place] for places in own.values() for place in places):
+        for source, user, (kind, names) in product(sources.values(), types, typology.applications.items()):
+            tested = tuple(name for name in names if source.name in {one.name for one in by[name]})
+            positions = [
+                place
+                for name in tested
+                for place in own[name]
+                if users[place] == user and at.holds(table.settings[place])
+            ]
+            if positions:
+                labels = QuestionLabels(
+                    table=table, guideline=guideline, question=question, positions=positions, rule=rule
+                ).assigned_to(source)
+                subject = replace(
+                    at.limited(EstimateSubject(application=ALL_APPLICATIONS)),
+                    guideline=guideline.name,
+                    rule=rule.name,
+                    condition=rule.condition,
+                    annotators=(source.name,),
+                    violation=rule.violation,
+                )
+                yield _typology_rate(subject, labels, source, user or NOT_STATED, (kind, tested))
+
+
+def _typology_rate(
+    subject: EstimateSubject,
+    labels: QuestionLabels,
+    source: AnswerSource,
+    user: str,
+    applications: tuple[str, tuple[str, ...]],
+) -> TypologyRate:
+    rule = labels.rule
+    if rule is None:
+        message = "a rate needs a rule"
+        raise InputError(message)
+    defects = defects_of(labels, rule, labels.labels(source))
+    settings = [labels.setting(position) for position in labels.positions]
+    read = zip(labels.positions, settings, labels.labels(source), strict=True)
+    met = {setting.cluster or str(position) for position, setting, label in read if label.value is not None}
+    is_shown = len(met) >= FEWEST_PEOPLE or all(setting.held_by is not TesterType.PERSON for setting in settings)
+    rate = pooled_rate_of(labels, rule) if source.is_pool else rate_of(defects)
+    return TypologyRate(
+        subject=subject,
+        user_type=user,
+        application_type=applications[0],
+        applications=applications[1],
+        n_users=len(met),
+        outcomes=defects.outcomes,
+        rate=rate if is_shown else None,
     )
 
 

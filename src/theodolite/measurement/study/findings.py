@@ -72,13 +72,13 @@ from theodolite.measurement.study.rates import (
     transported_rate,
 )
 from theodolite.measurement.study.realism import realisms, role_break_checks
-from theodolite.measurement.study.responses import response_findings
+from theodolite.measurement.study.responses import construct_answers, response_findings
 from theodolite.measurement.study.risks import coding_findings, risk_findings
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 if TYPE_CHECKING:
-    from theodolite.domain.comparison import Comparison, GroupGap
+    from theodolite.domain.comparison import Comparison, GroupGap, TypologyRate
     from theodolite.domain.contamination import ContaminationCheck
     from theodolite.domain.findings.number import PluginMeasurement
     from theodolite.measurement.plugin_measures import PluginMeasure
@@ -128,7 +128,7 @@ def measure_study(
     """
     trees = tuple(tree_findings(evidence, summaries))
     measurements = tuple(_measurements(evidence))
-    comparisons, gaps = _differences(evidence, measurements)
+    comparisons, gaps, typology = _differences(evidence, measurements)
     return Findings(
         measurements=measurements,
         confusions=tuple(_confusions(evidence)),
@@ -152,18 +152,25 @@ def measure_study(
         contamination=contamination_checks(evidence),
         comparisons=comparisons,
         gaps=gaps,
+        typology=typology,
+        constructs=tuple(construct_answers(evidence)),
         plugin_measures=tuple(_plugin_measurements(evidence, measures or {})),
     )
 
 
 def _differences(
     evidence: Evidence, measurements: Sequence[Measurement]
-) -> tuple[tuple[Comparison, ...], tuple[GroupGap, ...]]:
-    if len(evidence.study.applications) < 2 and not evidence.study.groups:
-        return (), ()
-    from theodolite.measurement.study.differences import comparisons_of, group_gaps  # loads the comparison of sides
+) -> tuple[tuple[Comparison, ...], tuple[GroupGap, ...], tuple[TypologyRate, ...]]:
+    if len(evidence.study.applications) < 2 and not evidence.study.groups and not evidence.study.typology:
+        return (), (), ()
+    from theodolite.measurement.study.differences import (  # loads the comparison of sides
+        comparisons_of,
+        group_gaps,
+        typology_rates,
+    )
 
-    return comparisons_of(evidence, measurements), tuple(group_gaps(evidence, measurements))
+    gaps = tuple(group_gaps(evidence, measurements))
+    return comparisons_of(evidence, measurements), gaps, tuple(typology_rates(evidence))
 
 
 def _plugin_measurements(evidence: Evidence, measures: Mapping[str, PluginMeasure]) -> Iterable[PluginMeasurement]:

@@ -6,11 +6,12 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from statistics import fmean
 from typing import Final
 
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.answer_rules import AnswerSource, QuestionLabels, annotators_of, pool_labels_of, positions_of
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.evidence import Evidence
@@ -20,12 +21,13 @@ from theodolite.domain.findings.responses import (
     AnswerContrast,
     AnswerSide,
     AnswerSpread,
+    ConstructAnswers,
     ResponseFinding,
     SideModel,
     SidePair,
 )
 from theodolite.domain.identity import version_of
-from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.domain.instrument import Construct, Question, ScaleKind
 from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.domain.undefined_reasons import ONE_SIDE, TOO_FEW_FOR_A_MODEL
 from theodolite.measurement.comparison import Adjustment, adjust_p_values
@@ -168,15 +170,18 @@ def answer_spread(question: Question, responses: Responses) -> AnswerSpread:
 
 def _ordered(spread: AnswerSpread, question: Question, responses: Responses) -> AnswerSpread:
     """Return a spread with what an order of the labels adds to it."""
+    people = [response.participant for response in responses]
+    return _described(spread, question, [answer_value(response, question) for response in responses], people)
+
+
+def _described(
+    spread: AnswerSpread, question: Question, answers: Sequence[str | None], clusters: Sequence[str]
+) -> AnswerSpread:
     points = question.scale.categories
     top = 2 if len(points) >= LONG_SCALE else 1
-    people = [response.participant for response in responses]
-    description = describe_answers(
-        [answer_value(response, question) for response in responses],
-        categories=points,
-        clusters=shared_clusters(people),
-        top=top,
-    )
+    if set(points) == {"yes", "no"}:
+        points = ("no", "yes")  # the share of `yes` is reported, in whichever order the scale lists the two
+    description = describe_answers(answers, categories=points, clusters=shared_clusters(clusters), top=top)
     low, middle, high = description.lower_quartile, description.median, description.upper_quartile
     quartiles = None if low is None or middle is None or high is None else (low, middle, high)
     return replace(spread, quartiles=quartiles, top_labels=points[-top:], top=description.top_two)
@@ -217,6 +222,113 @@ def _adjusted_contrasts(contrasts: tuple[AnswerContrast, ...]) -> tuple[AnswerCo
     p_values = [contrast.test.p_value for contrast in tested if not isinstance(contrast.test, Undefined)]
     adjusted = dict(zip(map(id, tested), adjust_p_values(p_values), strict=True)) if tested else {}
     return tuple(replace(contrast, adjusted_p_value=adjusted.get(id(contrast))) for contrast in contrasts)
+
+
+def construct_answers(evidence: Evidence) -> Iterator[ConstructAnswers]:
+    """Yield the answers to questions that show what users made of the content, construct by construct.
+
+    Testers answer about themselves after a session; annotators answer about what a dialogue shows.
+    The two are never added, nor are levels of testing.
+    Questions without a construct are left out.
+
+    Source:
+        `describe_answers`; testers, or dialogues, are the clusters of intervals. Constructs: NIST AI 700-1 (2024),
+        section 4.3 ("perceive, make sense of, adapt to, and act upon").
+    """
+    found = [*_reported(evidence), *_observed(evidence)]
+    for construct in Construct:
+        yield from (one for one in found if one.construct is construct)
+
+
+def _reported(evidence: Evidence) -> Iterator[ConstructAnswers]:
+    """Yield what testers say about themselves: by application, then by scenario where there are several."""
+    for questionnaire in evidence.study.questionnaires:
+        version = version_of(questionnaire)
+        for question in questionnaire.instrument.questions:
+            for level in Level if question.construct else ():
+                own = [
+                    one
+                    for one in evidence.responses
+                    if one.questionnaire == questionnaire.name
+                    and one.level is level
+                    and one.submitted
+                    and one.instrument_version == version
+                ]
+                scenarios = sorted({one.scenario for one in own})
+                for scenario, application in _contexts(evidence, scenarios):
+                    matching = [one for one in own if one.application == application and scenario in {"", one.scenario}]
+                    if matching and question.construct:
+                        yield ConstructAnswers(
+                            construct=question.construct,
+                            instrument=questionnaire.name,
+                            annotator="",
+                            level=level,
+                            question=question,
+                            application=application,
+                            scenario=scenario,
+                            spread=replace(answer_spread(question, matching), application=application),
+                            n_clusters=len({one.participant for one in matching}),
+                        )
+
+
+def _contexts(evidence: Evidence, scenarios: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of scenario and application: all scenarios together (empty), then each one of several."""
+    for scenario in ("", *(scenarios if len(scenarios) > 1 else ())):
+        for application in evidence.study.applications:
+            yield scenario, application.name
+
+
+def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
+    """Yield what annotators see in dialogues, by those whose labels lead."""
+    table, study = evidence.answers, evidence.study
+    for guideline in study.guidelines:
+        asked = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
+        scenarios = sorted({one.scenario for one in table.settings}) if asked else []
+        for question, level, (scenario, name) in product(asked, Level, _contexts(evidence, scenarios)):
+            positions = [
+                position
+                for position in positions_of(study, table, name, guideline)
+                if table.settings[position].level is level and scenario in {"", table.settings[position].scenario}
+            ]
+            labels = QuestionLabels(table=table, guideline=guideline, question=question, positions=positions)
+            for source in annotators_of(study, guideline, name, question.name).headline if positions else ():
+                answers = _observed_by(source, labels.assigned_to(source), level, name, scenario)
+                if answers.spread.n:
+                    yield answers
+
+
+def _observed_by(
+    source: AnswerSource, labels: QuestionLabels, level: Level, application: str, scenario: str
+) -> ConstructAnswers:
+    """Return the labels of one source; of a pool all labels that its people gave."""
+    question, read = labels.question, labels.labels(source)
+    values = [(position, label.value) for position, label in zip(labels.positions, read, strict=True) if label.value]
+    if source.is_pool:
+        pooled = pool_labels_of(labels.table, labels.guideline, question, positions=labels.positions)
+        values = [(one.position, one.value) for one in pooled]
+    clusters = [labels.setting(position).cluster or str(position) for position, _ in values]
+    counts = Counter(value for _, value in values)
+    unanswered = Counter(label.outcome for label in read if label.value is None)
+    spread = AnswerSpread(
+        question=question.name,
+        application=application,
+        counts={label: counts[label] for label in question.scale.categories},
+        n=len(values),
+        outcomes=dict(sorted(unanswered.items())),
+    )
+    if has_order(question):
+        spread = _described(spread, question, [value for _, value in values], clusters)
+    return ConstructAnswers(
+        construct=question.construct or Construct.PERCEIVE,
+        instrument=labels.guideline.name,
+        annotator=source.name,
+        level=level,
+        question=question,
+        application=application,
+        scenario=scenario,
+        spread=spread,
+        n_clusters=len({position for position, _ in values}),
+    )
 
 
 FEWEST_PEOPLE: Final = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from theodolite.domain.comparison import Comparison, GroupGap, PairedRate
+from theodolite.domain.comparison import Comparison, GroupGap, PairedRate, TypologyRate
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.undefined_reasons import undefined_text
@@ -23,7 +23,7 @@ from theodolite.reporting.words.comparisons import (
     paired_difference_text,
 )
 from theodolite.reporting.words.descriptions import heading_of
-from theodolite.reporting.words.estimates import difference_text
+from theodolite.reporting.words.estimates import difference_text, rate_text
 
 MOST_TOLD = 2
 """Differences that a sentence names; count."""
@@ -202,6 +202,74 @@ def _gap_cells(subject: Subject, gap: GroupGap) -> tuple[Value | TableCell, ...]
         group_cell(subject, gap, gap.highest),
         group_cell(subject, gap, gap.lowest),
         _gap_text(gap.gap),
+    )
+
+
+def typology_chart(subject: Subject) -> Chart | None:
+    """Return the rates of types of users with types of applications; None where a study has no typology."""
+    typology, found = subject.study.typology, subject.findings.typology
+    if typology is None or not found:
+        return None
+    order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
+    rates = sorted(found, key=lambda one: order[one.subject.guideline, one.subject.rule])
+    title = "Types of users and applications"
+    drawn = [row for one in rates for row in _typology_row(subject, one)]
+    types = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in typology.applications.items())
+    return Chart(
+        title=title,
+        legend=f"Defect rates of each type of user (by {typology.by.replace('_', ' ')}) with each type of application,"
+        " with 95% intervals. Dialogues of one user are one cluster."
+        " Intervals describe further users of a type with these applications, not further applications.",
+        drawing=dots(drawn, axis=1.0, label=_WORDS.format(title)) if drawn else "",
+        table=Table(
+            title=f"{title}: values",
+            columns=columns(
+                "Rate", "By", "Users", *typology.applications, *(f"Not in it, {kind}" for kind in typology.applications)
+            ),
+            rows=tuple(_typology_cells(subject, rates)),
+            style="groups figures",
+            notes=(f"Types of applications: {types}.",),
+        ),
+    )
+
+
+def _typology_row(subject: Subject, one: TypologyRate) -> Iterator[ShareRow]:
+    found = one.rate
+    if isinstance(found, Estimate) and found.low is not None and found.high is not None and found.n >= figures.FEW:
+        by = title_of(subject.study, one.subject.annotator)
+        yield ShareRow(
+            title=f"{one.user_type}, {one.application_type}",
+            tint=list(subject.study.typology.applications).index(one.application_type) if subject.study.typology else 0,
+            low=found.low,
+            value=found.value,
+            high=found.high,
+            text=rate_text(found),
+            heading=f"{_title(subject, one.subject)}, by {by}",
+        )
+
+
+def _typology_cells(subject: Subject, rates: Sequence[TypologyRate]) -> Iterator[Sequence[Value | TableCell]]:
+    """Yield a row for each rule, annotator, test setting and type of user."""
+    kinds = subject.study.typology.applications if subject.study.typology else {}
+    rows: dict[tuple[EstimateSubject, str], dict[str, TypologyRate]] = {}
+    for one in rates:
+        rows.setdefault((one.subject, one.user_type), {})[one.application_type] = one
+    for (of, user), found in rows.items():
+        yield (
+            _title(subject, of),
+            title_of(subject.study, of.annotator),
+            user,
+            *(_typology_cell(found.get(kind)) for kind in kinds),
+            *(figures.count(found[kind].outcomes.unmeasured) if kind in found else "" for kind in kinds),
+        )
+
+
+def _typology_cell(one: TypologyRate | None) -> TableCell:
+    if one is None:
+        return TableCell(value="not planned")
+    users = figures.number_of(one.n_users, "user")
+    return TableCell(
+        value="withheld: fewer than 5 people" if one.rate is None else rate_text(one.rate), details=(users,)
     )
 
 

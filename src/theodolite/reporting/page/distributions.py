@@ -367,7 +367,7 @@ def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[
 def answer_charts(finding: ResponseFinding) -> tuple[Chart, ...]:
     """Return one stacked bar an application for each question of a questionnaire with ordered labels."""
     return tuple(
-        _answer_chart(finding, question, spreads)
+        _answer_chart(question, spreads, f"{finding.title}, {finding.level.value}")
         for question in finding.questions
         if (spreads := _graded_spreads(finding, question))
     )
@@ -379,7 +379,13 @@ def _graded_spreads(finding: ResponseFinding, question: Question) -> list[Answer
     return [one for one in finding.spreads if one.question == question.name and not one.group and one.n]
 
 
-def _answer_chart(finding: ResponseFinding, question: Question, spreads: Sequence[AnswerSpread]) -> Chart:
+def spread_chart(question: Question, spreads: Sequence[AnswerSpread], about: str) -> Chart | None:
+    """Return one stacked bar an application; None where the labels have no order, or nobody answered."""
+    answered = [one for one in spreads if one.n]
+    return _answer_chart(question, answered, about) if is_graded(question.scale) and answered else None
+
+
+def _answer_chart(question: Question, spreads: Sequence[AnswerSpread], about: str) -> Chart:
     labels = question.scale.categories
     panels = [
         CountRow(
@@ -389,7 +395,7 @@ def _answer_chart(finding: ResponseFinding, question: Question, spreads: Sequenc
         )
         for spread in spreads
     ]
-    title = f"{question.text} ({finding.title}, {finding.level.value})"
+    title = f"{question.text} ({about})"
     return Chart(
         title=question.text or question.name,
         legend="",

@@ -29,9 +29,10 @@ from theodolite.reporting.page.applications import (
     risk_table,
     strategy_blocks,
 )
+from theodolite.reporting.page.constructs import construct_blocks
 from theodolite.reporting.page.cost import cost_chart
 from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
-from theodolite.reporting.page.differences import gap_chart, versions_view
+from theodolite.reporting.page.differences import gap_chart, typology_chart, versions_view
 from theodolite.reporting.page.distributions import (
     answer_charts,
     control_charts,
@@ -161,6 +162,7 @@ def _views(subject: Subject) -> dict[str, Any]:
         "spreads": spreads(subject),
         "responses": response_blocks(subject),
         "themes": theme_blocks(subject),
+        "constructs": construct_blocks(subject),
         "tasks": task_lines(subject),
         "event": event_view(subject),
         "risks": risk_table(subject),
@@ -206,6 +208,7 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
         "questions": reader_questions(subject),
         "versions": versions_view(subject),
         "gaps": gap_chart(subject),
+        "typology": typology_chart(subject),
     }
 
 
@@ -225,7 +228,7 @@ class Tab:
     needs_script: bool = False
 
 
-_TESTERS = ("event", "responses", "themes", "tasks", "users", "realisms")
+_TESTERS = ("event", "constructs", "responses", "themes", "tasks", "users", "realisms")
 """Views that are under the tab of testers."""
 
 

@@ -112,11 +112,12 @@ def _answer_cell(spread: AnswerSpread | None) -> TableCell:
     excluded = "; ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n)
     counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
     written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
-    details = [_quartiles(spread.quartiles), _top(spread), f"not in it: {excluded}" if excluded else ""]
+    details = [quartiles_text(spread.quartiles), _top(spread), f"not in it: {excluded}" if excluded else ""]
     return TableCell(value=written or counts or "none", details=tuple(filter(None, details)))
 
 
-def _quartiles(quartiles: Sequence[str] | None) -> str:
+def quartiles_text(quartiles: Sequence[str] | None) -> str:
+    """Return the median and the quartiles of answers; empty where labels have no order."""
     return f"median {quartiles[1]} (quartiles {quartiles[0]} and {quartiles[2]})" if quartiles else ""
 
 
@@ -182,8 +183,8 @@ def _theme_block(finding: CodingFinding) -> ThemeBlock:
         title=finding.text,
         about=f"{figures.number_of(finding.n, 'answer')}: {states}. {book}, revision {finding.revision}. "
         f"The same codes: {alike.text}. Krippendorff's alpha of whole sets of codes: {alpha.text}.",
-        table=_theme_table(f"Themes: {finding.text}", [share for share in finding.themes if not share.group]),
-        groups=_theme_table(f"Themes by group: {finding.text}", [share for share in finding.themes if share.group]),
+        table=theme_table(f"Themes: {finding.text}", [share for share in finding.themes if not share.group]),
+        groups=theme_table(f"Themes by group: {finding.text}", [share for share in finding.themes if share.group]),
         codes=Table(
             title=f"Agreement by code: {finding.text}",
             columns=columns(
@@ -210,7 +211,8 @@ def _pair_table(finding: CodingFinding) -> Table:
     )
 
 
-def _theme_table(title: str, shares: Sequence[ThemeShare]) -> Table | None:
+def theme_table(title: str, shares: Sequence[ThemeShare]) -> Table | None:
+    """Return a row for each theme, application and level; None without any."""
     if not shares:
         return None
     headings = columns("Theme", "Where", Column("Answers that speak of it", ColumnKind.RATE), "Excluded")

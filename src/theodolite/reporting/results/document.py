@@ -37,11 +37,13 @@ from theodolite.reporting.results.estimates import (
     estimate_entry,
     gap_entry,
     plugin_measure_entry,
+    typology_entry,
 )
 from theodolite.reporting.results.gates import gates_entry
 from theodolite.reporting.results.testers import (
     claim_entry,
     coding_entry,
+    construct_entry,
     event_entry,
     proxy_entry,
     realism_entry,
@@ -104,6 +106,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "responses": [response_entry(finding) for finding in findings.responses],
+        "constructs": [construct_entry(answers) for answers in findings.constructs],
         "codings": [coding_entry(result) for result in findings.codings],
         "tasks": [task_entry(tally) for tally in findings.tasks],
         "proxies": [proxy_entry(check) for check in findings.proxies],
@@ -129,6 +132,7 @@ def _comparisons(findings: Findings) -> dict[str, Flowing]:
     return {
         "comparisons": [comparison_entry(comparison) for comparison in findings.comparisons],
         "gaps": [gap_entry(gap) for gap in findings.gaps],
+        "typology": [typology_entry(one) for one in findings.typology],
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
     }
 

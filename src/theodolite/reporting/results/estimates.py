@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from theodolite.domain.comparison import Comparison, GroupGap, PairedRate
+from theodolite.domain.comparison import Comparison, GroupGap, PairedRate, TypologyRate
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue
@@ -194,6 +194,20 @@ def _paired_rate_entry(rate: PairedRate) -> dict[str, Json]:
         "test": rate.test.method if rate.test else None,
         "pairs_wanted": rate.n_wanted,
         "not_comparable": rate.changed or None,
+    }
+
+
+def typology_entry(one: TypologyRate) -> dict[str, Json]:
+    """Return one entry of the list `typology`."""
+    return {
+        "subject": subject_entry(one.subject),
+        "user_type": one.user_type,
+        "application_type": one.application_type,
+        "applications": list(one.applications),
+        "users": one.n_users,
+        "outcomes": outcomes_entry(one.outcomes),
+        "withheld": one.rate is None,
+        "rate": short_number_entry(one.rate, "count") if one.rate is not None else None,
     }
 
 

@@ -20,6 +20,7 @@ from theodolite.domain.findings.responses import (
     CodeAgreement,
     CoderPair,
     CodingFinding,
+    ConstructAnswers,
     LevelOrder,
     ProxyCheck,
     ProxyRate,
@@ -188,6 +189,7 @@ def _question(question: Question) -> dict[str, Json]:
         "name": question.name,
         "text": question.text,
         "topic": question.topic.value if question.topic else None,
+        "construct": question.construct.value if question.construct else None,
         "orientation": question.scale.orientation.value,
         "asked_when": question.when.text if question.when else None,
     }
@@ -204,6 +206,19 @@ def _answer_spread(spread: AnswerSpread) -> dict[str, Json]:
         "quartiles": list(spread.quartiles) if spread.quartiles else None,
         "top_labels": list(spread.top_labels),
         "top": number_entry(spread.top) if spread.top is not None else None,
+    }
+
+
+def construct_entry(answers: ConstructAnswers) -> dict[str, Json]:
+    """Return one entry of the list `constructs`."""
+    return {
+        "construct": answers.construct.value,
+        "instrument": answers.instrument,
+        "annotator": answers.annotator or None,
+        "level": answers.level.value,
+        "scenario": answers.scenario or None,
+        "clusters": answers.n_clusters,
+        **{name: value for name, value in _answer_spread(answers.spread).items() if name != "group"},
     }
 
 

@@ -35,6 +35,7 @@ _BLINDING = {"about": "guessed"}
 _CRITERIA = {"about": "subject"}
 _ANNOTATOR = {"certificate": "validated"}
 _NEW: Mapping[str, Any] = {
+    "constructs": [],
     "contamination": [],
     "comparisons": [],
     "gaps": [],
@@ -42,6 +43,7 @@ _NEW: Mapping[str, Any] = {
     "network": [],
     "order_metrics": {"sequences": [], "rankings": []},
     "plugin_measures": [],
+    "typology": [],
 }
 """Parts that form 1 did not have."""
 

@@ -6,11 +6,13 @@ import pytest
 
 from tests.fakes.report import evidence_named, findings_named
 from theodolite.domain.annotator import PEOPLE
+from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.study_parts import Typology
 from theodolite.measurement.comparison import newcombe_difference
 from theodolite.measurement.interval import wilson
-from theodolite.measurement.study.differences import GAP_METHOD, comparisons_of, group_gaps
+from theodolite.measurement.study.differences import GAP_METHOD, comparisons_of, group_gaps, typology_rates
 
 
 def found(findings, application, rule):
@@ -110,3 +112,61 @@ def test_groups_of_fewer_than_ten_dialogues_have_no_rate():
     assert "10 labelled dialogues" in gap.gap.reason
     assert {one.rate for one in gap.rates} == {None}
     assert not isinstance(gap.gap, Estimate)
+
+
+def typed(typology):
+    evidence = evidence_named("xstest")
+    return replace(evidence, study=replace(evidence.study, typology=typology))
+
+
+OPEN = {"open": ("llama2orig", "llama2new"), "guarded": ("mistralguard",)}
+
+
+def test_rates_of_types_are_the_sums_of_their_applications_and_groups():
+    evidence = typed(Typology(by="type", applications=OPEN))
+    expected: dict[tuple[str, str, str], list[int]] = {}
+    for one in findings_named("xstest").measurements:
+        if one.measure is Measure.DEFECT_RATE and one.subject.group and one.subject.annotator == "reference":
+            kind = next((kind for kind, names in OPEN.items() if one.application in names), "")
+            sums = expected.setdefault((one.subject.rule, one.subject.group.value, kind), [0, 0])
+            sums[0] += one.result.count
+            sums[1] += one.result.n
+
+    found = list(typology_rates(evidence))
+
+    assert found
+    for one in found:
+        counts = expected[one.subject.rule, one.user_type, one.application_type]
+        assert [one.rate.count, one.rate.n] == counts
+
+
+def test_a_prompt_that_several_applications_met_is_one_cluster():
+    evidence = typed(Typology(by="type", applications=OPEN))
+    (of_two, of_one) = list(typology_rates(evidence))[:2]
+
+    assert (of_two.applications, of_one.applications) == (OPEN["open"], OPEN["guarded"])
+    assert of_two.n_users == of_one.n_users
+    assert (of_two.rate.n_clusters, of_two.rate.n) == (of_two.n_users, 2 * of_two.n_users)
+    assert of_one.rate.n == of_one.n_users
+
+
+def test_values_of_a_group_are_joined_to_types_and_others_are_not_stated():
+    kinds = sorted({setting.groups["type"] for setting in evidence_named("xstest").answers.settings})
+    evidence = typed(Typology(by="type", users={"first": tuple(kinds[:2])}, applications=OPEN))
+
+    assert {one.user_type for one in typology_rates(evidence)} == {"first", "not stated"}
+
+
+def test_rates_over_fewer_than_five_people_are_withheld():
+    evidence = typed(Typology(by="type", applications=OPEN))
+    settings = tuple(
+        replace(one, held_by=TesterType.PERSON, cluster=f"p{place % 4}")
+        for place, one in enumerate(evidence.answers.settings)
+    )
+    answers = replace(evidence.answers, settings=settings)
+
+    assert {one.rate for one in typology_rates(replace(evidence, answers=answers))} == {None}
+
+
+def test_a_study_without_a_typology_has_no_such_rates():
+    assert list(typology_rates(evidence_named("xstest"))) == []

@@ -5,15 +5,18 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fakes.pooled import GIVEN, pooled_evidence
 from tests.fakes.responses import AFTER, BOTH, STUDY, evidence, response, said
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.annotator import PEOPLE as POOL
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
-from theodolite.domain.instrument import Orientation
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Construct, Orientation
 from theodolite.domain.tree import AnswersNode, Edge, SummaryNode, TreeDesign, ValueRange
 from theodolite.measurement.ordinal import ordinal_model
 from theodolite.measurement.rank_tests import brunner_munzel_test, friedman, kruskal_wallis, signed_rank_test
-from theodolite.measurement.study.responses import compare_sides, response_findings, side_model
+from theodolite.measurement.study.responses import compare_sides, construct_answers, response_findings, side_model
 from theodolite.measurement.study.trees import tree_findings
 
 
@@ -248,3 +251,58 @@ def test_it_is_undefined_where_nobody_differs():
     told = [response(p, a, 3) for p in "pqrs" for a in ("blue", "green")]
 
     assert isinstance(compared(told)["bad"].test, Undefined)
+
+
+def marked(construct: Construct, *names: str):
+    """Return the study whose questions of these names show a construct."""
+    questions = tuple(
+        replace(one, construct=construct) if one.name in names else one for one in AFTER.instrument.questions
+    )
+    return replace(STUDY, questionnaires=(replace(AFTER, instrument=replace(AFTER.instrument, questions=questions)),))
+
+
+def test_answers_of_testers_are_counted_by_construct_application_and_scenario():
+    study = marked(Construct.MAKE_SENSE, "bad")
+    version = version_of(study.questionnaires[0])
+    elsewhere = [replace(one, scenario="t", session=f"{one.session}-t") for one in BOTH[:2]]
+    told = [replace(one, instrument_version=version) for one in (*BOTH, *elsewhere)]
+    found = list(construct_answers(evidence(*told, of=study)))
+
+    assert {(one.construct, one.annotator, one.instrument) for one in found} == {(Construct.MAKE_SENSE, "", "after")}
+    assert [(one.scenario, one.application, one.spread.n, one.n_clusters) for one in found] == [
+        ("", "blue", 5, 4),
+        ("", "green", 5, 4),
+        ("s", "blue", 4, 4),
+        ("s", "green", 4, 4),
+        ("t", "blue", 1, 1),
+        ("t", "green", 1, 1),
+    ]
+    assert (found[1].spread.top.count, found[1].spread.top.n, found[1].spread.top.n_clusters) == (5, 5, 4)
+
+
+def test_questions_without_an_answer_are_missing_from_a_construct():
+    study = marked(Construct.ACT, "seen")
+    version = version_of(study.questionnaires[0])
+    told = [replace(one, instrument_version=version) for one in BOTH[:3]]
+    told.append(replace(told[2], session="z", answers=(*told[2].answers, said("seen", "yes"))))
+    (blue, green) = construct_answers(evidence(*told, of=study))
+
+    assert (blue.spread.n, blue.spread.outcomes) == (1, {Outcome.MISSING: 2})
+    assert (blue.spread.top_labels, blue.spread.top.value) == (("yes",), 1.0)
+    assert (green.spread.n, green.spread.outcomes, green.spread.top) == (0, {Outcome.MISSING: 1}, green.spread.top)
+    assert isinstance(green.spread.top, Undefined)
+
+
+def test_labels_of_a_pool_are_all_counted_and_dialogues_are_the_clusters():
+    known = pooled_evidence()
+    guideline = known.study.guidelines[0]
+    questions = tuple(replace(one, construct=Construct.ADAPT) for one in guideline.instrument.questions[:1])
+    changed = replace(guideline, instrument=replace(guideline.instrument, questions=questions))
+    study = replace(known.study, guidelines=(changed,))
+    found = [one for one in construct_answers(replace(known, study=study)) if not one.scenario]
+
+    labels = [value for values in GIVEN.values() for value in values.values() if value]
+    (people,) = (one for one in found if one.annotator == POOL)
+    assert people.spread.counts == {name: labels.count(name) for name in people.spread.counts}
+    assert (people.spread.n, people.n_clusters) == (len(labels), 5)
+    assert (people.spread.top_labels, people.spread.top.count) == (("yes",), labels.count("yes"))

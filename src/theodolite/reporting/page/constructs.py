@@ -1,0 +1,115 @@
+"""Users and the content in the report: answers of testers and labels of annotators by construct."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from theodolite.domain.findings.responses import ConstructAnswers
+from theodolite.domain.instrument import Construct
+from theodolite.reporting.page.charts import Chart
+from theodolite.reporting.page.distributions import spread_chart
+from theodolite.reporting.page.subject import Subject
+from theodolite.reporting.page.testers import quartiles_text, theme_table
+from theodolite.reporting.queries.cases import title_of
+from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import rate_text
+
+_CONSTRUCTS = {
+    Construct.PERCEIVE: ("Perceive", "How users see the content."),
+    Construct.MAKE_SENSE: ("Make sense", "How users understand the content, and relate it to their task."),
+    Construct.ADAPT: ("Adapt", "How users change what they write because of the content."),
+    Construct.ACT: ("Act", "What users do, or intend to do, because of the content."),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstructBlock:
+    """The answers that show one construct.
+
+    Attributes:
+        title: Name of the construct.
+        about: Its meaning in one sentence.
+        charts: Answers to each question with ordered labels, over all scenarios.
+        table: Every question, application and scenario.
+        themes: Codes of free-text answers to its questions; None without any.
+    """
+
+    title: str
+    about: str
+    charts: tuple[Chart, ...]
+    table: Table
+    themes: Table | None
+
+
+def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
+    """Return one block for each construct with answers of testers or annotators."""
+    by_construct = {
+        construct: [one for one in subject.findings.constructs if one.construct is construct] for construct in Construct
+    }
+    return tuple(_construct_block(subject, construct, found) for construct, found in by_construct.items() if found)
+
+
+def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:
+    title, about = _CONSTRUCTS[construct]
+    asked = {(one.instrument, one.question.name) for one in found if not one.annotator}
+    shares = [
+        share
+        for finding in subject.findings.codings
+        if (finding.questionnaire, finding.question) in asked and finding.n_coders > 1
+        for share in finding.themes
+        if not share.group
+    ]
+    return ConstructBlock(
+        title=title,
+        about=about,
+        charts=_construct_charts(subject, found),
+        table=Table(
+            title=f"{title}: answers",
+            columns=columns(
+                "Question", "Answered by", "Application", "Scenario", "Answers",
+                Column("Highest answers", ColumnKind.RATE), "Median (quartiles)", "n", "Missing",
+            ),
+            rows=tuple(_construct_rows(subject, found)),
+        ),
+        themes=theme_table(f"{title}: themes of free-text answers", shares),
+    )  # fmt: skip
+
+
+def _construct_charts(subject: Subject, found: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
+    whole = [one for one in found if not one.scenario]
+    keys = dict.fromkeys((one.instrument, one.annotator, one.level, one.question.name) for one in whole)
+    charts = []
+    for key in keys:
+        own = [one for one in whole if (one.instrument, one.annotator, one.level, one.question.name) == key]
+        about = f"{own[0].level.value}, {_answered_by(subject, own[0])}"
+        charts.append(spread_chart(own[0].question, [one.spread for one in own], about))
+    return tuple(chart for chart in charts if chart)
+
+
+def _answered_by(subject: Subject, answers: ConstructAnswers) -> str:
+    return title_of(subject.study, answers.annotator) if answers.annotator else "testers"
+
+
+def _construct_rows(subject: Subject, found: Sequence[ConstructAnswers]) -> Iterator[Sequence[Value | TableCell]]:
+    """Yield a row for each question, application and scenario; a question has one cell for its rows."""
+    keys = [(one.instrument, one.annotator, one.level, one.question.name) for one in found]
+    for place, one in enumerate(found):
+        is_first = place == 0 or keys[place] != keys[place - 1]
+        span = next((n for n, key in enumerate(keys[place:]) if key != keys[place]), len(keys) - place)
+        spread, unit = one.spread, "dialogue" if one.annotator else "tester"
+        counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
+        written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
+        top = f"{' or '.join(spread.top_labels)}: " if spread.top_labels else ""
+        yield (
+            TableCell(value=one.question.text or one.question.name, span=span if is_first else 0),
+            f"{_answered_by(subject, one)}, {one.level.value}",
+            one.application,
+            one.scenario or "all",
+            written or counts or "none",
+            "" if spread.top is None else top + rate_text(spread.top),
+            quartiles_text(spread.quartiles).removeprefix("median "),
+            f"{figures.count(spread.n)} from {figures.number_of(one.n_clusters, unit)}",
+            ", ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n) or "none",
+        )
