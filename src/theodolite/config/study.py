@@ -356,14 +356,13 @@ def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], con
 
     users = {kind: tuple(as_list(values)) for kind, values in spec.users.types.items()}
     types = {kind: tuple(as_list(names)) for kind, names in spec.applications.items()}
-    for kind, names in types.items():
-        for name in dict.fromkeys(names):
-            if name not in applications:
-                near = did_you_mean(name, applications) or f"; applications are {', '.join(applications)}"
-                message = f"type `{kind}` names an application `{name}` that the study does not have{near}"
-                context.diagnostics.add(entry.diagnostic("typology", "applications", kind, message=message))
+    unknown = {name: kind for kind, names in types.items() for name in names if name not in applications}
+    for name, kind in unknown.items():
+        near = did_you_mean(name, applications) or f"; applications are {', '.join(applications)}"
+        message = f"type `{kind}` names an application `{name}` that the study does not have{near}"
+        context.diagnostics.add(entry.diagnostic("typology", "applications", kind, message=message))
     for where, noun, found, expected in (
-        ("applications", "application", types, applications),
+        ("applications", "application", types, () if unknown else applications),
         ("users", f"value of `{spec.users.by}`", users, ()),
     ):
         given = [name for names in found.values() for name in names]

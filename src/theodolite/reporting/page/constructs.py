@@ -12,7 +12,7 @@ from theodolite.reporting.page.distributions import spread_chart
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import quartiles_text, theme_table
 from theodolite.reporting.queries.cases import title_of
-from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
+from theodolite.reporting.tables import Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import rate_text
 
@@ -53,6 +53,7 @@ def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
 
 def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:
     title, about = _CONSTRUCTS[construct]
+    has_scenarios = any(one.scenario for one in found)
     asked = {(one.instrument, one.question.name) for one in found if not one.annotator}
     shares = [
         share
@@ -68,13 +69,19 @@ def _construct_block(subject: Subject, construct: Construct, found: Sequence[Con
         table=Table(
             title=f"{title}: answers",
             columns=columns(
-                "Question", "Answered by", "Application", "Scenario", "Answers",
-                Column("Highest answers", ColumnKind.RATE), "Median (quartiles)", "n", "Missing",
+                "Question",
+                "Application",
+                *(["Scenario"] if has_scenarios else []),
+                "Answers",
+                "Highest answers",
+                "Median (quartiles)",
+                "n",
+                "Missing",
             ),
-            rows=tuple(_construct_rows(subject, found)),
+            rows=tuple(_construct_rows(subject, found, has_scenarios=has_scenarios)),
         ),
         themes=theme_table(f"{title}: themes of free-text answers", shares),
-    )  # fmt: skip
+    )
 
 
 def _construct_charts(subject: Subject, found: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
@@ -92,24 +99,33 @@ def _answered_by(subject: Subject, answers: ConstructAnswers) -> str:
     return title_of(subject.study, answers.annotator) if answers.annotator else "testers"
 
 
-def _construct_rows(subject: Subject, found: Sequence[ConstructAnswers]) -> Iterator[Sequence[Value | TableCell]]:
+def _construct_rows(
+    subject: Subject, found: Sequence[ConstructAnswers], *, has_scenarios: bool
+) -> Iterator[Sequence[Value | TableCell]]:
     """Yield a row for each question, application and scenario; a question has one cell for its rows."""
     keys = [(one.instrument, one.annotator, one.level, one.question.name) for one in found]
     for place, one in enumerate(found):
         is_first = place == 0 or keys[place] != keys[place - 1]
         span = next((n for n, key in enumerate(keys[place:]) if key != keys[place]), len(keys) - place)
-        spread, unit = one.spread, "dialogue" if one.annotator else "tester"
-        counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
-        written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
-        top = f"{' or '.join(spread.top_labels)}: " if spread.top_labels else ""
+        asked = one.question.text or one.question.name
+        by = f"{_answered_by(subject, one)}, {one.level.value}"
         yield (
-            TableCell(value=one.question.text or one.question.name, span=span if is_first else 0),
-            f"{_answered_by(subject, one)}, {one.level.value}",
+            TableCell(value=asked, details=(by,), span=span if is_first else 0),
             one.application,
-            one.scenario or "all",
-            written or counts or "none",
-            "" if spread.top is None else top + rate_text(spread.top),
-            quartiles_text(spread.quartiles).removeprefix("median "),
-            f"{figures.count(spread.n)} from {figures.number_of(one.n_clusters, unit)}",
-            ", ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n) or "none",
+            *([one.scenario or "all"] if has_scenarios else []),
+            *_answer_cells(one),
         )
+
+
+def _answer_cells(answers: ConstructAnswers) -> tuple[str, ...]:
+    """Return the distribution, the share of the highest answers, the median, n and missing answers."""
+    spread, unit = answers.spread, "dialogue" if answers.annotator else "tester"
+    counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
+    written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
+    return (
+        written or counts or "none",
+        f"{' or '.join(spread.top_labels)}: {rate_text(spread.top)}" if spread.top is not None and spread.n else "",
+        quartiles_text(spread.quartiles).removeprefix("median ") if len(spread.counts) > 2 else "",
+        f"{figures.count(spread.n)} from {figures.number_of(answers.n_clusters, unit)}",
+        ", ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n) or "none",
+    )

@@ -212,7 +212,7 @@ def typology_chart(subject: Subject) -> Chart | None:
         return None
     order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
     rates = sorted(found, key=lambda one: order[one.subject.guideline, one.subject.rule])
-    title = "Types of users and applications"
+    title = "Defect rates by types"
     drawn = [row for one in rates for row in _typology_row(subject, one)]
     types = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in typology.applications.items())
     return Chart(

@@ -162,7 +162,6 @@ def _views(subject: Subject) -> dict[str, Any]:
         "spreads": spreads(subject),
         "responses": response_blocks(subject),
         "themes": theme_blocks(subject),
-        "constructs": construct_blocks(subject),
         "tasks": task_lines(subject),
         "event": event_view(subject),
         "risks": risk_table(subject),
@@ -193,7 +192,7 @@ def _views(subject: Subject) -> dict[str, Any]:
 
 
 def _chart_views(subject: Subject) -> dict[str, Any]:
-    """Return the charts that are beside tables of other sections, and the forecast of intervals."""
+    """Return the charts that are beside tables of other sections, the forecast of intervals, and constructs."""
     return {
         "severities": severity_charts(subject),
         "controls": control_charts(subject),
@@ -209,6 +208,7 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
         "versions": versions_view(subject),
         "gaps": gap_chart(subject),
         "typology": typology_chart(subject),
+        "constructs": construct_blocks(subject),
     }
 
 

@@ -105,10 +105,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "realism": [realism_entry(realism) for realism in findings.realisms],
         "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
-        "responses": [response_entry(finding) for finding in findings.responses],
-        "constructs": [construct_entry(answers) for answers in findings.constructs],
-        "codings": [coding_entry(result) for result in findings.codings],
-        "tasks": [task_entry(tally) for tally in findings.tasks],
+        **_answers_of_testers(findings),
         "proxies": [proxy_entry(check) for check in findings.proxies],
         "event": event_entry(findings.event),
         "annotator_groups": [annotator_groups_entry(result) for result in findings.annotator_groups],
@@ -134,6 +131,15 @@ def _comparisons(findings: Findings) -> dict[str, Flowing]:
         "gaps": [gap_entry(gap) for gap in findings.gaps],
         "typology": [typology_entry(one) for one in findings.typology],
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
+    }
+
+
+def _answers_of_testers(findings: Findings) -> dict[str, Flowing]:
+    return {
+        "responses": [response_entry(finding) for finding in findings.responses],
+        "constructs": [construct_entry(answers) for answers in findings.constructs],
+        "codings": [coding_entry(result) for result in findings.codings],
+        "tasks": [task_entry(tally) for tally in findings.tasks],
     }
 
 

@@ -62,3 +62,48 @@ def test_a_claim_is_tested_or_says_why_it_cannot_be(folder, keys, words):
         told = str(faults)
 
     assert (words in " ".join(told.split())) if words else ("a claim" not in told)
+
+
+TYPOLOGY = "typology: {{users: {{by: {by}, types: {{plain: [{values}]}}}}, applications: {applications}}}\n"
+
+
+def with_key(folder, text):
+    whole = STUDY.format(group="scenario", attacks="", more="") + text
+    return load_study(folder(study_yaml=whole, bot_py="def reply(prompt):\n    return prompt\n"))
+
+
+def typed(folder, *, by="purpose", values="useful", applications="{all: bot}"):
+    return with_key(folder, TYPOLOGY.format(by=by, values=values, applications=applications))
+
+
+def test_types_of_users_and_applications_are_read(folder):
+    typology = typed(folder).study.typology
+
+    assert (typology.by, typology.users, typology.applications) == (
+        "purpose",
+        {"plain": ("useful",)},
+        {"all": ("bot",)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"by": "porpose"}, "mean `purpose`"),
+        ({"applications": "{all: bott}"}, "Did you mean `bot`"),
+        ({"applications": "{one: bot, two: bot}"}, "application `bot` has more than one type"),
+        ({"values": "useful, useful"}, "value of `purpose` `useful` has more than one type"),
+    ],
+    ids=["group", "application", "two types", "two values"],
+)
+def test_a_typology_that_types_nothing_or_twice_is_refused(folder, changed, words):
+    with pytest.raises(InvalidStudyError, match=words):
+        typed(folder, **changed)
+
+
+def test_a_question_of_each_turn_has_no_construct(folder):
+    asked = (
+        "guidelines: {g: {questions: {q: {ask: Q?, level: turn, construct: act}}, defects: {d: {defect: q == yes}}}}\n"
+    )
+    with pytest.raises(InvalidStudyError, match="about\\s+the whole dialogue"):
+        with_key(folder, asked)

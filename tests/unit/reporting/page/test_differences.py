@@ -1,9 +1,12 @@
 import functools
 import re
+from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.reporting.page.differences import clear_gaps, gap_chart, versions_view
+from theodolite.domain.study_parts import Typology
+from theodolite.measurement.study.differences import typology_rates
+from theodolite.reporting.page.differences import clear_gaps, gap_chart, typology_chart, versions_view
 from theodolite.reporting.page.subject import subject_of
 
 
@@ -55,3 +58,19 @@ def test_gaps_that_exclude_zero_come_clearest_first():
 
     assert ends == sorted(ends, reverse=True)
     assert min(ends) > 0
+
+
+def test_types_of_users_and_applications_have_one_row_for_each_rule_and_type():
+    known = evidence_named("xstest")
+    typology = Typology(by="type", applications={"open": ("llama2orig", "llama2new"), "guarded": ("mistralguard",)})
+    typed = replace(known, study=replace(known.study, typology=typology))
+    findings = replace(findings_named("xstest"), typology=tuple(typology_rates(typed)))
+    chart = typology_chart(subject_of(typed, findings, facts(), words()))
+
+    assert [column.title for column in chart.table.columns][2:5] == ["Users", "open", "guarded"]
+    assert 2 * len(chart.table.rows) == len(findings.typology)
+    assert chart.drawing.count('class="whisker"') == sum(one.rate.n >= 10 for one in findings.typology)
+
+
+def test_a_study_without_a_typology_has_no_such_chart():
+    assert typology_chart(subject("xstest")) is None
