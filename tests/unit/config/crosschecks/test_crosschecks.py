@@ -105,5 +105,5 @@ def test_a_question_of_each_turn_has_no_construct(folder):
     asked = (
         "guidelines: {g: {questions: {q: {ask: Q?, level: turn, construct: act}}, defects: {d: {defect: q == yes}}}}\n"
     )
-    with pytest.raises(InvalidStudyError, match="about\\s+the whole dialogue"):
+    with pytest.raises(InvalidStudyError, match=r"about\s+the whole dialogue"):
         with_key(folder, asked)
