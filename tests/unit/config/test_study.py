@@ -50,7 +50,7 @@ def test_a_pack_is_found_and_named_with_its_edition(folder):
     assert (found.noun, found.name, found.edition, found.where) == (
         "scenario pack",
         "aria/tv-spoilers",
-        "1.4",
+        "1.5",
         "shipped",
     )
 
