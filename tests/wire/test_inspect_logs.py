@@ -8,6 +8,7 @@ import pytest
 from inspect_ai.log import read_eval_log
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
+from tests.unit.config.tool_results.test_real_files import DATA, PUBLISHED
 from tests.unit.config.tool_results.test_round_trip import answers_in, answers_of
 from theodolite.config.inspect_results import inspect_results
 from theodolite.domain.errors import InputError
@@ -72,13 +73,30 @@ def test_every_answer_returns_through_inspect(make, tmp_path: Path) -> None:
     assert answers_in(results) == answers_of(evidence)
 
 
-def test_a_real_log_has_the_figures_that_it_publishes() -> None:
-    path = Path(__file__).parents[1] / "data" / "tool_results" / "inspect-security-guide.eval"
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_real_log_has_the_figures_that_it_publishes(name: str) -> None:
+    path = DATA / f"inspect-{name}.eval"
+    _, accuracy, error, n = PUBLISHED[name]
     results = inspect_results(*read_inspect_log(path), file=path.name, sha256="")
-    assert [round(one.stated, 5) for one in results.figures] == [0.6875, 0.11968]
+    assert [round(one.stated, 7) for one in results.figures] == [accuracy, error]
     assert all(one.agrees for one in results.figures)
-    assert len(results.dialogues) == 16
+    assert len(results.dialogues) == n
     assert all("attachment://" not in turn.prompt for one in results.dialogues for turn in one.turns)
+
+
+def test_a_log_of_the_newest_inspect_is_read() -> None:
+    path = DATA / "inspect-loopback.eval"
+    results = inspect_results(*read_inspect_log(path), file=path.name, sha256="")
+    assert [(one.name, round(one.stated, 6), one.n) for one in results.figures] == [
+        ("support includes accuracy", 0.666667, 3),
+        ("support includes stderr", 0.333333, 3),
+    ]
+    assert all(one.agrees for one in results.figures)
+    assert [(one.turns[0].prompt, one.scores[0].value) for one in results.dialogues[::2]] == [
+        ("How do I get a refund?", "C"),
+        ("What is the capital of France?", "C"),
+        ("What is the weather?", "I"),
+    ]
 
 
 def test_a_broken_log_is_no_traceback(tmp_path: Path) -> None:

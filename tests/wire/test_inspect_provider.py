@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 from pathlib import Path
 
@@ -22,6 +23,13 @@ pytestmark = [
 ]
 
 importlib.import_module("theodolite.bootstrap.inspect_provider")
+
+
+@pytest.fixture(autouse=True)
+def collected():
+    """Collect what an evaluation leaves open here, where its warnings are expected, and not at the end of all tests."""
+    yield
+    gc.collect()
 
 
 @solver

@@ -641,14 +641,21 @@ def _is_chat(records: Sequence[Any]) -> bool:
 
 def _is_otel(records: Sequence[Any]) -> bool:
     first = first_of(records)
-    return "resourceSpans" in first or ("trace_id" in (first.get("context") or {}) and "attributes" in first)
+    return bool({"resourceSpans", "resourceLogs"} & set(first)) or (
+        "trace_id" in (first.get("context") or {}) and "attributes" in first
+    )
 
 
 def _is_langfuse(records: Sequence[Any]) -> bool:
     first = first_of(records)
     data = first.get("data")
-    trace = data[0] if isinstance(data, list) and data and isinstance(data[0], dict) else first
-    return {"id", "input", "output"} <= set(trace) and bool({"sessionId", "scores", "observations"} & set(trace))
+    row = data[0] if isinstance(data, list) and data and isinstance(data[0], dict) else first.get("trace", first)
+    keys = set(row) if isinstance(row, dict) else set()
+    is_trace = {"id", "input", "output"} <= keys and bool({"sessionId", "session_id", "scores", "observations"} & keys)
+    has_trace = bool({"traceId", "trace_id"} & keys)
+    return is_trace or (
+        has_trace and bool({"parentObservationId", "parent_observation_id", "dataType", "data_type"} & keys)
+    )
 
 
 FORMATS: tuple[ResultFormat, ...] = (

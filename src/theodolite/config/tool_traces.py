@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from theodolite.config.tool_results import (
@@ -30,7 +32,10 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 def langsmith_dialogues(source: ResultSource) -> list[ToolDialogue]:
     """Return the model calls among runs of LangSmith, with the feedback on their traces."""
     runs = list(source.items() if "runs" not in first_of(source.records) else source.items("runs"))
-    feedback = {str(run.get("trace_id") or run.get("id")): run.get("feedback_stats") or {} for _, run in runs}
+    feedback: dict[str, Record] = {}
+    for _, run in runs:  # people and judges score a trace or one of its runs
+        trace = str(run.get("trace_id") or run.get("id"))
+        feedback[trace] = {**feedback.get(trace, {}), **(run.get("feedback_stats") or {})}
     dialogues = []
     for path, run in runs:
         if run.get("run_type") != "llm":
@@ -76,53 +81,163 @@ def _reply_in(outputs: Record) -> Record | None:
 def _langsmith_scores(feedback: Record) -> Iterator[ToolScore]:
     for name, stats in feedback.items():
         value = stats.get("avg") if isinstance(stats, dict) else stats
+        words = (stats.get("values") or {}) if isinstance(stats, dict) else {}
         if isinstance(value, int | float):
             yield number_score(score_criterion(name, AnnotatorKind.MODEL), value)
+        elif len(words) == 1:
+            criterion = Criterion(guideline=plain_name(name), annotator=plain_name(name), kind=AnnotatorKind.MODEL)
+            yield ToolScore(criterion=criterion, value=str(next(iter(words))))
 
 
 def _longest(source: ResultSource, dialogues: list[ToolDialogue]) -> list[ToolDialogue]:
     """Return dialogues without the calls that a later call of the same dialogue continues."""
     stored, n_left = without_prefixes(dialogues)
-    if n_left:
-        source.notes.append(f"{n_left} model calls are earlier turns of the same dialogues")
+    _note_earlier(source, n_left)
     return stored
 
 
+def _note_earlier(source: ResultSource, n_left: int) -> None:
+    if n_left:
+        source.notes.append(f"{n_left} model calls are earlier turns of the same dialogues")
+
+
+@dataclass(slots=True)
+class _LangfuseTrace:
+    """The rows of one trace.
+
+    Attributes:
+        path: Path of its first row.
+        traces: Row of the trace itself; empty if the file has observations alone.
+        observations: Its spans and model calls.
+        scores: Its scores.
+    """
+
+    path: JsonPath
+    traces: list[Record] = field(default_factory=list)
+    observations: list[Record] = field(default_factory=list)
+    scores: list[Record] = field(default_factory=list)
+
+    @property
+    def outer(self) -> list[Record]:
+        """The trace, and observations without a parent, which have input and output of the whole."""
+        return [*self.traces, *(row for row in self.observations if not _field(row, "parent_observation_id"))]
+
+    @property
+    def calls(self) -> list[Record]:
+        """Calls of models, in order of time."""
+        calls = [row for row in self.observations if row.get("type") == "GENERATION"]
+        return sorted(calls, key=lambda row: str(_field(row, "start_time")))
+
+    def named(self, *names: str) -> str:
+        """Return the first value that any row has of some fields; empty if none has one."""
+        rows = (*self.traces, *self.observations)
+        return next((str(value) for name in names for row in rows if (value := _field(row, name))), "")
+
+
 def langfuse_dialogues(source: ResultSource) -> list[ToolDialogue]:
-    """Return traces of Langfuse with their scores."""
-    dialogues = []
-    for path, trace in source.items() if "data" not in first_of(source.records) else source.items("data"):
-        messages = [
-            *_langfuse_messages("user", trace.get("input")),
-            *_langfuse_messages("assistant", trace.get("output")),
-        ]
-        if problem := messages_fault(messages, "input"):
-            source.faults.add(path, problem)
-            continue
+    """Return traces of Langfuse with their scores, from rows of traces, observations and scores.
+
+    A trace is read from its own input and output or those of its outermost observation if they are chats or plain
+    texts, else from its model calls.
+    """
+    traces: dict[str, _LangfuseTrace] = {}
+    for path, row in _langfuse_rows(source):
+        key = _field(row, "trace_id") or _scored_trace(row)
+        trace = traces.setdefault(str(key or row.get("id")), _LangfuseTrace(path))
+        is_score = key and "type" not in row
+        (trace.scores if is_score else trace.observations if key else trace.traces).append(row)
+        if not key:
+            trace.observations += [one for one in row.get("observations") or () if isinstance(one, dict)]
+            trace.scores += [one for one in row.get("scores") or () if isinstance(one, dict)]
+            _note_bare_scores(source, row)
+    # Only calls of one trace continue each other: traces of one session have scores of their own.
+    shortened = [without_prefixes(list(_langfuse_trace(source, key, trace))) for key, trace in traces.items()]
+    _note_earlier(source, sum(n_left for _, n_left in shortened))
+    return [one for dialogues, _ in shortened for one in dialogues]
+
+
+def _scored_trace(score: Record) -> object:
+    """Return the trace that a score of the current API is about; None if it names none."""
+    subject = score.get("subject")
+    if not isinstance(subject, dict):
+        return None
+    return subject.get("id") if subject.get("kind") == "trace" else _field(subject, "trace_id")
+
+
+def _note_bare_scores(source: ResultSource, trace: Record) -> None:
+    """Note that a list of traces has identifiers in place of scores, as `trace.list` returns it."""
+    text = "scores are identifiers alone; export each trace with `trace.get`, or add rows of scores"
+    if any(isinstance(one, str) for one in trace.get("scores") or ()) and text not in source.notes:
+        source.notes.append(text)
+
+
+def _field(row: Record, name: str) -> Any:
+    """Return a field by its name with underscores, or in the style of JavaScript."""
+    first, *others = name.split("_")
+    return row.get(name) or row.get(first + "".join(word.title() for word in others))
+
+
+def _langfuse_rows(source: ResultSource) -> Iterator[tuple[JsonPath, Record]]:
+    """Yield the rows of a list, of a page of the API, or of a downloaded trace."""
+    document = first_of(source.records)
+    if isinstance(document.get("trace"), dict):
+        yield ("trace",), document["trace"]
+        nested = document["trace"].get("observations")
+        yield from () if nested else source.items("observations")
+    else:
+        yield from source.items("data") if "data" in document else source.items()
+
+
+def _langfuse_trace(source: ResultSource, key: str, trace: _LangfuseTrace) -> Iterator[ToolDialogue]:
+    """Yield the dialogues of one trace; an error if it has none."""
+    shown = [row for row in trace.outer if _is_chat_row(row)][:1] or trace.calls or trace.outer[:1]
+    pairs = [(row, _langfuse_chat(row)) for row in shown]
+    problem = messages_fault(pairs[0][1], "input") if pairs else "scores a trace that the file does not have"
+    if problem:
+        source.faults.add(trace.path, problem)
+        return
+    names = ("name", "trace_name") if trace.traces else ("trace_name", "provided_model_name", "model", "name")
+    scores = tuple(_langfuse_score(score) for score in trace.scores)
+    for number, (row, messages) in enumerate(pairs):
         turns, system = turns_of(messages)
-        columns = {"system_prompt": system, "session": trace.get("sessionId"), "user": trace.get("userId")}
-        dialogues.append(
-            ToolDialogue(
-                key=str(trace.get("id")),
-                application=str(trace.get("name") or DEFAULT_APPLICATION),
-                turns=turns,
-                line=source.line(path),
-                columns={name: str(text) for name, text in columns.items() if text},
-                scores=tuple(_langfuse_score(score) for score in trace.get("scores") or () if isinstance(score, dict)),
-            )
+        session, user = trace.named("session_id"), trace.named("user_id")
+        columns = {"system_prompt": system, "session": session, "user": user}
+        yield ToolDialogue(
+            key=str(row.get("id")) if number else key,
+            application=trace.named(*names) or DEFAULT_APPLICATION,
+            turns=turns,
+            line=source.line(trace.path),
+            columns={name: text for name, text in columns.items() if text},
+            scores=scores,
         )
-    return dialogues
+
+
+def _is_chat_row(row: Record) -> bool:
+    """Whether input and output are chats or plain texts, rather than arguments of a function."""
+    values = [_as_json(row.get(name)) for name in ("input", "output")]
+    return bool(values[0]) and all(_langfuse_messages("user", value) for value in values if value)
+
+
+def _langfuse_chat(row: Record) -> list[Record]:
+    """Return the messages of a row; values that are no chat as JSON."""
+    values = [("user", _as_json(row.get("input"))), ("assistant", _as_json(row.get("output")))]
+    chats = [(role, value, _langfuse_messages(role, value)) for role, value in values if value]
+    return [
+        message
+        for role, value, chat in chats
+        for message in chat or [{"role": role, "content": json.dumps(value, ensure_ascii=False)}]
+    ]
 
 
 def _langfuse_messages(role: str, value: object) -> list[Record]:
+    """Return a chat or a plain text as messages; empty for any other value."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
     if isinstance(value, list) and not messages_fault(value):
         return value
     if isinstance(value, dict) and role_of(value):
         return [value]
-    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) if value else ""
-    return [{"role": role, "content": shown}] if shown else []
+    return [{"role": role, "content": value}] if isinstance(value, str) and value else []
 
 
 _LANGFUSE_SOURCES = {"ANNOTATION": AnnotatorKind.PERSON, "EVAL": AnnotatorKind.MODEL, "API": AnnotatorKind.RULE}
@@ -130,27 +245,29 @@ _LANGFUSE_SOURCES = {"ANNOTATION": AnnotatorKind.PERSON, "EVAL": AnnotatorKind.M
 
 def _langfuse_score(score: Record) -> ToolScore:
     name, kind = str(score.get("name", "score")), _LANGFUSE_SOURCES.get(str(score.get("source")), AnnotatorKind.RULE)
-    reason, word = score.get("comment"), score.get("stringValue")
-    if score.get("dataType") == "BOOLEAN":
-        value = score.get("value")
+    reason, data_type, value = score.get("comment"), _field(score, "data_type"), score.get("value")
+    word = _field(score, "string_value") or (value if isinstance(value, str) else "")
+    if data_type == "BOOLEAN":
         criterion = Criterion(
             guideline=plain_name(name), annotator=plain_name(name), kind=kind, labels={"True": "", "False": ""}
         )
         if value in {0, 1}:
             return ToolScore(criterion=criterion, value="True" if value else "False", reason=text_of(reason))
         return ToolScore(criterion=criterion, value="", outcome=Outcome.MISSING)
-    if score.get("dataType") == "CATEGORICAL" and word:
+    if data_type == "CATEGORICAL" and word:
         criterion = Criterion(guideline=plain_name(name), annotator=plain_name(name), kind=kind)
         return ToolScore(criterion=criterion, value=str(word), reason=text_of(reason))
-    return number_score(score_criterion(name, kind), score.get("value"), reason)
+    return number_score(score_criterion(name, kind), value, reason)
 
 
 def opentelemetry_dialogues(source: ResultSource) -> list[ToolDialogue]:
-    """Return the model calls among spans that follow OpenTelemetry's GenAI conventions."""
+    """Return the model calls among spans that follow OpenTelemetry's GenAI conventions, or those of OpenInference."""
     dialogues = []
+    logged = _logged_events(source)
     for path, span in _spans(source):
+        span["events"] += logged.get((span["trace"], span["key"]), [])
         attributes = span["attributes"]
-        if not any(name.startswith("gen_ai.") for name in attributes):
+        if not any(name.startswith(("gen_ai.", "llm.")) for name in attributes):
             continue
         messages = _span_messages(span)
         if not messages:
@@ -159,8 +276,9 @@ def opentelemetry_dialogues(source: ResultSource) -> list[ToolDialogue]:
             source.faults.add(path, problem)
             continue
         turns, system = turns_of(messages)
-        model = attributes.get("gen_ai.agent.name") or attributes.get("gen_ai.request.model") or DEFAULT_APPLICATION
-        session = attributes.get("gen_ai.conversation.id", "")
+        names = ("gen_ai.agent.name", "gen_ai.request.model", "llm.model_name")
+        model = next((attributes[name] for name in names if attributes.get(name)), DEFAULT_APPLICATION)
+        session = attributes.get("gen_ai.conversation.id") or attributes.get("session.id") or ""
         columns = {"system_prompt": system, "session": str(session), "trace": str(span["trace"])}
         dialogues.append(
             ToolDialogue(
@@ -183,6 +301,8 @@ def _spans(source: ResultSource) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
     for path, record in source.items():
         if "resourceSpans" not in record:
             context = record.get("context") or {}
+            if "resourceLogs" in record:
+                continue
             yield (
                 path,
                 {
@@ -207,6 +327,20 @@ def _spans(source: ResultSource) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
                     "trace": span.get("traceId"),
                 },
             )
+
+
+def _logged_events(source: ResultSource) -> dict[tuple[object, object], list[tuple[Any, Any]]]:
+    """Return the events that were logged during each span: conventions of 2024 and 2025 log the messages."""
+    found: dict[tuple[object, object], list[tuple[Any, Any]]] = defaultdict(list)
+    resources = (one for _, record in source.items() for one in record.get("resourceLogs") or ())
+    scopes = (scope for resource in resources for scope in resource.get("scopeLogs") or ())
+    records = [record for scope in scopes for record in scope.get("logRecords") or ()]
+    for record in sorted(records, key=lambda one: int(one.get("timeUnixNano") or 0)):
+        name = record.get("eventName") or _otlp(record.get("attributes")).get("event.name")
+        body = _otlp_value(record.get("body"))
+        if isinstance(body, dict):
+            found[record.get("traceId"), record.get("spanId")].append((name, body))
+    return found
 
 
 def _otlp(attributes: object) -> dict[str, Any]:
@@ -234,6 +368,9 @@ def _span_messages(span: Mapping[str, Any]) -> list[Record]:
     if any(parts[1:]):
         system = [{"role": "system", "content": parts[0]}] if parts[0] else []
         return [*system, *_messages_in(parts[1]), *_messages_in(parts[2])]
+    if flat := [*_flat_messages(attributes, "gen_ai.prompt"), *_flat_messages(attributes, "llm.input_messages")]:
+        replies = [*_flat_messages(attributes, "gen_ai.completion"), *_flat_messages(attributes, "llm.output_messages")]
+        return [*flat, *replies]
     messages: list[Record] = []
     for name, fields in span["events"]:
         if name == "gen_ai.choice":
@@ -242,8 +379,19 @@ def _span_messages(span: Mapping[str, Any]) -> list[Record]:
                 {"role": "assistant", **inner} if isinstance(inner, dict) else {"role": "assistant", "content": inner}
             )
         elif name and name.startswith("gen_ai.") and name.endswith(".message"):
-            messages.append({"role": name.split(".")[1], "content": fields.get("content", "")})
+            messages.append({"content": "", **fields, "role": name.split(".")[1]})
     return messages
+
+
+def _flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[Record]:
+    """Return messages that have one attribute for each field, as OpenLLMetry and OpenInference write them."""
+    found: dict[int, dict[str, Any]] = {}
+    for name, value in attributes.items():
+        number, _, key = name.removeprefix(f"{prefix}.").partition(".")
+        if name.startswith(f"{prefix}.") and number.isdigit():
+            found.setdefault(int(number), {})[key.removeprefix("message.")] = value
+    fields = [found[number] for number in sorted(found)]
+    return [{"role": one.get("role"), "content": one.get("content", "")} for one in fields]
 
 
 def _messages_in(value: object) -> list[Record]:

@@ -89,6 +89,51 @@ def test_langsmith():
     assert [one.line for one in results.dialogues] == [2, 4, 6]
 
 
+def test_langsmith_runs_with_feedback():
+    """As `client.list_runs` returns them: newest first, with feedback on the trace and not on the model's call."""
+    results = read("langsmith-list-runs.jsonl.gz")
+    assert texts(results) == [[WEATHER], [REFUND]]
+    assert scores(results) == [
+        {("helpful", "score"): "0", ("tone", "label"): "plain"},
+        {("helpful", "score"): "1", ("tone", "label"): "plain"},
+    ]
+
+
+def test_langfuse():
+    """Rows of observations and scores of the current API: chats are JSON in texts, and scores name their trace."""
+    results = read("langfuse.jsonl.gz")
+    assert texts(results) == [[WEATHER], [REFUND, ("And what is the capital of France?", CAPITAL[1])]]
+    assert results.notes == ("1 model calls are earlier turns of the same dialogues",)
+    assert scores(results) == [
+        {("helpful", "label"): "False", ("topic", "label"): "small talk"},
+        {("tone", "score"): "0.5"},
+    ]
+    assert results.dialogues[0].columns == {"system_prompt": "You help customers.", "session": "s2", "user": "u1"}
+    assert results.dialogues[1].scores[0].reason == "plain"
+
+
+def test_chat_messages():
+    """Dialogues of a simulated user, in the form of OpenAI."""
+    results = read("chat-messages.jsonl.gz")
+    assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
+    assert [one.line for one in results.dialogues] == [1, 2]
+
+
+def test_sharegpt():
+    results = read("sharegpt.json.gz")
+    assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
+
+
+@pytest.mark.parametrize("name", ["opentelemetry-otlp.jsonl.gz", "openinference.jsonl.gz"])
+def test_traces_of_other_instrumentations(name):
+    """OTLP with messages as log records, and OpenInference with one attribute for each field of a message."""
+    results = read(name)
+    assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
+    assert {one.application for one in results.dialogues} == {"bot"}
+    assert results.dialogues[0].columns["system_prompt"] == "You help customers."
+    assert results.notes == ("1 model calls are earlier turns of the same dialogues",)
+
+
 def test_opentelemetry():
     results = read("opentelemetry.jsonl.gz")
     assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
@@ -127,20 +172,32 @@ def parts_of(path):
         return json.loads(archive.read("header.json")), samples
 
 
-def test_inspect():
-    """Accuracy and standard error are those that the log publishes."""
-    header, samples = parts_of(DATA / "inspect-security-guide.eval")
+PUBLISHED = {
+    "security-guide": ("security_guide model_graded_fact", 0.6875, 0.1196784, 16),
+    "popularity": ("popularity match", 0.63, 0.0485237, 100),
+    "theory-of-mind": ("theory_of_mind model_graded_fact", 0.83, 0.0377525, 100),
+}
+"""Scorer, accuracy, standard error and number of samples that published logs state."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_inspect_recomputes_what_a_log_publishes(name):
+    header, samples = parts_of(DATA / f"inspect-{name}.eval")
+    scorer, accuracy, error, n = PUBLISHED[name]
     results = inspect_results(header, samples, file="log.eval", sha256="")
+    close = pytest.approx(error, abs=1e-7)
     assert results.version == "0.3.133"
     assert figures(results) == {
-        "security_guide model_graded_fact accuracy": (0.6875, 0.6875, 16),
-        "security_guide model_graded_fact stderr": (
-            pytest.approx(0.1196784, abs=1e-7),
-            pytest.approx(0.1196784, abs=1e-7),
-            16,
-        ),
+        f"{scorer} accuracy": (pytest.approx(accuracy), pytest.approx(accuracy), n),
+        f"{scorer} stderr": (close, close, n),
     }
+    assert all(one.agrees for one in results.figures)
+    assert {one.application for one in results.dialogues} == {"openai/gpt-4o-mini"}
+
+
+def test_inspect_keeps_the_letters_of_its_scorers():
+    header, samples = parts_of(DATA / "inspect-security-guide.eval")
+    results = inspect_results(header, samples, file="log.eval", sha256="")
     values = [one.scores[0].value for one in results.dialogues]
     assert (values.count("C"), values.count("I")) == (11, 5)
     assert results.dialogues[0].scores[0].criterion.kind.value == "model"
-    assert {one.application for one in results.dialogues} == {"openai/gpt-4o-mini"}
