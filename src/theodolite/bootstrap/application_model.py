@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from theodolite.bootstrap.connections import SystemClock, chosen_applications, open_one
+from theodolite.bootstrap.connections import SystemClock, chosen_applications, model_client, open_one
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study
@@ -15,7 +15,6 @@ from theodolite.config.permissions import workspace_for
 from theodolite.domain.application import Application, PromptedModel
 from theodolite.domain.errors import InputError
 from theodolite.domain.flow import Exchange, Reply, SayToApplication
-from theodolite.gateways.factory import open_model
 from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Model
 
 ON_UNSUPPORTED = ("error", "drop")
@@ -142,7 +141,9 @@ class ApplicationModel:
             needed = connection.model if isinstance(connection, PromptedModel) else ""
             endpoints = (endpoint for endpoint in self._loaded.study.models if endpoint.name == needed)
             folder = self._loaded.folder
-            models = {one.name: open_model(one, environ=self._environ, clock=clock, folder=folder) for one in endpoints}
+            models = {
+                one.name: model_client(one, environ=self._environ, clock=clock, folder=folder) for one in endpoints
+            }
             client = open_one(
                 self._loaded,
                 self.application,

@@ -108,8 +108,7 @@ def open_clients(
     require_key_permission(loaded, environ)
     study, accounts = loaded.study, SlotPools(clock, folder=workspace / LIMITS_NAME, limits=limits)
     models: dict[str, Model] = {
-        endpoint.name: _plugin_model(endpoint, environ)
-        or open_model(
+        endpoint.name: model_client(
             endpoint,
             environ=environ,
             clock=clock,
@@ -140,6 +139,33 @@ def open_clients(
         stop_conditions=stop_conditions,
         shares=accounts,
         observer=process_observer(study.models),
+    )
+
+
+def model_client(
+    endpoint: ModelEndpoint,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    folder: Path,
+    accounts: SlotPools | None = None,
+    caching: Caching | None = None,
+) -> Model:
+    """Return the client of a model of a study, by its plugin or by its address.
+
+    Args:
+        endpoint: The model.
+        environ: Environment variables with the keys.
+        clock: Tells the time.
+        folder: The study's folder.
+        accounts: Limits shared with other models; one of its own if left out.
+        caching: How replies are kept; None for not at all.
+
+    Raises:
+        InputError: If the plugin is not installed, or the model cannot be opened.
+    """
+    return _plugin_model(endpoint, environ) or open_model(
+        endpoint, environ=environ, clock=clock, accounts=accounts, caching=caching, folder=folder
     )
 
 
@@ -266,8 +292,7 @@ async def examine_application(
     clock, connection = SystemClock(), application.connection
     needed = connection.model if isinstance(connection, PromptedModel) else ""
     models = {
-        endpoint.name: _plugin_model(endpoint, environ)
-        or open_model(endpoint, environ=environ, clock=clock, folder=loaded.folder)
+        endpoint.name: model_client(endpoint, environ=environ, clock=clock, folder=loaded.folder)
         for endpoint in loaded.study.models
         if endpoint.name == needed
     }

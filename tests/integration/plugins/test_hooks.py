@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import theodolite as th
 from theodolite.bootstrap import plugins as installed
+from theodolite.bootstrap.application_model import ApplicationModel, ChatLine
 from theodolite.bootstrap.exchange import ExportForm, write_export, write_plugin_export
 from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.main import cli
@@ -98,6 +99,14 @@ def test_an_unknown_provider_is_a_fault_of_the_study(tmp_path: Path) -> None:
     assert "has the model provider `our-house/uper`. Did you mean `our-house/upper`?" in " ".join(
         str(raised.value).split()
     )
+
+
+async def test_other_tools_reach_a_model_of_a_provider_as_an_application(tmp_path: Path) -> None:
+    model = ApplicationModel(str(study_of(tmp_path, "{large: {plugin: our-house/upper, name: m}}")), "bot", environ={})
+    reply = await model.reply([ChatLine(role="user", text="Hello?")], session="s1")
+    await model.close()
+
+    assert reply.text == "HELLO? no key"
 
 
 def test_exporter_and_chart_write_the_run(tmp_path: Path) -> None:
