@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from pathlib import PurePosixPath
 
 import pytest
 from tests.house.tree import ROOT, tracked_files
+
+from theodolite.config.packs import is_portable
 
 FOREIGN = re.compile(
     "|".join(
@@ -58,3 +62,10 @@ def test_hooks_run_what_is_installed_and_fetch_nothing():
     assert "repo: local" in text
     assert text.count("repo:") == 1
     assert "http" not in text
+
+
+def test_windows_and_macos_can_have_every_file():
+    names = [PurePosixPath(path.relative_to(ROOT).as_posix()) for path in tracked_files()]
+    assert [str(name) for name in names if not is_portable(name)] == []
+    alike = Counter(str(name).casefold() for name in names)
+    assert [name for name, count in alike.items() if count > 1] == [], "names that differ in case alone"

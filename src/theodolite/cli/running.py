@@ -98,8 +98,7 @@ def work_interactively(
 
     async def work() -> int:
         drain, code = Drain(), 0
-        for signal_number in _STOP_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(signal_number, drain.request)
+        catch_stop_signals(drain.request)
         click.echo(f"Worker {socket.gethostname()}, process {os.getpid()}, waits for open runs of {of}.")
         joined = join_runs(
             contexts,
@@ -195,16 +194,36 @@ def progress_for(context: StudyContext, *, quiet: bool) -> Progress:
 
 def _stop_on_signals(clients: Clients) -> None:
     """Stop cleanly at the first SIGINT or SIGTERM; the second one ends the process at once."""
-    loop = asyncio.get_running_loop()
 
     def stop() -> None:
         clients.stop_conditions.stop(BY_USER)
-        for signal_number in _STOP_SIGNALS:
-            loop.remove_signal_handler(signal_number)
+        release()
         click.echo("Stopping after the calls in flight. Press Ctrl-C again to stop at once.", err=True)
 
-    for signal_number in _STOP_SIGNALS:
-        loop.add_signal_handler(signal_number, stop)
+    release = catch_stop_signals(stop)
+
+
+def catch_stop_signals(handler: Callable[[], object]) -> Callable[[], None]:
+    """Call a handler in the running loop at SIGINT and SIGTERM; return a function that ends this."""
+    loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in _STOP_SIGNALS}
+
+    def remove() -> None:
+        for number in _STOP_SIGNALS:
+            loop.remove_signal_handler(number)
+
+    def restore() -> None:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+    try:
+        for number in _STOP_SIGNALS:
+            loop.add_signal_handler(number, handler)
+    except NotImplementedError:  # event loops of Windows have no signal handlers
+        for number in _STOP_SIGNALS:
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(handler))
+        return restore
+    return remove
 
 
 _FEWEST, _ENOUGH, _REACH = 3, 100, 10

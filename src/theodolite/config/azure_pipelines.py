@@ -128,7 +128,7 @@ def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
         pipeline.fault(("jobs", name, "component"), f"there is no component file `{component}`")
         return {}
     _, entries, faults = _read(
-        path, str(path.relative_to(pipeline.folder)) if path.is_relative_to(pipeline.folder) else str(path)
+        path, (path.relative_to(pipeline.folder) if path.is_relative_to(pipeline.folder) else path).as_posix()
     )
     pipeline.faults += faults
     _check_command(pipeline, f"component `{component}`", entries, ("jobs", name, "component"))

@@ -287,10 +287,27 @@ def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tup
         if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
             message = f"`{name}` leads out of the pack `{source}`; nothing was installed"
             raise InputError(message)
+        if not is_portable(path):
+            message = f"`{name}` is no file name on Windows; rename the file in the pack `{source}`"
+            raise InputError(message)
         n_bytes += len(raw)
         if n_bytes > LARGEST_PACK or number > MOST_FILES:
             raise InputError(_too_large(source))
         yield path.as_posix(), raw
+
+
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+_FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
+
+
+def is_portable(path: PurePosixPath) -> bool:
+    """Whether Linux, macOS and Windows all can have a file of this path.
+
+    Source:
+        Microsoft, "Naming Files, Paths, and Namespaces", documentation of Win32.
+    """
+    return not any(_DEVICES.fullmatch(part) or _FORBIDDEN.search(part) for part in path.parts)
 
 
 def _too_large(source: Path) -> str:

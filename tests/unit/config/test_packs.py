@@ -7,6 +7,7 @@ import io
 import tarfile
 import zipfile
 from collections import Counter
+from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 from ruamel.yaml import YAML
@@ -283,3 +284,28 @@ def test_packs_of_one_study_may_have_tables_of_one_name(tmp_path, monkeypatch):
 
     names = {group.name: [row.values["name"] for row in group.rows] for group in loaded.study.personas}
     assert names == {"north": ["Ada"], "south": ["Ben"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_allowed"),
+    [
+        ("texts/more.md", True),
+        ("texts/con", False),
+        ("texts/Nul.md", False),
+        ("texts/console.md", True),
+        ("texts/what?.md", False),
+        ("texts/note.", False),
+        ("texts/C:note.md", False),
+        ("texts\\note.md", False),
+    ],
+    ids=["plain", "device", "device with ending", "word", "mark", "final dot", "drive", "backslash"],
+)
+def test_a_pack_has_file_names_of_all_systems(source, tmp_path, name, is_allowed):
+    file = zipped(source, extra={name: "x"})
+    assert (PureWindowsPath(name) == PureWindowsPath(*PurePosixPath(name).parts)) or not is_allowed
+    if is_allowed:
+        assert install_pack(file, target=tmp_path / "home").n_files == 3
+    else:
+        with pytest.raises(InputError, match=r"is no file name on Windows|leads out of the pack"):
+            install_pack(file, target=tmp_path / "home")
+        assert not (tmp_path / "home").exists()
