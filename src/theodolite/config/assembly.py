@@ -56,6 +56,7 @@ from theodolite.config.series import (
     check_taxonomies,
     note_deviations,
     preregistered,
+    risk_classes,
     risks_to_domain,
     series_from_domain,
     series_to_domain,
@@ -270,6 +271,7 @@ def _risks(entry: Entry[StudySpec], pack: Pack, context: LoadContext) -> tuple[R
             taxonomy=spec.taxonomy,
             description=spec.description,
             identified_by=spec.identified_by,
+            classes=risk_classes(spec.taxonomy, context) if spec.taxonomy else (),
         )
         for name, spec in specs.items()
     )

@@ -341,7 +341,7 @@ class LoadContext:
         code: Those of them that are code.
         instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
         looks_at_code: Whether functions and classes that the study names are looked for, too.
-        taxonomies: Name to the risks of a taxonomy that has been read; None where it could not be.
+        taxonomies: Name to a taxonomy that has been read; None where it could not be.
         on_rows: Called while long tables are gone through; None for nobody.
         paths: Finds the files that the study names, and refuses those that it may not read.
         packet_files: Texts of a held-out packet by name; they are read before those of the study and its packs.
@@ -357,7 +357,7 @@ class LoadContext:
     code: set[str] = field(default_factory=set)
     instead: Mapping[str, bytes] = field(default_factory=dict)
     looks_at_code: bool = False
-    taxonomies: dict[str, Mapping[str, str] | None] = field(default_factory=dict)
+    taxonomies: dict[str, Spec | None] = field(default_factory=dict)
     on_rows: OnRows | None = None
     paths: StudyPaths = field(init=False)
     packet_files: dict[str, bytes] = field(default_factory=dict, repr=False)

@@ -26,7 +26,7 @@ from theodolite.domain.study import Study, deviations_of
 if TYPE_CHECKING:
     from theodolite.domain.event import Series
     from theodolite.domain.schema import Questionnaire
-    from theodolite.domain.study_parts import Risk, SensitiveTopic
+    from theodolite.domain.study_parts import Risk, RiskClass, SensitiveTopic
 
 
 class SeriesSpec(Spec):
@@ -183,16 +183,40 @@ def _check(
         context.diagnostics.add(entry.diagnostic(*path, message=message))
 
 
+def risk_classes(identifier: str, context: LoadContext) -> tuple[RiskClass, ...]:
+    """Return the risk of an identifier and the related risks of its crosswalk, as far as taxonomies have them."""
+    from theodolite.domain.study_parts import RiskClass
+
+    name, _, risk = identifier.partition("/")
+    spec = _taxonomy_of(name, context)
+    related = spec.crosswalk.get(risk, ()) if spec else ()
+    named = [(one, one.partition("/")) for one in (identifier, *related)]
+    return tuple(
+        RiskClass(identifier=one, title=known.risks[key], taxonomy=known.title)
+        for one, (taxonomy, _, key) in named
+        if (known := _taxonomy_of(taxonomy, context)) is not None and key in known.risks
+    )
+
+
 def _risks_of(taxonomy: str, context: LoadContext) -> Mapping[str, str] | None:
-    """Return the risks of a taxonomy, read once; None where it could not be."""
+    """Return the risks of a taxonomy; None if it cannot be read."""
+    spec = _taxonomy_of(taxonomy, context)
+    return spec.risks if spec else None
+
+
+def _taxonomy_of(taxonomy: str, context: LoadContext) -> TaxonomySpec | None:
+    """Return a taxonomy, read once; None if it cannot be read."""
+    if taxonomy not in context.names_in(_SHELF, ".yaml"):
+        return None
     if taxonomy not in context.taxonomies:
         result = context.read_spec(_SHELF, taxonomy, TaxonomySpec, "taxonomy")
-        context.taxonomies[taxonomy] = result.spec.risks if result else None
+        context.taxonomies[taxonomy] = result.spec if result else None
         # A shipped one decides nothing of the study, so it is no news where it was found.
         context.found[:] = [item for item in context.found if (item.noun, item.where) != ("taxonomy", SHIPPED)]
         if result is not None and taxonomy in context.own_names_in(_SHELF, ".yaml"):
             _check_crosswalk(result, context)
-    return context.taxonomies[taxonomy]
+    spec = context.taxonomies[taxonomy]
+    return spec if isinstance(spec, TaxonomySpec) else None
 
 
 def _check_crosswalk(entry: Entry[TaxonomySpec], context: LoadContext) -> None:

@@ -14,6 +14,26 @@ from theodolite.domain.instrument import Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RiskClass:
+    """A risk in a published taxonomy.
+
+    Attributes:
+        identifier: Taxonomy and identifier, e.g. `owasp-llm-2025/LLM02`.
+        title: Name of the risk in the taxonomy.
+        taxonomy: Title of the taxonomy.
+    """
+
+    identifier: str
+    title: str
+    taxonomy: str
+
+    @property
+    def text(self) -> str:
+        """Identifier and name."""
+        return f"{self.identifier} {self.title}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
     """A risk that a study looks for.
 
@@ -24,6 +44,7 @@ class Risk:
         identified_by: Whether dialogues, questionnaires or both show it.
         rules: Defect rules that show it in a dialogue, as `guideline.rule`.
         answers: Answers that show it in a questionnaire; each names its question as `questionnaire.question`.
+        classes: The risk of `taxonomy`, then the related risks of other taxonomies by its crosswalk.
     """
 
     name: str
@@ -32,6 +53,7 @@ class Risk:
     identified_by: Identification = Identification.DIALOGUE
     rules: tuple[str, ...] = ()
     answers: tuple[Condition, ...] = ()
+    classes: tuple[RiskClass, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

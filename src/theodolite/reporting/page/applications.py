@@ -210,6 +210,28 @@ def risk_table(subject: Subject) -> Table | None:
     return Table(title="Materialised risks", columns=columns("Risk", "Where", "Result"), rows=tuple(rows))
 
 
+def taxonomy_table(subject: Subject) -> Table | None:
+    """Return the risks of the study in published taxonomies; None if no risk has a place in one."""
+    classified = [risk for risk in subject.study.risks if risk.classes]
+    if not classified:
+        return None
+    taxonomies = {one.identifier.partition("/")[0]: one.taxonomy for risk in classified for one in risk.classes}
+    return Table(
+        title="Risks in taxonomies",
+        columns=columns("Risk", "Shown by", "Taxonomy", "Related, by our crosswalk"),
+        rows=tuple(
+            (
+                risk.name,
+                ", ".join((*risk.rules, *(answer.text for answer in risk.answers))) or "combined review",
+                risk.classes[0].text,
+                "; ".join(one.text for one in risk.classes[1:]) or "none",
+            )
+            for risk in classified
+        ),
+        notes=tuple(f"{name}: {title}." for name, title in taxonomies.items()),
+    )
+
+
 def impact_table(subject: Subject) -> Table | None:
     """Return likelihood, magnitude and direction of each risk; None if no risk was measured."""
     rows = [_impact_row(finding, finding.impact) for finding in subject.findings.risks if finding.impact]

@@ -112,6 +112,7 @@ class RuleBlock:
         n_open: Tables that are open; the others are folded. Count.
         groups: Group and the rates by its values.
         corrected: Rates of judges corrected by labels of people; None without any.
+        risks: Risks that a defect shows, each with its place in a taxonomy.
     """
 
     title: str
@@ -123,6 +124,7 @@ class RuleBlock:
     n_open: int
     groups: tuple[tuple[str, Table], ...]
     corrected: Table | None
+    risks: tuple[str, ...]
 
 
 def nobody_labels_by(subject: Subject) -> tuple[str, ...]:
@@ -188,6 +190,11 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
         n_open=len(lead) if any(rate.is_single for rate in rates) else 1,
         groups=_groups(subject, guideline, rule, ordered[:1]),
         corrected=_corrected(subject, guideline, rule),
+        risks=tuple(
+            f"{risk.name} ({risk.classes[0].text})"
+            for risk in subject.study.risks
+            if risk.classes and f"{guideline.name}.{rule.name}" in risk.rules
+        ),
     )
 
 

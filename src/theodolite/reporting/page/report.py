@@ -28,6 +28,7 @@ from theodolite.reporting.page.applications import (
     proxy_table,
     risk_table,
     strategy_blocks,
+    taxonomy_table,
 )
 from theodolite.reporting.page.constructs import construct_blocks
 from theodolite.reporting.page.cost import cost_chart
@@ -192,7 +193,7 @@ def _views(subject: Subject) -> dict[str, Any]:
 
 
 def _chart_views(subject: Subject) -> dict[str, Any]:
-    """Return the charts that are beside tables of other sections, the forecast of intervals, and constructs."""
+    """Return the charts and tables that are beside those of other sections."""
     return {
         "severities": severity_charts(subject),
         "controls": control_charts(subject),
@@ -209,6 +210,7 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
         "gaps": gap_chart(subject),
         "typology": typology_chart(subject),
         "constructs": construct_blocks(subject),
+        "taxonomies": taxonomy_table(subject),
     }
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from theodolite.config.assembly import expanded
@@ -70,3 +72,24 @@ def test_signs_that_nothing_asks_for_are_faults_at_their_line(tmp_path, risk, wo
     (placed,) = check_study(written(tmp_path, risk))
 
     assert (placed.line, words in placed.words) == (9, True)
+
+
+def test_a_risk_has_its_place_in_taxonomies_and_related_risks(tmp_path):
+    study = load_study(written(tmp_path, "{taxonomy: ai-600-1/confabulation, shown_by: [rude.defect]}")).study
+
+    assert [one.text for one in study.risks[0].classes] == [
+        "ai-600-1/confabulation Confabulation",
+        "ai-rmf-1.0/valid-and-reliable Valid and Reliable",
+        "ai-rmf-1.0/measure-2.5 MEASURE 2.5: validity and reliability",
+        "owasp-llm-2025/LLM09 Misinformation",
+        "mitre-atlas/AML.T0062 Discover LLM Hallucinations",
+    ]
+    bare = load_study(written(tmp_path, "{shown_by: [rude.defect]}")).study
+    assert bare.risks[0].classes == ()
+
+
+def test_titles_of_taxonomies_change_no_run(tmp_path):
+    study = load_study(written(tmp_path, "{taxonomy: ai-600-1/confabulation, shown_by: [rude.defect]}")).study
+    untitled = replace(study, risks=(replace(study.risks[0], classes=()),))
+
+    assert study.run_fingerprint == untitled.run_fingerprint
