@@ -219,7 +219,7 @@ def catch_stop_signals(handler: Callable[[], object]) -> Callable[[], None]:
     try:
         for number in _STOP_SIGNALS:
             loop.add_signal_handler(number, handler)
-    except NotImplementedError:  # event loops of Windows have no signal handlers
+    except RuntimeError:  # event loops of Windows have no signal handlers
         for number in _STOP_SIGNALS:
             signal.signal(number, lambda *_: loop.call_soon_threadsafe(handler))
         return restore
