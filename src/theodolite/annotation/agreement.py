@@ -67,8 +67,8 @@ class AllAnswers:
 
     Attributes:
         people: Question to what people answered, each for the first time they met a dialogue.
-        everybody: The same with judges, under their names in the study; empty where no judge has read anything.
-        repeats: The same of people, with what they answered when they met a dialogue again; empty where nobody did.
+        everybody: The same with judges, under their names in the study; empty without annotations by judges.
+        repeats: People's answers to dialogues that they annotated twice; empty if there are none.
     """
 
     people: dict[str, AnswerArrays]
@@ -77,14 +77,14 @@ class AllAnswers:
 
     @staticmethod
     def of(answers: dict[str, AnswerArrays], question: str) -> AnswerArrays:
-        """Return the answers to a question; none where nobody has answered it."""
+        """Return the answers to a question; none if it has no answers."""
         return answers.get(question, _NOBODY)
 
 
 def all_answers(records: RecordCache, queue: str, category: str, judge_version: str = "") -> AllAnswers:
     """Return what was answered in a category, in the versions that its items ask.
 
-    Worked out once for each state of the answers: who looks again meanwhile waits
+    Computed once for each state of the answers: a second request waits
     for nothing but the question whether anything has changed.
 
     Args:
@@ -117,7 +117,7 @@ def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Answers that were read, and of which annotations: how many there were, the last one's number, withdrawals."""
+    """State of the answers that were read: count of annotations, number of the last one, withdrawals."""
 
     table: QueueAnswers
     n: int
@@ -177,7 +177,7 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
 
 
 def progress(queue: str) -> list[CategoryProgress]:
-    """Return how far each category of a queue has come, in the order in which they were opened."""
+    """Return the progress of each category of a queue, in the order in which they were opened."""
     rows = WorkItemRow.objects.filter(queue__token=queue).values("category")
     counted = rows.annotate(
         n=Count("id"),
@@ -206,7 +206,7 @@ def progress(queue: str) -> list[CategoryProgress]:
 
 
 def agreement(records: RecordCache, queue: str, category: str) -> list[QuestionAgreement]:
-    """Return how far people say the same to each question of a category, with the history of each."""
+    """Return people's agreement on each question of a category, with its history."""
     guideline = guideline_of(records, queue, category)
     row = queue_of(queue)
     return records.figure(
@@ -225,7 +225,7 @@ def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[Q
 
 
 def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[OrderEffect]]:
-    """Return what the order of asking did to people's answers, question by question; empty where nothing tells."""
+    """Return the effect of the order of questions on people's answers, for each question; empty without data."""
     guideline = guideline_of(records, queue, category)
     row = queue_of(queue)
     return records.figure(
@@ -240,7 +240,7 @@ def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[Or
 
 
 def beside_people(records: RecordCache, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
-    """Return how far a judge, in its present version, says what people say, question by question."""
+    """Return the agreement of a judge's current version with people, for each question."""
     guideline = guideline_of(records, queue, judge.guideline)
     answers = all_answers(records, queue, judge.guideline, judge_version=judge.version).everybody
     return tuple(
@@ -251,7 +251,7 @@ def beside_people(records: RecordCache, queue: str, judge: JudgeStanding) -> tup
 
 
 def attributes(queue: str) -> dict[str, dict[str, str]]:
-    """Return what the annotators of a queue say of themselves: attribute to annotator to group."""
+    """Return the self-described groups of a queue's annotators: attribute to annotator to group."""
     rows = ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED)
     people = sorted(set(rows.values_list("participant__key", flat=True)))
     result: dict[str, dict[str, str]] = defaultdict(dict)
@@ -304,7 +304,7 @@ def guideline_of(records: RecordCache, queue: str, category: str) -> Guideline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionFigures:
-    """The answers to one question, and what can be worked out of them.
+    """The answers to one question, with their agreement.
 
     Attributes:
         queue: Token of the queue.
@@ -313,7 +313,7 @@ class QuestionFigures:
         asked: The question.
         people: What people answered, each for the first time they met a dialogue.
         everybody: The same with judges.
-        repeats: The same of people, with what they answered again; None where nobody met a dialogue again.
+        repeats: People's answers to dialogues that they annotated twice; None if there are none.
         models: Names of judges.
     """
 
@@ -327,15 +327,15 @@ class QuestionFigures:
     models: frozenset[str]
 
     def agreement(self) -> QuestionAgreement:
-        """Return how far people say the same."""
+        """Return the agreement between people."""
         return question_agreement(self.category, self.asked, self.people)
 
     def repeated(self) -> QuestionAgreement | None:
-        """Return how far people say the same again when they meet the same dialogue again; None where nobody did."""
+        """Return people's agreement with themselves on repeated dialogues; None if there are none."""
         return None if self.repeats is None else self_agreement(self.category, self.asked, self.repeats)
 
     def raters(self) -> tuple[RaterAgreement, ...]:
-        """Return what everybody said, and how often others said the same; by name, never an order of merit."""
+        """Return each annotator's labels and their agreement with others, sorted by name and never by merit."""
         return rater_agreements(self.asked, self.people)
 
     def divided(self) -> tuple[UnitSpread, ...]:
@@ -343,11 +343,11 @@ class QuestionFigures:
         return spreads(self.asked, self.people)
 
     def pairs(self, of: str = "") -> tuple[PairAgreement, ...]:
-        """Return how far every two people, or one person and each other one, say the same."""
+        """Return the agreement of each pair of people, or of one person with each other one."""
         return pair_agreements(self.asked, self.people, of=of)
 
     def models_beside_people(self) -> tuple[PairAgreement, ...]:
-        """Return how far judges, who read the same dialogues in a run, say what each person says."""
+        """Return the agreement of judges with each person on the same dialogues of a run."""
         return model_agreements(self.asked, self.everybody, self.models)
 
     def plan(self, half_width: float) -> tuple[PlannedPasses, ...] | Undefined:
@@ -355,7 +355,7 @@ class QuestionFigures:
         return planned_passes(self.asked, self.people, half_width)
 
     def orders(self) -> list[OrderEffect]:
-        """Return what the order of asking did to people's answers; empty where nothing tells."""
+        """Return the effect of the order of questions on people's answers; empty without data."""
         return order_effects(self.guideline, self.asked, self.people)
 
     def groups(self, attribute: str) -> tuple[GroupAgreement, ...]:

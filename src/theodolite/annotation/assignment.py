@@ -77,9 +77,9 @@ def _orders(texts: Iterable[str]) -> list[ShownOrder]:
 
 
 def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) -> bool | None:
-    """Return whether an annotator meets the queue from its end; None where all meet it from its beginning.
+    """Return whether an annotator gets the queue from its end; None if all get it from its start.
 
-    What an annotator began with, they go on with.
+    An annotator continues with what they started.
     """
     if not process.order.dialogues:
         return None
@@ -91,7 +91,7 @@ def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) 
 
 
 def avoided_scenarios(records: RecordCache, queue: QueueRow, participant: str) -> frozenset[str]:
-    """Return the scenarios that touch what an annotator would rather not meet."""
+    """Return the scenarios with topics that an annotator prefers to avoid."""
     return scenarios_of(records.study(queue.study_content_id).topics, avoided_topics_of(queue.study, participant))
 
 
@@ -109,7 +109,7 @@ def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:
 
 
 def n_passed_over(records: RecordCache, queue: str, participant: str) -> int:
-    """Return the items that wait for a pass and touch what an annotator would rather not meet; count."""
+    """Return the open items with topics that an annotator prefers to avoid; count."""
     row = queue_of(queue)
     return n_waiting_in(queue, avoided_scenarios(records, row, participant))
 
@@ -121,7 +121,7 @@ def n_waiting_in(queue: str, scenarios: Collection[str]) -> int:
 
 
 def let_go(records: RecordCache, queue: str, participant: str) -> int:
-    """Take back what an annotator holds of what they would rather not meet, without a reason; return how many."""
+    """Release reservations with topics that an annotator prefers to avoid, without a reason; return the count."""
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
@@ -305,7 +305,7 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
 
 
 def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]) -> set[str]:
-    """Return the categories of which an annotator has not had their share."""
+    """Return the categories in which an annotator is below their quota."""
     if process.most_share >= 1:
         return set(qualified)
     n_items = dict(WorkItemRow.objects.filter(queue=queue).values_list("category").annotate(n=Count("id")))
@@ -315,10 +315,10 @@ def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, q
 
 
 def resume(records: RecordCache, token: str, participant: str) -> Reservation:
-    """Come back to one's work: a reservation that ended is taken again if a place is free.
+    """Resume a reservation: one that expired is renewed if a place is free.
 
     Raises:
-        Conflict: If somebody else has taken it; the answers are kept all the same.
+        Conflict: If another annotator has taken it; the answers are stored nevertheless.
         NotFound: If it is not one's own.
     """
     row = own_reservation(token, participant)
@@ -335,10 +335,10 @@ def resume(records: RecordCache, token: str, participant: str) -> Reservation:
 
 
 def resume_sequence(records: RecordCache, token: str, participant: str) -> None:
-    """Come back to all categories of a dialogue; see `resume`. A category that somebody else has taken stays expired.
+    """Resume all categories of a dialogue; see `resume`. A category that another annotator has taken stays expired.
 
     Raises:
-        Conflict: If somebody else has taken the named one.
+        Conflict: If another annotator has taken the named one.
         NotFound: If it is not one's own.
     """
     resume(records, token, participant)
@@ -378,7 +378,7 @@ def skip(token: str, participant: str, reason: str) -> None:
 
 
 def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by: str = "") -> int:
-    """Offer items to one annotator before anything else; takes no pass until they come.
+    """Offer items to one annotator before all others; an offer uses no pass until it is accepted.
 
     Args:
         queue: Token of the queue.
@@ -404,7 +404,7 @@ def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by:
 
 
 def void(token: str, *, by: str, reason: str) -> None:
-    """Make a reservation void, submitted or not: its pass is open for somebody else, its annotation stays on record.
+    """Void a reservation, submitted or not: its pass is open again, and its annotation stays on record.
 
     Raises:
         NotFound: If there is no such reservation.
@@ -436,7 +436,7 @@ def n_left(records: RecordCache, queue: str, participant: str) -> int:
 def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | None:
     """Return whether the next item touches a heavy topic, after one that did; None where the last one did not.
 
-    Nothing is told either where no item is left.
+    None too if no item is left.
     """
     row = queue_of(queue)
     heavy = heavy_scenarios(records.study(row.study_content_id).topics)
@@ -447,7 +447,7 @@ def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | 
 
 
 BREAK_WINDOW_H = 12
-"""How far back one looks for a break; hours."""
+"""Time before now in which a break is searched; hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

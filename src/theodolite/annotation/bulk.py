@@ -46,7 +46,7 @@ OFFERED, _RELEASED = ReservationState.OFFERED.value, ReservationState.RELEASED.v
 def offer_many(records: RecordCache, queue: str, items: Sequence[str], participant: str, *, by: str) -> list[BulkLine]:
     """Offer items to one annotator before anything else, as far as they may take them.
 
-    An offer takes no pass until they come, and what is offered counts towards their share.
+    An offer uses no pass until it is accepted, and counts towards the annotator's quota.
 
     Args:
         records: Where the queue's design is kept.
@@ -72,10 +72,10 @@ class _Offering:
         process: Its rules.
         number: Number of the annotator's row.
         now: The present moment.
-        who: The annotator as the queue knows them; their share grows with each offer.
+        who: The annotator as a member of the queue; each offer raises their quota.
         free: Numbers of the items that they might take now.
         own: Their reservations by item.
-        new: Reservations that begin with an offer.
+        new: Reservations that start with an offer.
         again: Reservations that are offered again.
     """
 
@@ -109,7 +109,7 @@ class _Offering:
         )
 
     def line(self, item: WorkItemRow) -> BulkLine:
-        """Offer one item, or say why it is not offered."""
+        """Offer one item, or return why it is not offered."""
         reservation = self.own.get(item.pk)
         refused = self._refused(item, reservation)
         if refused:
@@ -148,7 +148,7 @@ def _record(item: WorkItemRow) -> WorkItem:
 
 
 def undo_offers(queue: str, made: Collection[str], *, by: str) -> int:
-    """Take back those offers that nobody has taken up; return their count."""
+    """Withdraw offers that were not accepted; return their count."""
     row = queue_of(queue)
     with locked(row):
         rows = [
@@ -161,7 +161,7 @@ def undo_offers(queue: str, made: Collection[str], *, by: str) -> int:
 
 
 def take_back_offers(offers: Sequence[ReservationRow], by: str) -> None:
-    """Take back offers; whoever had them may be offered the same again."""
+    """Withdraw offers; the same annotators may get them again."""
     for reservation in offers:
         reservation.state = _RELEASED
     ReservationRow.objects.bulk_update(offers, ["state"], batch_size=CHUNK)
@@ -176,7 +176,7 @@ Items = Sequence[str]
 
 
 def put_first(queue: str, items: Items) -> list[BulkLine]:
-    """Let items go before all others, to whoever comes."""
+    """Put items before all others, for any annotator."""
 
     def refused(item: WorkItemRow) -> str:
         if item.is_first:
@@ -253,7 +253,7 @@ def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> li
 
 
 def ask_for_checks(queue: str, items: Items, *, by: str) -> list[BulkLine]:
-    """Let seniors look at whatever was submitted for items, beside what the plan draws."""
+    """Send all submissions for items to review, in addition to those that the plan draws."""
     row, now = queue_of(queue), database_now()
     with locked(row):
         known = set(ReviewWishRow.objects.filter(item__queue=row).values_list("item_id", flat=True))
@@ -269,7 +269,7 @@ def ask_for_checks(queue: str, items: Items, *, by: str) -> list[BulkLine]:
 
 
 def open_reviews(queue: str, items: Items) -> list[BulkLine]:
-    """Begin the formal review of items: from now on nobody changes their answers."""
+    """Start the formal review of items, which freezes their answers."""
 
     def refused(item: WorkItemRow) -> str:
         if item.state == ItemState.FROZEN.value:
@@ -293,7 +293,7 @@ def undo_first(queue: str, items: Collection[str]) -> int:
 
 
 def undo_rooms(queue: str, made: Collection[str]) -> int:
-    """Close those rooms in which nobody has voted; return their count."""
+    """Close the rooms without votes; return their count."""
     voted = RoomVoteRow.objects.values("room_id")
     rooms = RoomRow.objects.filter(queue__token=queue, token__in=list(made), state=RoomState.VOTING.value)
     with transaction.atomic():
@@ -301,7 +301,7 @@ def undo_rooms(queue: str, made: Collection[str]) -> int:
 
 
 def undo_checks(queue: str, items: Collection[str]) -> int:
-    """Leave it to the plan again which annotations of items are looked at; return how many items there are."""
+    """Let the plan draw again which annotations of items are reviewed; return the count of items."""
     row = queue_of(queue)
     with locked(row):
         wishes = [ReviewWishRow.objects.filter(item__queue=row, item__token__in=tokens) for tokens in in_chunks(items)]
@@ -309,7 +309,7 @@ def undo_checks(queue: str, items: Collection[str]) -> int:
 
 
 def undo_reviews(queue: str, items: Collection[str]) -> int:
-    """End the freeze of items of which the review has said nothing yet; return their count."""
+    """End the freeze of items whose review has no outcome yet; return their count."""
     row = queue_of(queue)
     with locked(row):
         frozen = [item for item in rows_under(row, list(items)) if item.state == ItemState.FROZEN.value]

@@ -68,7 +68,7 @@ def flag(token: str, participant: str, raised: Flag) -> str:
 
 
 def flag_dialogue(study: str, dialogue: str, raised: Flag, *, by: str) -> str:
-    """Flag something in a dialogue outside of any reservation: a detector, or somebody with oversight.
+    """Flag a passage of a dialogue outside of a reservation, as a detector or as a senior.
 
     Raises:
         NotFound: If the dialogue was never kept.
@@ -114,14 +114,14 @@ def restrict(token: str, *, by: str, note: str = "") -> None:
 def redact(
     records: RecordCache, token: str, words: str, *, by: str, shown_in: Sequence[str] = (), note: str = ""
 ) -> tuple[Redaction, ...]:
-    """Hide words from annotators everywhere in the dialogue; it comes back to the queue.
+    """Redact words for annotators everywhere in the dialogue, which returns to the queue.
 
     Args:
         records: Where dialogues are read.
         token: Of the case.
         words: As they are in the dialogue.
         by: Who hides them.
-        shown_in: Categories whose annotators see the words, since they have to judge them.
+        shown_in: Categories whose annotators see the words because they judge them.
         note: Why, for the record.
 
     Raises:
@@ -138,20 +138,20 @@ def redact(
 
 
 def confirm(token: str, *, by: str, note: str = "") -> None:
-    """Say that what a program saw is there; what it hid stays hidden.
+    """Confirm a detector's finding; its redactions stay.
 
     Raises:
-        Conflict: If a person has said something of the case before.
+        Conflict: If a person has decided the case before.
     """
     with transaction.atomic():
         add_step(_suggested(token), CaseAct.CONFIRMED, by, note)
 
 
 def dismiss(token: str, *, by: str, note: str = "") -> None:
-    """Say that what a program saw is not there; what it hid is shown again.
+    """Reject a detector's finding; its redactions end.
 
     Raises:
-        Conflict: If a person has said something of the case before.
+        Conflict: If a person has decided the case before.
     """
     with transaction.atomic():
         add_step(_suggested(token), CaseAct.DISMISSED, by, note)
@@ -166,12 +166,12 @@ def _suggested(token: str) -> CaseRow:
 
 
 def notify(token: str, *, by: str, note: str) -> None:
-    """Write down who was told of a case, and how."""
+    """Record who was informed of a case, and how."""
     add_step(case_row(token), CaseAct.NOTIFIED, by, note)
 
 
 def close(token: str, *, by: str, note: str = "") -> None:
-    """Close a case; its redactions stay, and its dialogue comes back to the queue."""
+    """Close a case; its redactions stay, and its dialogue returns to the queue."""
     with transaction.atomic():
         row = case_row(token)
         add_step(row, CaseAct.CLOSED, by, note)
@@ -179,7 +179,7 @@ def close(token: str, *, by: str, note: str = "") -> None:
 
 
 def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialogue:
-    """Return the dialogue of a case as it was held; who looked, when and why is written down first.
+    """Return the unredacted dialogue of a case, after recording who reads it, when and why.
 
     Raises:
         InputError: If there is no reason.
@@ -193,7 +193,7 @@ def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialo
 
 
 def accesses(token: str) -> list[OriginalAccess]:
-    """Return who looked at the original of a case's dialogue, when and why; the first first."""
+    """Return who read the unredacted dialogue of a case, when and why, in order of time."""
     rows = OriginalAccessRow.objects.filter(dialogue_id=case_row(token).dialogue_id).order_by("id")
     return [OriginalAccess(by=row.by, at=row.created, reason=row.reason) for row in rows]
 
@@ -241,7 +241,7 @@ def _bring_back(row: CaseRow) -> None:
 
 
 DETECTOR = "a program"
-"""Who opens such cases."""
+"""Name under which the program opens cases."""
 
 
 def unseen(queue: str, dialogues: Sequence[str]) -> list[str]:
@@ -251,7 +251,7 @@ def unseen(queue: str, dialogues: Sequence[str]) -> list[str]:
 
 
 def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
-    """Look through dialogues and open a case for whatever is suspected; looking twice opens nothing twice.
+    """Scan dialogues and open a case for each finding; a second scan opens no case again.
 
     Args:
         records: Where study and dialogues are read.
@@ -310,7 +310,7 @@ THREADS_PAGE = 20
 
 
 def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anchor, text: str) -> str:
-    """Begin a thread and return its token.
+    """Start a thread and return its token.
 
     Raises:
         InputError: If there is no text, or the queue has no such category.
@@ -382,7 +382,7 @@ def end_thread(token: str, end: ThreadEnd, *, by: str, text: str = "") -> None:
 
 
 def own_threads(queue: str, participant: str) -> list[FeedbackThread]:
-    """Return the threads that an annotator has begun, the latest first."""
+    """Return the threads that an annotator started, the latest first."""
     begun = PostRow.objects.filter(thread__queue__token=queue, participant__key=participant)
     rows = ThreadRow.objects.filter(id__in=begun.values("thread_id"), queue__token=queue).order_by("-id")
     return [thread for thread in threads_of(list(rows), participant) if thread.posts[0].is_own]
@@ -408,7 +408,7 @@ def is_thread_of(queue: str, token: str) -> bool:
 
 
 def settled(queue: str, *, end: ThreadEnd = ThreadEnd.FAQ, category: str = "") -> list[tuple[str, str]]:
-    """Return category and text of what threads led to, for everybody; nothing in it tells of a dialogue or person."""
+    """Return category and text of the outcomes of threads; they identify no dialogue and no person."""
     rows = ThreadRow.objects.filter(queue__token=queue, end=end.value).order_by("id")
     return list((rows.filter(category=category) if category else rows).values_list("category", "text"))
 

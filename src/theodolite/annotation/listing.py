@@ -54,11 +54,11 @@ SHORTEST = 3
 
 
 MOST_SOUGHT = 400
-"""Dialogues that are looked through for words at most; count."""
+"""Largest number of dialogues that a search for words reads; count."""
 
 
 EVERYWHERE = ""
-"""Stands for no category: what is hidden from anybody is hidden."""
+"""No category: words that are redacted for any category are redacted."""
 
 
 def seen_dialogues(
@@ -68,7 +68,7 @@ def seen_dialogues(
 
     Args:
         records: Where study and dialogues are read.
-        queue: Whose study says which names are masked.
+        queue: The queue; its study names the terms that are masked.
         rows: The dialogues.
         turn: Number of the only turn that is wanted; None for all.
     """
@@ -89,11 +89,11 @@ def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
 def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
     """Return the numbers of those dialogues in which some words occur, as annotators see them.
 
-    The database finds the words where they were said; what it finds is looked at
-    again redacted and masked, so that nobody learns by searching what is hidden from them.
+    The database searches the original texts; each hit is
+    searched again after redaction and masking, so that a search reveals nothing that is hidden.
 
     Raises:
-        InputError: If the words are too short, or are in too many dialogues to be looked through.
+        InputError: If the words are too short, or occur in too many dialogues.
     """
     sought = " ".join(words.split())
     if len(sought) < SHORTEST:
@@ -158,11 +158,11 @@ _STAGE = Case(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The dialogues of a queue that are looked for; the words sought are looked up once.
+    """The dialogues of a queue that match a search; the words are searched once.
 
     Attributes:
         queue: The queue.
-        sought: What is looked for.
+        sought: The search.
         spoken: Numbers of the dialogues in which the words are; None where none are sought.
     """
 
@@ -175,7 +175,7 @@ class Listing:
         """Look for dialogues.
 
         Raises:
-            InputError: If the words sought are too short, or are in too many dialogues.
+            InputError: If the words are too short, or occur in too many dialogues.
         """
         row = queue_of(queue)
         whole = cls(queue=row, sought=sought, spoken=None)
@@ -186,7 +186,7 @@ class Listing:
 
     @property
     def rows(self) -> QuerySet[DialogueRow]:
-        """The dialogues, in the order in which they came in."""
+        """The dialogues, in order of arrival."""
         return self._at(self.sought.stage).order_by("id")
 
     @property
@@ -204,7 +204,7 @@ class Listing:
         return listed(records, self.queue, self.rows, reader=reader, page=page)
 
     def item_tokens(self, beside: Collection[str] | None = None, *, category: str = "") -> list[str]:
-        """Return the tokens of the work items, in the order in which they came in.
+        """Return the tokens of the work items, in order of arrival.
 
         Args:
             beside: Tokens of items; only items of the same dialogues are returned. None for all.
@@ -225,7 +225,7 @@ class Listing:
 
     @property
     def _is_about_items(self) -> bool:
-        """Whether the filter asks nothing of dialogues, so that asking their items alone is enough."""
+        """Whether the filter concerns work items alone and no dialogues."""
         sought = self.sought
         return not any((sought.scenario, sought.level, sought.flag, sought.group, self.spoken is not None))
 
@@ -251,7 +251,7 @@ def found_items(queue: QueueRow, sought: DialogueFilter) -> QuerySet[WorkItemRow
 
 
 def _matching(queue: QueueRow, sought: DialogueFilter) -> QuerySet[DialogueRow]:
-    """Return the dialogues that a filter lets through by what is known of them before anybody annotates them."""
+    """Return the dialogues that match a filter by facts that are known before annotation."""
     told = {"scenario": sought.scenario, "level": sought.level.value if sought.level else ""}
     rows = DialogueRow.objects.filter(**{name: value for name, value in told.items() if value})
     if sought.group is not None:
@@ -290,7 +290,7 @@ def listed(
 
 
 def opening_of(dialogue: Dialogue) -> str:
-    """Return what was said first in a dialogue; empty where nothing was."""
+    """Return the first text of a dialogue; empty if it has none."""
     return next((turn.prompt for turn in dialogue.turns), "")
 
 
@@ -379,7 +379,7 @@ def _seen_by_key(records: RecordCache, queue: QueueRow, keys: Collection[str]) -
 
 
 def _around_hidden(dialogue: Dialogue, case: SensitiveCase) -> str:
-    """Return what is around the first hidden words of a case; empty where it hides none."""
+    """Return the context of the first redacted words of a case; empty if there are none."""
     turns = [turn for turn in dialogue.turns if case.flag.turn in {None, turn.number}]
     names_itself = case.flag.kind is FlagKind.SELF_IDENTIFICATION
     hidden = [BLOCK] * bool(case.redactions) + [MASKED] * names_itself
@@ -432,7 +432,7 @@ _SUBMITTED = "submitted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicDemand:
-    """What annotators are needed for in some scenarios; counts.
+    """Annotations that are open in some scenarios; counts.
 
     Attributes:
         waiting: Dialogues and categories that wait for an annotator.

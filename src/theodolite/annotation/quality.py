@@ -81,13 +81,13 @@ Expected = Mapping[tuple[str, int | None], str]
 def add_gold(
     records: RecordCache, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
 ) -> None:
-    """Say what is known to be right at an item; annotators meet it like any other.
+    """Store the correct answers to an item, which annotators get like any other.
 
     Args:
         records: Where the guideline is kept.
         item: Token of the work item.
         expected: Question and turn to value.
-        by: Who says so.
+        by: Who decided it.
         reason: Why it is right.
 
     Raises:
@@ -112,9 +112,9 @@ def add_gold(
 
 
 def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | None], str]:
-    """Return what is known of an item once people have spoken: what a review agreed on, and what all said alike.
+    """Return the known answers to an annotated item: outcomes of its review, and unanimous answers.
 
-    What a review left without consensus is not known, and never becomes gold.
+    An answer without consensus in the review is unknown and never becomes gold.
     """
     row = item_row(item)
     guideline, given = records.guideline(row.version), given_to(row)
@@ -133,17 +133,17 @@ def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | 
 
 
 def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: int = 0) -> int:
-    """Keep what is known of an item as gold, and let more people meet it; return how many answers are known.
+    """Store the known answers to an item as gold, and assign it to more people; return the count of answers.
 
-    With more passes the item opens again: whoever submitted may change their last
+    With more passes the item opens again: annotators may change their submitted
     answers until its review begins again.
 
     Args:
         records: Where the guideline is kept.
         item: Token of the work item.
-        by: Who says so.
+        by: Who decided it.
         reason: Why it is right.
-        more: Further annotators who shall meet it; count.
+        more: Additional annotators; count.
 
     Raises:
         InputError: If nothing is known of it, there is no reason, or `more` is below 0.
@@ -319,7 +319,7 @@ def returned_to(queue: str, participant: str) -> list[QualityReview]:
 
 
 def from_above(records: RecordCache, queue: str) -> list[Conscientiousness]:
-    """Return how each annotator's work looks: speed, gold items, drift against the others, returns; for seniors' eyes.
+    """Return quality indicators of each annotator for seniors: speed, gold items, drift, returned work.
 
     Others are all people who answered, here or elsewhere. The number of queries
     depends on how many categories there are, and not on answers.
@@ -346,7 +346,7 @@ def from_above(records: RecordCache, queue: str) -> list[Conscientiousness]:
 
 
 def _submitted(queue: str) -> QuerySet[ReservationRow]:
-    """Return what people have submitted, but for dialogues that are set aside: withdrawn, or kept from everybody."""
+    """Return people's submissions without withdrawn and withheld dialogues."""
     rows = ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
     return rows.exclude(item__state=ItemState.ASIDE.value)
 
@@ -365,7 +365,7 @@ def _minutes(queue: str) -> dict[str, list[float]]:
 
 
 def _alike(records: RecordCache, queue: str) -> dict[str, Halves]:
-    """Return for each annotator how many of their answers anybody else gave too, in both halves of their work."""
+    """Return each annotator's agreement with the others in both halves of their work; counts."""
     row = queue_of(queue)
     categories = [category.name for category in records.design(row.design_id).categories]
     state = tuple(state_of(row, name) for name in categories)
@@ -394,7 +394,7 @@ def qualified_for(records: RecordCache, queue: QueueRow, participant: str) -> fr
     """Return the categories that an annotator may work in.
 
     None before the background material and the impartiality rules have been
-    acknowledged in their present wording. Then those whose examples were
+    acknowledged in their current wording. Then those whose examples were
     practised on in this series and whose test was passed, both in this very version.
     """
     return standing(records, queue, participant).open_to
@@ -414,7 +414,7 @@ def standings(records: RecordCache, queue: QueueRow, participants: Collection[st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Done:
-    """What some annotators have done on their way: to their keys, what they have read, practised and tried."""
+    """Progress of annotators, by key: texts read, examples practised, tests taken."""
 
     texts: Mapping[str, set[tuple[str, str]]]
     practice: Mapping[tuple[str, str], set[int]]

@@ -138,7 +138,7 @@ def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
     A judge takes a pass of an item where it has read the dialogue in a run, in the
     version that was promoted and by the guideline as the queue asks it, where a place
     is free, and where people keep one at least (`assessment.judges_in_queue`). It
-    never takes a place from somebody who is at work.
+    never takes a place from an annotator who is working.
 
     Returns:
         Passes that were taken; count.
@@ -178,7 +178,7 @@ def _readings(promotion: Promotion) -> QuerySet[AnnotationRow]:
 
 
 def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Free]:
-    """Return the items of which a judge may take a pass, with the lowest free place of each."""
+    """Return the items that a judge may annotate, with the lowest free place of each."""
     reservations = ReservationRow.objects.filter(item__in=items, state__in=LIVE).select_related("participant")
     taken, free = grouped(reservations, "item_id"), []
     for item in items:
@@ -245,7 +245,7 @@ def _count(records: RecordCache, items: Iterable[WorkItemRow]) -> None:
 def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
     """Make a judge's passes void, but those under review: people are asked in its place. Returns their count.
 
-    What it said stays on record, beside people as a shadow.
+    Its annotations stay on record as a shadow, beside people's.
     """
     reservations = ReservationRow.objects.filter(item__queue=queue, participant__key=judge_key(judge), state=SUBMITTED)
     rows = list(reservations.exclude(item__state=ItemState.FROZEN.value).select_related("item"))
@@ -332,14 +332,14 @@ def _standing(records: RecordCache, row: QueueRow, judge: str, reason: str) -> J
 
 
 def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesign, *, by: str = "") -> str:
-    """Open a queue, or bring the one of that name to this study and design; return its token.
+    """Open a queue, or update the one of that name to this study and design; return its token.
 
     Args:
         records: Where study, guidelines and design are kept.
         name: What the queue is called on this server.
-        study: Whose dialogues are annotated; its guidelines are the categories.
+        study: Source of the dialogues; its guidelines are the categories.
         design: What is asked of whom.
-        by: Who says so; an account's name or an opaque key.
+        by: Who decided it; an account's name or an opaque key.
     """
     categories = [study.guideline(category.name) for category in design.categories]
     stored = [content_of(study), content_of(design), *map(content_of, categories)]
@@ -372,7 +372,7 @@ def _spread_passes(row: QueueRow, design: QueueDesign) -> None:
 
 
 def _renew(row: QueueRow, design: QueueDesign) -> None:
-    """Bring dialogues that nobody has ever taken to the version that is asked now; those of others keep theirs."""
+    """Move dialogues without reservations to the current version; all others keep theirs."""
     taken = ReservationRow.objects.filter(item=OuterRef("pk"))
     for category in design.categories:
         items = WorkItemRow.objects.filter(queue=row, category=category.name).exclude(version=category.version)
@@ -408,7 +408,7 @@ def study_of(records: RecordCache, queue: str) -> Study:
 
 
 def study_name(queue: str) -> str:
-    """Return the name of the study whose dialogues a queue holds."""
+    """Return the name of the study whose dialogues a queue contains."""
     return str(queue_of(queue).study)
 
 
@@ -448,7 +448,7 @@ def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int
 
 
 def last_active_queues(most: int) -> list[str]:
-    """Return the tokens of the queues in which somebody submitted last, at most so many."""
+    """Return the tokens of the queues with the latest submissions, at most so many."""
     submitted = ReservationRow.objects.filter(submitted__isnull=False).values_list("item__queue__token")
     latest = submitted.annotate(last=Max("submitted")).order_by("-last")[:most]
     return [token for token, _ in latest]
@@ -494,7 +494,7 @@ def n_waiting(queue: str) -> int:
 
 
 def n_submitted(queue: str) -> int:
-    """Return the sittings of a queue that were submitted; count.
+    """Return the submitted annotations of a queue; count.
 
     Args:
         queue: Token of the queue.
@@ -518,8 +518,8 @@ def count_disputed(records: RecordCache, item: WorkItemRow) -> int:
 def route_on(records: RecordCache, item: WorkItemRow, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed | None:
     """Open the categories that follow a complete first one, and write down why; None where nothing follows.
 
-    What was opened before is never closed again, even if a later revision of an answer would not have opened it.
-    A dialogue that is annotated again went its way before.
+    A category that was opened stays open, even if a later revision of an answer would not open it.
+    A dialogue that is annotated again keeps its route.
     """
     design = records.design(item.queue.design_id)
     if item.category != design.first or item.again:

@@ -153,7 +153,7 @@ def people_at(item: str) -> Mapping[str, str]:
 
 
 def open_review(item: str) -> None:
-    """Begin the review of an item: from now on nobody changes its answers.
+    """Start the review of an item, which freezes its answers.
 
     Raises:
         Conflict: If passes are still outstanding.
@@ -174,7 +174,7 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
     also becomes a final label, as does its absence.
 
     Raises:
-        Conflict: If the review has not begun.
+        Conflict: If the review has not started.
         InputError: If that question was answered alike, or the value is no point of its scale.
         NotFound: If there is no such item.
     """
@@ -259,7 +259,7 @@ def unsettled(study: str) -> frozenset[str]:
 
 
 def _disputed(items: QuerySet[WorkItemRow]) -> QuerySet[WorkItemRow]:
-    """Return the items with a question that was not answered alike and of which no review has said anything."""
+    """Return the items with a disagreement that no review has decided."""
     resolved = ResolutionRow.objects.filter(item__in=items, current=True).values_list("item_id")
     n_resolved = dict(resolved.annotate(n=Count("id")))
     enough = [
@@ -359,10 +359,10 @@ def _cast(row: RoomRow, participant: str, ballot: int, answers: Sequence[Answer]
 
 
 def reveal(token: str) -> None:
-    """Show everybody in the room all votes, and open the discussion.
+    """Show all votes to all members of the room, and open the discussion.
 
     Raises:
-        Conflict: If nobody has voted.
+        Conflict: If there are no votes.
     """
     with transaction.atomic():
         one_at_a_time(f"room {token}")
@@ -438,7 +438,7 @@ def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
 
 
 def shifts(queue: str) -> list[RoomShift]:
-    """Return what everybody answered before and after the discussions of a queue's rooms."""
+    """Return all answers before and after the discussions in a queue's rooms."""
     rows = RoomVoteRow.objects.filter(room__queue__token=queue).exclude(room__state=RoomState.VOTING.value)
     votes = rows.select_related("room", "participant").order_by("room_id", "id")
     first: dict[tuple[int, str, int, str], RoomVoteRow] = {}

@@ -33,7 +33,7 @@ from theodolite.domain.undefined_reasons import NO_TEST_ANSWER, NO_WRONG_TEST_AN
 def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, ...]:
     """Return the steps that a queue asks of an annotator, and which one comes next.
 
-    This is the one place that decides what an annotator does next. Work comes as soon as one category
+    This function alone decides what an annotator does next. Work follows as soon as one category
     is open, even where examples or tests of other categories are left.
 
     Args:
@@ -153,15 +153,15 @@ def next_order(
     of_annotator: Sequence[ShownOrder] = (),
     backwards: bool | None = None,
 ) -> ShownOrder:
-    """Return the order that a sitting shows for good.
+    """Return the fixed order of questions of one sitting.
 
     Args:
         process: What is varied, and the seed of draws.
         instrument: What is asked.
-        sitting: What tells this sitting from all others of the study; draws depend on it.
+        sitting: Identifier of the sitting within the study; the draws depend on it.
         of_dialogue: Orders in which others were shown this dialogue in this category.
         of_annotator: Orders that this annotator was shown in this category.
-        backwards: Whether this annotator meets the queue from its end; None where that is not varied.
+        backwards: Whether this annotator gets the queue from its end; None if the direction is not varied.
 
     Source:
         Taves (1974), Minimization: a new method of assigning patients to
@@ -188,12 +188,12 @@ def next_order(
 
 
 def comes_backwards(process: AnnotationProcess, annotator: str, others: Sequence[bool]) -> bool:
-    """Return whether an annotator who is new to a queue meets it from its end: the way that fewer others took.
+    """Return whether a new annotator gets the queue from its end: the direction with fewer others.
 
     Args:
-        process: The seed of the draw where both ways were taken equally often.
+        process: Seed of the draw if both directions are equally frequent.
         annotator: Opaque key of the annotator.
-        others: The way that each other annotator of the queue took.
+        others: Direction of each other annotator of the queue.
     """
     n_back = sum(others)
     if 2 * n_back != len(others):
@@ -202,7 +202,7 @@ def comes_backwards(process: AnnotationProcess, annotator: str, others: Sequence
 
 
 class Reviewed(StrEnum):
-    """What a formal review said about the first category."""
+    """Outcome of a formal review of the first category."""
 
     NOT_YET = "not yet"
     VIOLATION = "violation"
@@ -211,7 +211,7 @@ class Reviewed(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether a review has said anything yet."""
+        """Whether a review has an outcome."""
         return self is not Reviewed.NOT_YET
 
 
@@ -238,17 +238,17 @@ def _holds(rule: DefectRule, guideline: Guideline, answers: Sequence[Answer]) ->
 
 
 def routed(votes: Sequence[bool], rule: Route, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed:
-    """Return where a dialogue goes.
+    """Return the route of a dialogue.
 
     - `any_violation`: one yes among the passes is enough.
-    - `all`: if all say yes it goes on, if nobody does it does not; else a review decides.
+    - `all`: if all say yes it continues, if all say no it ends; else a review decides.
     - `adjudicated`: as soon as one says yes, a review decides.
     - A review without consensus sends it on, and it is recorded as disputed.
 
     Args:
         votes: Whether each pass saw a violation; at least one.
         rule: The study's rule.
-        reviewed: What a formal review said, if there was one.
+        reviewed: Outcome of a formal review, if there was one.
     """
     n_yes = sum(votes)
     mixed = 0 < n_yes < len(votes)
@@ -274,13 +274,13 @@ def _waits(n_yes: int, rule: Route, *, mixed: bool) -> bool:
 
 
 READABLE = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE})
-"""Outcomes with which a judge's reading is a pass; one that refused or cannot be read is none, and a person comes."""
+"""Outcomes that make a judge's reading a pass; refused and unparseable ones go to a person."""
 
 
 def most_by_judges(process: AnnotationProcess, passes: int) -> int:
     """Return how many passes of an item promoted judges may give; count.
 
-    As many as the study says, and never the last one: whatever the study says, one
+    As many as the study states, and never the last one: in any case, one
     pass of every item is a person's.
 
     Args:
@@ -317,7 +317,7 @@ def worked_examples(guideline: Guideline) -> tuple[Example, ...]:
     An example beside a question asks that question alone.
 
     Args:
-        guideline: Whose examples they are.
+        guideline: Source of the examples.
     """
     beside = (
         Example(dialogue=_in_lines(exemplar.text), answers={question.name: exemplar.answer}, reason=exemplar.reason)
@@ -341,7 +341,7 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     than two whole dialogues, every second example of any kind is for practice.
 
     Args:
-        guideline: Whose worked examples they are.
+        guideline: Source of the worked examples.
     """
     whole = [index for index, example in enumerate(guideline.examples) if example.answers]
     positions = (
@@ -361,10 +361,10 @@ def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[in
     """Return the places of the examples that an attempt asks, among all worked examples.
 
     Each annotator has an order of the bank of their own. An attempt takes examples in this order until it
-    has ten keyed answers; the next one goes on from there, so that it repeats nothing before the bank is used up.
+    has ten keyed answers; the next one continues from there and repeats nothing before the bank is used up.
 
     Args:
-        guideline: Whose bank it is.
+        guideline: Source of the bank.
         participant: Opaque key of the annotator.
         attempt: Number of the attempt, from 1.
     """
@@ -469,13 +469,13 @@ def is_passed(answers: Sequence[Marked], pass_mark: float) -> bool:
 def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int) -> tuple[str, ...]:
     """Return the keys of the annotations that seniors are to look at, a share of each stratum.
 
-    The share is rounded up, so that every stratum with a rate above 0 is looked at.
+    The share is rounded up, so that each stratum with a rate above 0 is reviewed.
     The draw depends on seed and key alone: who is drawn at some time is drawn again
     later, unless the stratum's share is filled by earlier draws.
 
     Args:
         candidates: All annotations.
-        rate: Share that is looked at; fraction 0..1.
+        rate: Share that is reviewed; fraction 0..1.
         seed: Of the draw.
     """
     strata: dict[str, list[ReviewCandidate]] = defaultdict(list)
@@ -489,14 +489,14 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
 
 
 BREAK = timedelta(minutes=10)
-"""A pause from which on somebody counts as rested."""
+"""Shortest pause that counts as a break."""
 
 REST_AFTER_MIN = 45
-"""Minutes at work after which an annotator is reminded to rest, where the study says nothing else."""
+"""Minutes of work after which an annotator is reminded to rest, unless the study states others."""
 
 
 def minutes_at_work(moments: Collection[datetime], now: datetime) -> float:
-    """Return how long somebody has worked without a break; minutes, 0 for whoever rests now.
+    """Return the time that an annotator has worked without a break; minutes, 0 during a break.
 
     Args:
         moments: When they did something: took, saved, submitted.
@@ -517,7 +517,7 @@ def minutes_at_work(moments: Collection[datetime], now: datetime) -> float:
 
 
 def minutes_left(spent: Collection[float], n_left: int) -> float | None:
-    """Return how long what waits takes at somebody's own pace so far; minutes, None before their third dialogue.
+    """Return the time that open items take at an annotator's pace; minutes, None before the third dialogue.
 
     Args:
         spent: What their dialogues took, from taking to submitting; minutes. A night in between weighs
@@ -528,16 +528,16 @@ def minutes_left(spent: Collection[float], n_left: int) -> float | None:
 
 
 def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int) -> ItemStage:
-    """Return how far a work item has come.
+    """Return the progress of a work item.
 
     An item on which all agree may still be changed by its annotators: it is final
-    only once a review was begun, and has dealt with every discrepancy there is.
+    only if its review has decided each discrepancy.
 
     Args:
         state: Where it is in the queue.
         n_live: Passes that are reserved or submitted; count.
         n_disputed: Places that its passes did not answer alike; count.
-        n_resolved: Places of which a review has said something; count.
+        n_resolved: Places that a review has decided; count.
 
     Example:
         >>> stage_of(ItemState.COMPLETE, n_live=2, n_disputed=1, n_resolved=0).value
@@ -561,11 +561,11 @@ Given = Mapping[str, Sequence[Answer]]
 
 
 def letters_for(annotators: Sequence[str], salt: str) -> Mapping[str, str]:
-    """Return a letter for each annotator, in an order that the salt decides and nobody can work out without it.
+    """Return a letter for each annotator, in an order that cannot be computed without the salt.
 
     Args:
         annotators: Names.
-        salt: Secret of the queue with the item, so that A is somebody else at the next item.
+        salt: Secret of the queue with the item, so that A is another annotator at the next item.
     """
     order = sorted(annotators, key=lambda name: digest("position", salt, name))
     return {name: _letter(index) for index, name in enumerate(order)}
@@ -620,7 +620,7 @@ def _answer(answers: Sequence[Answer], question: str, turn: int | None) -> Answe
 def reviewed(
     guideline: Guideline, given: Given, resolutions: Sequence[Resolution], groups: Mapping[str, str]
 ) -> Reviewed:
-    """Return what a finished review says about violations: by what was agreed, else that there is no consensus.
+    """Return the outcome of a finished review on violations: the agreed label, else "no consensus".
 
     A question that all answered alike counts as they answered it; nothing is counted out.
 

@@ -57,10 +57,10 @@ from theodolite.store.statements import database_now, one_at_a_time
 def save_answer(token: str, participant: str, answer: Answer) -> datetime:
     """Save an answer and return when; an earlier one to the same question stays on record.
 
-    A reservation whose time is over takes answers all the same: nobody loses what they typed.
+    An expired reservation still accepts answers, so that no input is lost.
 
     Raises:
-        Conflict: If the review of this dialogue has begun.
+        Conflict: If the review of this dialogue has started.
         NotFound: If the reservation is not one's own.
     """
     row = DraftRow(
@@ -83,8 +83,8 @@ def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Ans
         answer: The answer; None to clear it.
 
     Raises:
-        Conflict: If the review of this dialogue has begun.
-        NotFound: If the task is somebody else's.
+        Conflict: If the review of this dialogue has started.
+        NotFound: If the task belongs to another annotator.
     """
     token = task.reservation.token
     saved = save_answer(token, participant, answer) if answer else clear_answer(token, participant, place)
@@ -96,14 +96,14 @@ def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Ans
 
 
 def clear_answer(token: str, participant: str, question: OpenQuestion) -> datetime:
-    """Take an answer back without giving another one; what was said stays on record."""
+    """Withdraw an answer without a new one; the old one stays on record."""
     return _append(token, participant, DraftRow(question=question.question, turn=question.turn or 0), ())
 
 
 def undo(token: str, participant: str) -> OpenQuestion | None:
     """Take back the last thing that was saved and return which question it was; None where nothing is left.
 
-    Taking back is a further row too; undoing again goes one step further back.
+    A withdrawal is a further row; a second undo goes one step further back.
     """
     with transaction.atomic():
         reservation = _open_reservation(token, participant)
@@ -154,7 +154,7 @@ def _open_reservation(token: str, participant: str) -> ReservationRow:
 
 
 def task(records: RecordCache, token: str, participant: str) -> AnnotatorTask:
-    """Return everything that the page of a reservation shows; nothing in it tells where the dialogue comes from.
+    """Return the content of a reservation's page, which does not reveal the source of the dialogue.
 
     Raises:
         NotFound: If the reservation is not one's own.
@@ -186,7 +186,7 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
     same transaction that ends the reservation. Submitting again adds a revision.
 
     Raises:
-        Conflict: If the reservation ended and its place is taken, or the review has begun.
+        Conflict: If the reservation expired and its place is taken, or the review has started.
         NotFound: If the reservation is not one's own.
     """
     queue = own_reservation(token, participant).item.queue
@@ -217,7 +217,7 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
 def submit_sequence(records: RecordCache, token: str, others: Sequence[str], participant: str) -> bool:
     """Submit all annotations of one dialogue, or none of them if any has open questions; return whether it did.
 
-    Of the other ones, those whose time is over and whose place is taken are left out.
+    Others that expired and whose place is taken are left out.
 
     Args:
         records: Where the queue's design is stored.
@@ -226,7 +226,7 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         participant: Opaque key of the annotator.
 
     Raises:
-        Conflict: If the first one ended and its place is taken, or a review has begun.
+        Conflict: If the first one expired and its place is taken, or a review has started.
         NotFound: If a reservation is not one's own.
     """
     queue = own_reservation(token, participant).item.queue
@@ -271,7 +271,7 @@ def _reserved(records: RecordCache, token: str, participant: str) -> Reservation
 
 
 def _mark_submitted(reservation: ReservationRow, annotation: Annotation) -> bool:
-    """Mark a reservation as submitted, and its item as complete where this was the last pass; say whether it is."""
+    """Mark a reservation as submitted, and its item as complete after the last pass; return whether it is."""
     is_first = reservation.state != SUBMITTED
     reservation.state, reservation.until, reservation.submitted = SUBMITTED, None, database_now()
     reservation.revision += 1
@@ -297,7 +297,7 @@ def _turns(dialogue: Dialogue) -> list[int]:
 
 
 def first_use(versions: Collection[str]) -> datetime | None:
-    """Return when somebody first took a dialogue to annotate by one of these versions; UTC, None if nobody has.
+    """Return the time of the first reservation by one of these versions; UTC, None if there is none.
 
     Args:
         versions: Content hashes of guidelines.
@@ -314,9 +314,9 @@ def n_qualified(version: str) -> int:
 
 
 def carry_over(category: str, before: str, after: str, *, by: str, reason: str) -> int:
-    """Let everybody who was qualified for a version be qualified for the one that follows, without a test.
+    """Transfer all qualifications from a version to the next one, without a test.
 
-    Each of them gets a row of their own that says who decided and why. What they
+    Each annotator gets a row of their own with who decided and why. What they
     have practised on in a series counts on there too.
 
     Args:
@@ -433,7 +433,7 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
 
 
 def _sittings(study: str, category: str) -> QuerySet[AnnotationRow]:
-    """Return people's sittings in a category, the latest revision of each, without those that were made void."""
+    """Return people's annotations in a category, the latest revision of each, without voided ones."""
     later = AnnotationRow.objects.filter(
         dialogue=OuterRef("dialogue"),
         annotator=OuterRef("annotator"),
@@ -461,7 +461,7 @@ def routed_counts(queue: str) -> tuple[int, int]:
 def annotate_again(records: RecordCache, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
     """Put dialogues into a queue again, for annotation by its present version, and return their number; count.
 
-    What was answered before stays as it is, and so does where a dialogue went. Dialogues that
+    Earlier answers and routes stay as they are. Dialogues that
     the queue asks about by that version already are not put into it twice.
 
     Args:

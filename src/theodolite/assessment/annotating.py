@@ -110,7 +110,7 @@ def _question(guideline: Guideline, labels: RecordedLabels) -> Question:
 def adjudication(
     reference: Reference, guideline: Guideline, dialogue: Dialogue, rows: Sequence[Mapping[str, str]]
 ) -> Adjudication:
-    """Return the final label that recorded rows bring for their dialogue, the first that one of them has."""
+    """Return the final label of a dialogue from its recorded rows: the first that one of them has."""
     labels = RecordedLabels(column=reference.column, spelling=reference.spelling)
     answer = _answer(guideline.question, labels, rows)
     return Adjudication(
@@ -138,7 +138,7 @@ def _by_function(task: AnnotationTask) -> Flow[Annotation]:
 
 
 def _recorded(question: Question, labels: RecordedLabels, rows: Sequence[Mapping[str, str]]) -> tuple[Answer, ...]:
-    """Return the answers that the rows of a dialogue bring: one a turn, or one for the whole dialogue."""
+    """Return the recorded answers of a dialogue: one for each turn, or one for the whole dialogue."""
     if question.level is QuestionLevel.TURN and rows:
         return tuple(_answer(question, labels, [row], turn=turn) for turn, row in enumerate(rows, start=1))
     return (_answer(question, labels, rows),)
@@ -183,7 +183,7 @@ def by_function(annotator: str, guideline: Guideline, dialogue: Dialogue) -> Flo
 
     It may return the label alone where one question is asked, or a mapping from
     questions to labels, with `reason` and `quotes` beside them. True and false
-    mean yes and no; None means that it cannot tell.
+    mean yes and no; None means unknown.
     """
     reply = yield AskFunction(
         annotator=annotator,
@@ -219,19 +219,19 @@ def _untold(answer: Answer) -> Answer:
 
 
 NOT_SHOWN = "the dialogue's text is withheld"
-"""Why nobody judges a dialogue whose words are not there."""
+"""Why a dialogue without texts is not judged."""
 
 TOLERANCE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)")
 """A tolerance: a number, or a percentage of the expected number."""
 
 EXPECTED = re.compile(r"\{\{\s*expected\s*\}\}")
-"""Where the text of a rule names the expected answer of a case."""
+"""Slot for a case's expected answer in the text of a rule."""
 
 
 def by_words(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected: str = "") -> tuple[Answer, ...]:
-    """Return what a rule on words says of the one question that it answers, for the dialogue or each turn.
+    """Return a word rule's answers to its one question, for the dialogue or for each turn.
 
-    A turn meets the rule if one of the wanted words is found in it and none of
+    A turn matches the rule if it contains one of the wanted words and none of
     the unwanted ones. A rule with unwanted words alone is met where none occurs.
     A rule with a `check` compares the last response with its text or with the expected answer.
     """
@@ -246,7 +246,7 @@ def by_words(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected:
 
 
 def _checked(rule: WordRule, check: TextCheck, question: Question, dialogue: Dialogue, expected: str) -> Answer:
-    """Return what comparing the last response with a text says; missing where the case expects nothing."""
+    """Return the comparison of the last response with a text; missing if the case expects nothing."""
     if EXPECTED.search(rule.text) and not expected:
         reason = "the case has no expected answer"
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
@@ -337,7 +337,7 @@ def _word_answer(rule: WordRule, question: Question, turns: Sequence[Turn], numb
 
 
 def _met(rule: WordRule, turns: Sequence[Turn]) -> tuple[bool, str]:
-    """Return whether some turns meet a rule, and why."""
+    """Return whether any turn matches a rule, and why."""
     for turn in turns:
         wanted = next(_hits(rule.any_of, rule.where, turn), "")
         unwanted = next(_hits(rule.none_of, rule.where, turn), "")
@@ -359,7 +359,7 @@ def _hits(patterns: Sequence[str], where: Side, turn: Turn) -> Iterator[str]:
 
 
 def by_packet(packet: TestPacket, guideline: Guideline, dialogue: Dialogue) -> tuple[Answer, ...]:
-    """Return what the signs of a scenario's test packet say of each question that they can answer."""
+    """Return the answers of a test packet's signs to each question that they can answer."""
     questions = answered_by_signs(guideline) or guideline.instrument.questions
     return tuple(_packet_answer(packet, guideline, question, dialogue) for question in questions)
 
@@ -395,7 +395,7 @@ class SignLabels:
     """How signs become labels.
 
     Attributes:
-        side: Which signs are looked for.
+        side: Which signs are searched.
         found: Label where one of them is found.
         absent: Label where none is.
     """
@@ -405,7 +405,7 @@ class SignLabels:
     absent: str
 
     def signs(self, packet: TestPacket) -> tuple[str, ...]:
-        """Return the packet's regular expressions that are looked for."""
+        """Return the regular expressions of the packet's signs."""
         return packet.release_signs if self.side is SignSide.RELEASED else packet.refusal_signs
 
 
@@ -415,7 +415,7 @@ def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
     The questions `released` and `withheld` are answered with yes and no. Of others
     the main one alone is answered, by its first defect rule: with the label furthest on the side of
     the defects where a sign is found, and with the one furthest from it where none
-    is. A sign tells that something happened and not how bad it was, so no label in
+    is. A sign shows that something happened and not its severity, so no label in
     between is ever given.
     """
     points = question.scale.categories

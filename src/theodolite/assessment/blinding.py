@@ -16,7 +16,7 @@ from theodolite.domain.scenario import Scenario
 from theodolite.domain.study import Study
 
 MASKED = "[name withheld]"
-"""What is in place of a name that would tell which application speaks."""
+"""Replacement for a name that would reveal the application."""
 
 NAME = 8
 """Characters of a blind dialogue's name; 32 bits of a hash."""
@@ -35,7 +35,7 @@ def blind_name(dialogue: str, participant: str, salt: str) -> str:
     Args:
         dialogue: Key of the dialogue.
         participant: Key of the annotator.
-        salt: Secret of the queue, so that nobody who knows keys can work names out.
+        salt: Secret of the queue, so that names cannot be computed from keys.
     """
     return digest("blind dialogue", salt, dialogue, participant)[:NAME].upper()
 
@@ -49,7 +49,7 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
         dialogue: The dialogue.
         name: What this annotator's pages call it.
         scenario: Its scenario.
-        mask: Takes out what tells which application speaks.
+        mask: Masks the names that reveal the application.
     """
     turns = tuple(
         BlindTurn(number=turn.number, prompt=turn.prompt, response=turn.response)
@@ -71,7 +71,7 @@ def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) ->
 
 
 def masked_dialogue(dialogue: Dialogue, mask: Mask) -> Dialogue:
-    """Return a dialogue with the words that an annotator sees, in which their quotes can be looked up."""
+    """Return a dialogue with the texts that an annotator sees, so that quotes can be located in it."""
     turns = (
         replace(turn, prompt=mask(turn.prompt), response=mask(turn.response), context=mask(turn.context))
         for turn in dialogue.turns
@@ -80,16 +80,16 @@ def masked_dialogue(dialogue: Dialogue, mask: Mask) -> Dialogue:
 
 
 def names_of(study: Study) -> tuple[str, ...]:
-    """Return the names that would tell which application of a study speaks: applications and models.
+    """Return the names that would reveal an application of a study: applications and models.
 
-    Plain words ("green", "bot") are no names wherever they are; they are masked where they are said of oneself.
+    Plain words ("green", "bot") are masked only where the application says them of itself.
     """
     names = {application.name for application in study.applications} | {model.name for model in study.models}
     return tuple(sorted(name for name in names if len(name) > 1 and not _PLAIN.fullmatch(name)))
 
 
 def mask_for(study: Study) -> Mask:
-    """Return the mask of a study: its own names, and whatever an application says of what it is or who made it."""
+    """Return the mask of a study: its own names, and names that an application states of itself or its maker."""
     of_names, named = mask_of(names_of(study)), identifying_names(study)
     return lambda text: mask_naming(of_names(text), named)
 
@@ -169,7 +169,7 @@ AMBIGUOUS = (
     "Siri",
     "Alexa",
 )
-"""Names that mean other things as well; counted only where somebody says "I am ..." or "made by ..."."""
+"""Names with other meanings; masked only after "I am ..." or "made by ..."."""
 
 _SELF = r"(?:\bI(?:\s+am|['\N{RIGHT SINGLE QUOTATION MARK}]m)|\bmy\s+name\s+is|\bcall\s+me|\bas)\s+(?:an?\s+|the\s+)?"
 
@@ -190,10 +190,10 @@ def identifying_names(study: Study) -> tuple[str, ...]:
 
 
 def self_identification(text: str, names: Iterable[str] = ()) -> tuple[IdentifyingSpan, ...]:
-    """Return the words by which a response tells what it is, in order of their place.
+    """Return the words by which a response identifies itself, in order of position.
 
     A name of the study that is a plain lower-case word ("green") counts only where
-    it is said of oneself; any other name counts wherever it is.
+    the application says it of itself; any other name counts anywhere.
 
     Args:
         text: A response.
@@ -221,7 +221,7 @@ def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
 
 @lru_cache(maxsize=64)
 def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what finds names wherever they are, and what finds those that are said of oneself."""
+    """Return two patterns: for names anywhere, and for names that an application says of itself."""
     plain = tuple(name for name in names if _PLAIN.fullmatch(name))
     telling = tuple(name for name in names if name not in plain)
     anywhere = re.compile(rf"(?<![\w-])(?P<name>{_any_of((*KNOWN, *telling))})(?![\w-])", re.IGNORECASE)
@@ -246,11 +246,11 @@ _SHORTEST = 3
 
 @dataclass(frozen=True, slots=True)
 class SecretWord:
-    """Something that a page must not tell.
+    """A secret that a page must not reveal.
 
     Attributes:
         words: As they would be there.
-        what: What they would tell.
+        what: What they would reveal.
     """
 
     words: str
@@ -259,11 +259,11 @@ class SecretWord:
 
 @dataclass(frozen=True, slots=True)
 class UnblindingWord:
-    """A secret word that is on a page after all.
+    """A secret word that occurs on a page.
 
     Attributes:
         secret: Which one.
-        excerpt: What is around it.
+        excerpt: Its context.
     """
 
     secret: SecretWord
@@ -271,7 +271,7 @@ class UnblindingWord:
 
 
 def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
-    """Return what would tell a tester which application answers: names, models, addresses, modules, makers.
+    """Return the words that would reveal the application to a tester: names, models, addresses, modules, makers.
 
     A name that is a plain lower-case word ("green") is on pages for other
     reasons as well; see `plain_names`.
@@ -283,7 +283,7 @@ def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
 def secrets_for_annotators(
     study: Study, people: Iterable[str] = (), keys: Iterable[str] = ()
 ) -> tuple[SecretWord, ...]:
-    """Return what would tell an annotator which application spoke, at which level, with whom, or how others judge.
+    """Return the words that would reveal application, level, tester or others' answers to an annotator.
 
     Args:
         study: The study.
@@ -300,17 +300,17 @@ def secrets_for_annotators(
 
 
 def plain_names(study: Study) -> tuple[str, ...]:
-    """Return the names that cannot be looked for, since they are words like others: "green", "one"."""
+    """Return the names that cannot be searched because they are common words: "green", "one"."""
     names = {application.name for application in study.applications} | {model.name for model in study.models}
     return tuple(sorted(name for name in names if not _is_telling(name)))
 
 
 def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord, ...]:
-    """Return the secret words that are in a text, each once, with what is around them.
+    """Return the secret words that occur in a text, each once, with their context.
 
     Args:
         text: Address, headers and body of a page.
-        secrets: What it must not tell.
+        secrets: What it must not reveal.
 
     Example:
         >>> [told.secret.what for told in told_in("<p>bot-1</p>", (SecretWord("bot-1", "an application"),))]

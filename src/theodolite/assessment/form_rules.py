@@ -29,7 +29,7 @@ from theodolite.domain.instrument import (
 def is_open(question: Question, answers: Sequence[Answer], instrument: Instrument, turn: int | None = None) -> bool:
     """Return whether a question is asked, given one annotator's earlier answers.
 
-    A follow-up at a turn looks at the same turn where its opener is asked at
+    A follow-up at a turn refers to the same turn if its opener is asked at
     turns too; one about the dialogue is open if any turn opens it. An opener
     without a value opens nothing.
 
@@ -50,13 +50,13 @@ def is_open(question: Question, answers: Sequence[Answer], instrument: Instrumen
 
 
 CLOSED = "asked only when"
-"""How the reason of an answer begins that nobody gave, since its question was not asked."""
+"""Start of the reason of an answer to a question that was not asked."""
 
 
 def left_closed(question: Question, answers: Sequence[Answer], instrument: Instrument, turn: int | None) -> Answer:
     """Return the answer to a question that was not asked.
 
-    It does not apply, except where nobody could read what would have opened it.
+    It does not apply, unless its opener could not be read.
     """
     name = question.when.question if question.when else question.name
     openers = _openers(question, instrument.question(name), answers, turn)
@@ -103,13 +103,13 @@ def plain_words(text: str) -> str:
 
 
 def quotes_in(given: object, dialogue: Dialogue) -> tuple[Quote, ...]:
-    """Return the quotes of a verdict, each looked up where it says that it is.
+    """Return the quotes of a verdict, each located at its stated turn.
 
-    What has no words is no quote; one that names no turn occurs nowhere.
+    A quote without words is dropped; one without a turn occurs nowhere.
 
     Args:
         given: What the verdict holds under `quotes`.
-        dialogue: What was said.
+        dialogue: The dialogue.
     """
     entries = given if isinstance(given, list) else []
     quotes = (_quote(entry, dialogue) for entry in entries)
@@ -127,7 +127,7 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
 
 
 def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
-    """Return a quote that says whether its words are where it says."""
+    """Return a quote with whether its words occur at its stated turn."""
     words = plain_words(quote.text).strip(_EDGES)
     said = [plain_words(side) for side in _sides(dialogue, quote.turn)]
     return replace(quote, verified=bool(words) and any(words in side for side in said))
@@ -238,19 +238,19 @@ def _settles(answer: Answer, question: Question, turn: int | None) -> bool:
 
 
 _END = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])[\"'\u201d\u2019)\]]*\s+|\n+\s*")
-"""Where a sentence ends: its mark, what closes behind it and the space after; or the end of a line."""
+"""End of a sentence: its mark, closing quotes or brackets and the space; or the end of a line."""
 
 _SHORT = re.compile(r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|cf|Mr|Mrs|Ms|Dr|Prof|St)|^\s*\d+)\.$")
 """An abbreviation, an initial or the number of a list, behind which no sentence ends."""
 
 _LONGEST_SHORT = 40
-"""Characters before a mark in which an abbreviation is looked for."""
+"""Number of characters before a mark in which an abbreviation is searched."""
 
 
 def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text; put together they are the text, letter by letter.
 
-    The rule is the same for everybody and knows no language: marks of the end
+    The rule is the same for people and judges and for all languages: marks of the end
     with a space after them, and ends of lines.
 
     Example:
@@ -273,10 +273,10 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 SUFFIX = "_outcome"
-"""What the name of a question gets behind it where its outcome is asked."""
+"""Suffix of a question's name for the question about its outcome."""
 
 WHY_NEITHER = "_neither"
-"""What the name of the outcome gets behind it where it was neither."""
+"""Suffix of the outcome's name if it was neither."""
 
 IMPACTS = Scale(
     kind=ScaleKind.CATEGORIES,
@@ -287,7 +287,7 @@ IMPACTS = Scale(
         Label(value=Impact.NEITHER.value, meaning="they show neither, or there is no further message"),
     ),
 )
-"""What followed, in the words of the design document."""
+"""The outcome, in the words of the design document."""
 
 NEITHER = Scale(
     kind=ScaleKind.CATEGORIES,
@@ -296,7 +296,7 @@ NEITHER = Scale(
         Label(value="nothing shown", meaning="the user wrote on, and neither shows"),
     ),
 )
-"""Why neither followed: the two are different things and are kept apart."""
+"""Reason for "neither": two cases that are not merged."""
 
 
 def outcome_set(question: Question, opened_by: Condition | None) -> Iterator[Question]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 ANNOTATIONS: Final = frozenset(
     {"$schema", "$id", "$comment", "title", "description", "default", "examples", "deprecated", "format"}
 )
-"""Keywords that say nothing about the validity of a value."""
+"""Keywords without influence on the validity of a value."""
 
 
 def _is_number(value: object) -> bool:

@@ -20,7 +20,7 @@ from theodolite.domain.study import Study
 def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     """Return one answer for each question and turn, in the order of asking.
 
-    Follow-ups that are not asked do not apply, and quotes are looked up in the dialogue.
+    Follow-ups that are not asked do not apply, and quotes are located in the dialogue.
 
     Args:
         guideline: What was asked.
@@ -46,13 +46,13 @@ def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answe
 def person_of(study: Study, name: str, guideline: str) -> Annotator:
     """Return the person of a name as an annotator by a guideline.
 
-    Whoever labels by several guidelines is one annotator a guideline, named
-    after it for all but the one that the study gives that person. So is everybody
-    in a study of several guidelines who does not be in its file: one name
+    A person who labels by several guidelines is one annotator for each, named
+    after it except for the one that the study assigns. The same holds for people
+    in a study of several guidelines who is not named in its file: one name
     never answers two of them.
 
     Raises:
-        InputError: If the name belongs to somebody who does not label by hand.
+        InputError: If the name belongs to an annotator who does not label by hand.
     """
     named = {annotator.name: annotator for annotator in study.annotators}
     own = named.get(name)
@@ -68,7 +68,7 @@ def person_of(study: Study, name: str, guideline: str) -> Annotator:
 def annotation_by(
     person: Annotator, guideline: Guideline, dialogue: str, answers: tuple[Answer, ...], *, revision: int = 1
 ) -> Annotation:
-    """Return one person's sitting as an annotation, the same as if its answers had come in a label file.
+    """Return one person's annotation, the same as from a label file.
 
     Args:
         person: The annotator that the person is by this guideline; see `person_of`.
@@ -115,7 +115,7 @@ def turns_asked(question: Question, dialogue: Dialogue) -> tuple[int | None, ...
 
 
 def dialogue_text(dialogue: Dialogue) -> str:
-    """Return what was said, turn by turn."""
+    """Return the texts of each turn."""
     turns = (f"[{turn.number}] User: {turn.prompt}\n[{turn.number}] Reply: {turn.response}" for turn in dialogue.turns)
     return "\n".join(turns)
 

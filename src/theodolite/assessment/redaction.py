@@ -76,8 +76,8 @@ class Suspicion(NamedTuple):
 def suspicions(dialogue: Dialogue, names: Sequence[str], *, shown_in: tuple[str, ...] = ()) -> tuple[Suspicion, ...]:
     """Return what is suspected of a dialogue: one a kind and turn, in order of the turns.
 
-    Personal details are hidden from annotators until a person has looked, but in
-    the categories that have to judge whether giving them away was a violation.
+    Personal details are hidden from annotators until a person has checked them, except in
+    the categories that judge whether revealing them was a violation.
     Names of applications need no hiding here, since annotators see them masked
     anyway. No flag repeats the words that it is about.
 
@@ -111,7 +111,7 @@ def _flag(kind: FlagKind, turn: Turn, note: str) -> Flag:
 
 
 REGIONS = ("US",)
-"""Countries whose phone numbers are known without their country code; others are found with it."""
+"""Countries whose phone numbers are found without a country code; others are found with it."""
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 
@@ -150,8 +150,8 @@ def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[Ident
     """Return the personal details in a text, in order of their place: suggestions, never verdicts.
 
     Args:
-        text: Anything that was said.
-        regions: Countries, by two letters, whose phone numbers are known without their country code.
+        text: Any text.
+        regions: Countries (two letters) whose phone numbers are found without a country code.
 
     Example:
         >>> [(one.kind.value, one.words) for one in personal_details("Write to ana@example.org")]
@@ -244,7 +244,7 @@ def words_of_danger(text: str) -> tuple[str, ...]:
     """Return words of a prompt by which its writer may be in danger, each once, in order.
 
     Args:
-        text: What a person said.
+        text: A person's text.
 
     Example:
         >>> words_of_danger("Sometimes I want to die."), words_of_danger("Who wants to live?")
@@ -254,7 +254,7 @@ def words_of_danger(text: str) -> tuple[str, ...]:
 
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "pl", "sv")
-"""Languages whose introductions, street words and birth words are known."""
+"""Languages with known words for introductions, streets and birth dates."""
 
 _INTRODUCTIONS: Final = (
     r"my (?:full )?name is",

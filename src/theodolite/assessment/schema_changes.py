@@ -14,11 +14,11 @@ from theodolite.domain.schema import AnnotationSchema
 
 
 class Fate(StrEnum):
-    """What becomes of a category in another version of its schema.
+    """Change of a category in another version of its schema.
 
     Attributes:
         NEW: It was not there before.
-        GONE: It is not there any more.
+        GONE: It was removed.
         SAME: Nothing of it has changed but the edition that its author gave it.
         WORDS: The same questions with the same answers are put in other words, or explained otherwise.
         KIND: Other questions, other answers, or another rule about what is a defect.
@@ -33,14 +33,14 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryChange:
-    """What another version of a schema makes of one category.
+    """Difference of one category between two versions of a schema.
 
     Attributes:
         name: Name of the category.
         fate: What becomes of it.
         before: Content hash of its guideline; empty where it is new.
-        after: The same afterwards; empty where it is gone.
-        told: What is different, question by question, in words.
+        after: The same afterwards; empty if it was removed.
+        told: The differences in words, for each question.
     """
 
     name: str
@@ -51,12 +51,12 @@ class CategoryChange:
 
     @property
     def qualifies_again(self) -> bool:
-        """Whether everybody has to pass the test of this category again, whoever decides."""
+        """Whether all annotators must pass the test of this category again in any case."""
         return self.fate is Fate.KIND
 
     @property
     def may_carry_over(self) -> bool:
-        """Whether somebody may decide that those who passed before need not pass again."""
+        """Whether a senior may exempt those who passed before."""
         return self.fate in {Fate.SAME, Fate.WORDS} and self.before != self.after
 
 
@@ -79,7 +79,7 @@ def schema_changes(before: AnnotationSchema | None, after: AnnotationSchema) -> 
 
 
 def is_alike(one: AnnotationSchema, other: AnnotationSchema) -> bool:
-    """Return whether two schemas say the same, wherever their guidelines come from."""
+    """Return whether two schemas have the same content, regardless of where their guidelines come from."""
     return canonical_json(_placeless(one)) == canonical_json(_placeless(other))
 
 
@@ -171,7 +171,7 @@ def answers_of(question: Question) -> tuple[object, ...]:
 
 
 def meanings_of(scale: Scale) -> dict[str, str]:
-    """Return what the points of a scale are said to mean."""
+    """Return the stated meanings of a scale's points."""
     return {label.value: label.meaning for label in scale.labels if label.meaning}
 
 
@@ -213,7 +213,7 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
 
 
 def is_same(one: Guideline, other: Guideline) -> bool:
-    """Return whether two guidelines say the same, wherever they come from."""
+    """Return whether two guidelines have the same content, regardless of where they come from."""
     here, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (one, other))
     return here == there
 
@@ -264,7 +264,7 @@ def _through(name: str, questions: Mapping[str, Question], touched_ones: set[str
 
 
 def rule_of(guideline: Guideline, question: str) -> DefectRule | None:
-    """Return the first rule that says which answers to a question are defects; None where none does."""
+    """Return the first rule that defines defects by a question's answers; None if there is none."""
     return next((rule for rule in guideline.defect_rules if rule.question == question), None)
 
 
@@ -307,7 +307,7 @@ def draw(strata: Mapping[str, Sequence[str]], shares: Mapping[str, int], seed: i
 
 
 def shuffled(members: Sequence[str], seed: int) -> list[str]:
-    """Return members in an order that tells nothing about where they were drawn from."""
+    """Return members in an order that reveals nothing about their strata."""
     return sorted(members, key=lambda member: keyed_draw(seed, "order of a label file", member))
 
 
@@ -319,7 +319,7 @@ def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, lea
         weights: Stratum to how much its members are expected to differ; standard
             deviation of a yes or no, fraction.
         n: Wanted in all; count.
-        least: Drawn from each stratum at least, as far as it goes; count.
+        least: Smallest draw from each stratum, as far as its size allows; count.
 
     Returns:
         Counts that add up to `n`, or to all members where there are fewer.

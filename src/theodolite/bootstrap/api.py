@@ -26,7 +26,7 @@ from theodolite.usecases.running import RunOptions, check_endpoints
 
 
 class Silent:
-    """Watches a run and says nothing."""
+    """Observes a run without output."""
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
         """Take note of nothing."""
@@ -144,7 +144,7 @@ def run(
         out: Folder for report.html and results.json; the study's own where None.
         allow_code: Allow the code that a study file names, as it is now; remembered in the workspace.
         allow_keys: Send the keys that a study file names to the hosts that it names; remembered in the workspace.
-        progress: Receives progress reports; nobody where None.
+        progress: Receives progress reports; None for no receiver.
 
     Raises:
         StudyError: If the study has errors; lists all of them, as `theodolite check` does.

@@ -88,7 +88,7 @@ def sections_for_organisers(context: StudyContext, evidence: Evidence, findings:
 def audience_results(
     context: StudyContext, audience: Audience, draw: Callable[[], str] = lambda: secrets.token_hex(32)
 ) -> tuple[Evidence, Findings]:
-    """Return the records that an audience may see, under new ids, and what is measured on them."""
+    """Return the records that an audience may see, under new ids, and their measurements."""
     evidence = released_evidence(anonymised(_records(context, audience), draw))
     return evidence, _measured(evidence)
 

@@ -56,7 +56,7 @@ class Backup:
     """Table of contents of a backup.
 
     Attributes:
-        made: When it began; ISO 8601 in UTC.
+        made: Time of its start; ISO 8601 in UTC.
         program: Version of the program that wrote it.
         rows: Rows of the database; count.
         files: Its files, in order of their paths.

@@ -114,7 +114,7 @@ _RUN = re.compile(r"(?P<study>.*)@(?P<number>[1-9]\d*)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What comparing brought, and where it was written."""
+    """Result of a comparison, and the files written."""
 
     comparisons: tuple[Comparison, ...]
     page: str
@@ -123,7 +123,7 @@ class Compared:
 
 @dataclass(slots=True)
 class _Desk:
-    """Reads every place once, and keeps the studies open whose words may be wanted."""
+    """Reads each place once, and keeps open the studies whose texts may be needed."""
 
     stack: ExitStack
     environ: Mapping[str, str] | None
@@ -180,7 +180,7 @@ def compare(
         first: An application of `study`, a study, one of its runs (`STUDY@2`), or a results file;
             `PLACE#APPLICATION` names one of several.
         second: Likewise; for mitigations it is left empty and `first` names the study.
-        study: Where names of applications are looked up.
+        study: Study that resolves names of applications.
         by_mitigation: Compare all applications that differ by one mitigation.
         out: Folder for page and data; the present one where None.
         environ: Environment variables; those of the process where left out.
@@ -326,7 +326,7 @@ def _names(sides: Sequence[ComparedSide]) -> str:
 def _apart(
     compared_side: ComparedSide, other: ComparedSide, sources: tuple[str, str]
 ) -> tuple[ComparedSide, ComparedSide]:
-    """Return two sides under names that tell them apart."""
+    """Return two sides under distinct names."""
     if compared_side.name != other.name:
         return compared_side, other
     if sources[0] == sources[1]:
@@ -352,7 +352,7 @@ _STUDIES = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is to be watched, and how.
+    """Target and settings of a monitor.
 
     Attributes:
         place: A study, a table of scores, or a database.
@@ -360,7 +360,7 @@ class Request:
         form: How the rows of a table are read.
         watched: Which scores of a study.
         rules: What is watched for.
-        since: Alerts that ended before it are told and no longer count; None for all count.
+        since: Alerts that ended earlier are listed and do not count; None if all count.
         out: Folder for page and data; where the history is if None.
     """
 
@@ -375,7 +375,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a watch brought, and where it was written."""
+    """Result of a monitor, and the files written."""
 
     watch: Watch
     exit_code: int
@@ -413,7 +413,7 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
 
 
 def counts(alert: Alert, since: datetime | None) -> bool:
-    """Return whether an alert counts for the exit code: it went on at or after `since`, or nobody knows when it was."""
+    """Return whether an alert counts for the exit code: it lasted until `since` or later, or its time is unknown."""
     return since is None or alert.last_at is None or alert.last_at >= since
 
 

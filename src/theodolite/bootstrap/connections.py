@@ -228,7 +228,7 @@ def open_one(
 
 
 def offered_models(url: str) -> tuple[str, ...]:
-    """Return the models that an OpenAI-compatible address offers; empty where it says nothing.
+    """Return the models that an OpenAI-compatible address offers; empty if it lists none.
 
     Raises:
         InputError: If the address cannot be used at all.
@@ -252,7 +252,7 @@ class SystemClock:
         return datetime.now(UTC)  # noqa: TID251 - this is the clock that everybody else asks
 
     def monotonic_s(self) -> float:
-        """Return seconds since some fixed moment; never goes back."""
+        """Return the seconds since a fixed moment; monotonic."""
         return time.monotonic()
 
     async def sleep(self, duration_s: float) -> None:
@@ -282,7 +282,7 @@ def chosen_applications(loaded: LoadedStudy, name: str) -> tuple[Application, ..
 async def examine_application(
     loaded: LoadedStudy, application: Application, *, environ: Mapping[str, str]
 ) -> Examination:
-    """Open one application, call it a few times, and let go of everything again.
+    """Open one application, call it a few times, and close it.
 
     Raises:
         InputError: If the study runs code, or sends keys, that the operator has not allowed.
@@ -322,17 +322,17 @@ async def examine_alone(application: Application, *, folder: Path, environ: Mapp
 async def answer_alone(
     application: Application, said: SayToApplication, *, session: str, folder: Path, environ: Mapping[str, str]
 ) -> Reply:
-    """Ask an application that needs no model of a study once, and let go of it again.
+    """Call an application that needs no model of a study once, and close it.
 
     Args:
         application: How it is reached.
-        said: The prompt, with all that was said before.
+        said: The prompt, with the earlier turns.
         session: Opaque key of the conversation.
         folder: Where files that it names would be.
         environ: Its credentials by variable.
 
     Raises:
-        InputError: If it cannot be reached in the way that is written.
+        InputError: If it cannot be reached as configured.
         GatewayError: If no reply came.
     """
     opened = _open_alone(application, folder, environ)
@@ -343,7 +343,7 @@ async def answer_alone(
 
 
 def connection_fault(application: Application, *, folder: Path, environ: Mapping[str, str]) -> str:
-    """Return why an application cannot be reached in the way that is written; empty where it could. Nothing is sent.
+    """Return why an application cannot be reached as configured; empty if it could. Nothing is sent.
 
     Args:
         application: How it is reached.

@@ -1,6 +1,6 @@
 """The workspace's database: settings in, an open store out.
 
-SQLite in the workspace by default, PostgreSQL where a URL says so. Django is
+SQLite in the workspace by default, PostgreSQL if a URL names it. Django is
 configured once a process; every store binds its own threads to its own database.
 """
 
@@ -45,7 +45,7 @@ _MODES_BY_DEFAULT = {0o755, 0o775}
 """Modes of folders that earlier versions have made under the usual masks."""
 
 _RUNS = "theodolite.store.apps.RunsConfig"
-"""The store for commands: tables of people are loaded by whoever asks for people's work."""
+"""The store for commands: functions that need people's tables load them."""
 
 _POSTGRES_SCHEMES = ("postgres", "postgresql")
 
@@ -69,7 +69,7 @@ def make_workspace(workspace: Path) -> None:
 
 
 def _close_to_others(workspace: Path) -> None:
-    """Close a workspace that an earlier version has left open; one whose mode somebody has chosen stays as it is."""
+    """Restrict access to a workspace that an earlier version left open; a mode that a person chose stays."""
     status = workspace.stat()
     if hasattr(os, "getuid") and status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) in _MODES_BY_DEFAULT:
         workspace.chmod(0o700)
@@ -146,7 +146,7 @@ def _port(parts: Any) -> int | None:
 
 
 def django_settings(database: dict[str, Any]) -> dict[str, Any]:
-    """Return everything that Django has to know."""
+    """Return Django's settings."""
     return {
         "DATABASES": {"default": database},
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
@@ -227,7 +227,7 @@ def is_archive(workspace: Path) -> bool:
 
 
 def archive_settings(workspace: Path) -> dict[str, Any]:
-    """Return Django's settings of a database that nobody can write, so that SQLite makes no file beside it.
+    """Return Django's settings of a read-only database, so that SQLite makes no file beside it.
 
     Raises:
         StorageUnavailable: If a part of it is in a log that nothing can be written from.
@@ -261,7 +261,7 @@ def _open_archive(workspace: Path) -> DjangoStore:
 
 
 def open_store_to_read(workspace: Path, database_url: str | None = None) -> DjangoStore | None:
-    """Return the store of a workspace for one who only looks; None where nothing was ever run.
+    """Return the store of a workspace for reading; None if it has no run.
 
     Nothing is made, migrated or written: the database itself refuses it.
 
@@ -291,7 +291,7 @@ def open_store_to_read(workspace: Path, database_url: str | None = None) -> Djan
 
 
 def store_on(workspace: Path, database: Mapping[str, Any]) -> DjangoStore:
-    """Return the store of a workspace whose tables are up to date, as the server's are.
+    """Return the store of a workspace with current tables, as the server's are.
 
     Args:
         workspace: Folder of the workspace.

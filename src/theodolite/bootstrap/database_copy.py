@@ -185,7 +185,7 @@ def _digest(model: type[Model], alias: str) -> CopiedTable:
 
 
 def _plain(value: Any) -> Any:
-    """Return what both drivers mean by a value: bytes come in two types."""
+    """Return a value in one form for both drivers, which return bytes in two types."""
     return bytes(value).hex() if isinstance(value, bytes | memoryview) else value
 
 

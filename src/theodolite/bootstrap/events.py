@@ -56,7 +56,7 @@ def with_settings(published: Study, written: Study) -> Study:
     """Return a published study with the settings of its applications that are no part of any version.
 
     Limits of concurrency, interpreters and limits of processes are not published;
-    without this an event would not keep to what the study's files say.
+    without this an event would not follow the study's files.
 
     Args:
         published: The study as it was published.
@@ -184,7 +184,7 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
         folder: Where the study's files are.
         workspace: The server's, which need not be beside the study.
         store: Of that workspace.
-        study: The study as it was published; None for what the files say.
+        study: The study as it was published; None for the current files.
     """
     return study_context_of(open_event(folder, store, workspace=workspace, study=study), folder, store)
 
@@ -251,13 +251,13 @@ _NOTHING_STORED = "Nothing was stored."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What a file would bring, and how it was read.
+    """Content of a file, and how it was read.
 
     Attributes:
         read: Its dialogues and faults.
-        means: What its columns mean; guessed where nobody said.
-        remarks: What was said, where the file is a corpus or holds tasks; None for a table.
-        voices: Who speaks for the application there; guessed where nobody said.
+        means: Meanings of its columns; guessed unless stated.
+        remarks: Texts of a corpus or of tasks; None for a table.
+        voices: The application's speakers; guessed unless stated.
         notes: How remarks became turns.
     """
 
@@ -271,14 +271,14 @@ class Looked:
 def look_into(
     stored: bytes, name: str, event: EventContext, means: BringColumns | None = None, voices: Voices | None = None
 ) -> Looked:
-    """Return what a file would bring, its faults, and what its columns mean; guessed where nobody says.
+    """Return a file's content, its faults, and the meanings of its columns, guessed unless stated.
 
     Args:
         stored: The bytes of a table (CSV, TSV, JSON Clients), of a corpus of ConvoKit, or of Label Studio's tasks.
-        name: Its name, as people are shown it; its ending tells tasks.
+        name: Its displayed name; its suffix marks tasks.
         event: The study.
         means: What its columns mean.
-        voices: Who speaks for the application, where the file is no table; guessed as far as it does not say.
+        voices: The application's speakers, if the file is no table; guessed unless stated.
     """
     remarks = _remarks_in(stored, name)
     if remarks is None:
@@ -326,16 +326,16 @@ def stored_of(path: Path) -> bytes:
 
 
 def bring_looked(looked: Looked, event: EventContext, *, store: bool = True) -> BroughtIn:
-    """Bring the dialogues of a file in, all or nothing.
+    """Import the dialogues of a file, all or none.
 
     Args:
-        looked: What the file holds.
+        looked: The file's content.
         event: The study.
         store: Whether to keep them; else the file is only checked.
 
     Raises:
-        InvalidStudyError: If it holds faults; says all of them.
-        Conflict: If people began dialogues while these were entered.
+        InvalidStudyError: If it has faults; lists all of them.
+        Conflict: If people started dialogues during the import.
     """
     if looked.read.faults:
         raise InvalidStudyError(looked.read.faults, ending=_NOTHING_STORED)

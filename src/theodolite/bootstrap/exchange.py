@@ -60,7 +60,7 @@ def write_label_sample(context: StudyContext, request: LabelRequest, path: Path,
     """Draw dialogues for people to label, write their file and keep how they were drawn.
 
     Raises:
-        InputError: If the file is there already: it may contain labels.
+        InputError: If the file exists already: it may contain labels.
         StorageUnavailable: If it cannot be written.
     """
     if path.exists():
@@ -80,7 +80,7 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
         What is new, and the rows without an answer; count.
 
     Raises:
-        InvalidStudyError: If the file holds faults; says all of them.
+        InvalidStudyError: If the file has faults; lists all of them.
     """
     evidence = context.evidence()
     read = read_label_file(path, label_key(evidence), by=by)
@@ -434,7 +434,7 @@ def export_archive(
         guideline: Only its answers and the dialogues that are labelled by it; empty for all.
 
     Raises:
-        InputError: If the study has no such guideline, or what writes the form is not installed.
+        InputError: If the study has no such guideline, or the packages for the format are not installed.
     """
     if form in NEED_ARROW:
         require_parquet()
@@ -532,10 +532,10 @@ def import_labels(
     repeats: bool = False,
     store: bool = True,
 ) -> KeptLabels:
-    """Take in labels from a foreign file, all or nothing, as if they had been given here.
+    """Import labels from another tool's file, all or none, like labels from this one.
 
     Raises:
-        InvalidStudyError: If the file holds faults; says all of them.
+        InvalidStudyError: If the file has faults; lists all of them.
     """
     evidence = context.evidence()
     # Whoever labelled elsewhere need not be in the study, however near a name comes to one that does.

@@ -36,7 +36,7 @@ except ImportError:  # Windows has no locks of this kind: there, nobody clears a
 def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file whole or not at all: half a file must not look like one.
 
-    What writers of the same file left half-written when they were killed is cleared away.
+    Incomplete files of killed writers of the same file are deleted.
 
     Args:
         path: Where to.
@@ -71,7 +71,7 @@ def _encoded(content: str | bytes | Iterable[str]) -> Iterable[bytes]:
 
 
 def _ours(target: Path) -> str:
-    """Return what names of half-written files begin with that this machine makes of a file."""
+    """Return the prefix of this machine's temporary files for a file."""
     return f".{target.name}.{digest('host', socket.gethostname())[:8]}."
 
 
@@ -112,10 +112,10 @@ def _leads_to(partial: Path, number: int) -> bool:
 def _clear_away(target: Path) -> None:
     """Remove what dead writers of a file have left half-written, and nothing that a living one may be writing.
 
-    A number of a process tells nothing: it is given again, and another machine or
-    container on the same folder has numbers of its own. The lock tells: only the dead
-    have let go of it. Not every shared folder passes locks on to other machines, so
-    that names tell the machine too, and each clears away its own alone.
+    A process id is no proof: it is reused, and another machine or
+    container on the same folder has ids of its own. The lock is proof: only the dead
+    have released it. Not every shared folder passes locks on to other machines, so
+    names contain the machine too, and each deletes only its own.
     """
     if fcntl is None:
         return
@@ -267,7 +267,7 @@ def tree_file_name(design: TreeDesign) -> str:
 
 
 def tree_file_pieces(evidence: Evidence, findings: Findings, design: TreeDesign) -> Iterator[str]:
-    """Yield the text of a tree file: nodes and leaves one a line, so that two files can be told apart by lines."""
+    """Yield the text of a tree file, one node or leaf a line, so that two files can be compared by lines."""
     tree = json.dumps(design_document(design), indent=1, ensure_ascii=False)
     yield f'{{\n"format": {json.dumps(FORMAT)},\n"tree": {tree},\n"applications": ['
     result = [finding for finding in findings.trees if finding.design.name == design.name]

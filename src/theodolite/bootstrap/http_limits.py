@@ -49,7 +49,7 @@ _NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", {"linux": 25, "darwin": 0x
 
 
 class _Phase(Enum):
-    """What a connection waits for."""
+    """Event that a connection waits for."""
 
     HEAD = "the head of a request"
     BODY = "the rest of a body"
@@ -72,7 +72,7 @@ class BoundedProtocol(HttpToolsProtocol):
     """uvicorn's protocol, which refuses requests that are too large or too slow."""
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
-        """Begin with an empty head."""
+        """Start with an empty head."""
         super().__init__(*args, **keywords)
         self._phase = _Phase.HEAD
         self._unparsed = 0  # bytes that came since the parser last handed over a part of a body, or the head began
@@ -97,7 +97,7 @@ class BoundedProtocol(HttpToolsProtocol):
             other.drop()
 
     def _least_useful(self) -> BoundedProtocol | None:
-        """Return the connection that has waited longest for its head, else the one whose client has stalled longest."""
+        """Return the connection with the longest wait for its head, else the one with the longest stall."""
         others = [other for other in self.connections if isinstance(other, BoundedProtocol) and other is not self]
         if waiting := [other for other in others if other.waits_for_head]:
             return min(waiting, key=lambda other: other.alarm_at)
@@ -125,7 +125,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def waits_for_head(self) -> bool:
-        """Whether no whole head has come yet and nothing is being answered."""
+        """Whether the head is incomplete and no answer is in progress."""
         return self._phase is _Phase.HEAD and not self._is_answering()
 
     @property
@@ -139,7 +139,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return self._blocked_since
 
     def drop(self) -> None:
-        """Close at once, whatever has not been sent yet."""
+        """Close at once, without sending the rest."""
         self._calm()
         self._forget_reading()
         self.connections.discard(self)
@@ -234,7 +234,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._watch_reading()
 
     def _body_is_late(self, heard_before: float) -> None:
-        """Give a body up that has stopped to come, or that takes too long; the server's own pauses do not count."""
+        """Drop a body that has stalled or takes too long; the server's own pauses do not count."""
         now = self.loop.time()
         is_silent = self._heard <= heard_before and not self.flow.read_paused
         if is_silent or now - self._body_began >= BODY_S:
@@ -250,7 +250,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self.drop()
 
     def _refuse(self, status: HTTPStatus) -> None:
-        """Say why a request is not answered, where nothing else is being said, and close."""
+        """Send why a request is not answered, unless another answer is in progress, and close."""
         self._refused = True
         self._calm()
         if self._is_answering():

@@ -37,13 +37,13 @@ _ADVISORY_LOCK = 7_305_815_424_911
 
 
 def known_migrations() -> list[str]:
-    """Return the names of the migrations that this program brings, in order."""
+    """Return the names of this program's migrations, in order."""
     folder = Path(str(migrations.__file__)).parent
     return sorted(file.stem for file in folder.glob("*.py") if _NUMBERED.fullmatch(file.stem))
 
 
 def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -> None:
-    """Bring the tables of a workspace up to date.
+    """Migrate the tables of a workspace.
 
     Costs one query where they are. An existing SQLite file is copied to the
     workspace's `backups` folder before it is changed.
@@ -168,11 +168,11 @@ def _lay_out(applications: Sequence[AppConfig], *, whole: bool) -> None:
     """Make the tables of applications at once, as their migrations would leave them.
 
     One step after the other takes seconds, since Django works out every state in
-    between. That both ways lead to the same tables is tested.
+    between. A test checks that both ways lead to the same tables.
 
     Args:
         applications: Those that have no tables yet.
-        whole: Whether these are the last ones that were missing.
+        whole: Whether these are the last missing ones.
     """
     from django.core.management.sql import emit_post_migrate_signal
     from django.db.migrations.recorder import MigrationRecorder
@@ -192,7 +192,7 @@ def _lay_out(applications: Sequence[AppConfig], *, whole: bool) -> None:
 
 
 def _steps_of(application: str) -> list[str]:
-    """Return the names of the migrations that an application brings, in order."""
+    """Return the names of an application's migrations, in order."""
     if find_spec(f"{application}.migrations") is None:
         return []
     folder = import_module(f"{application}.migrations").__path__

@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from theodolite.ports.observer import Observer, Sample
 
 TOKEN_VARIABLE = "THEODOLITE_METRICS_TOKEN"  # noqa: S105 - the name of a variable
-"""Token without which nobody reads the metrics; without it, this machine alone does."""
+"""Token for reading the metrics; if it is empty, only this machine can read them."""
 
 SHORTEST_TOKEN = 20
 """Characters of that token at least; count."""
 
 TRACES_VARIABLE = "THEODOLITE_TRACES"
-"""`otlp` sends traces of OpenTelemetry; its own variables say where to."""
+"""`otlp` sends traces of OpenTelemetry; its own variables name the receiver."""
 
 CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 """`true`: traces contain prompts and replies (variable of OpenTelemetry)."""
 
 FORWARDED = ("forwarded", "x-forwarded-for")
-"""Headers of requests that come through a proxy, lower case."""
+"""Headers of requests through a proxy, lower case."""
 
 
 class _Process:
@@ -187,7 +187,7 @@ def _quiet_handler() -> type[WSGIRequestHandler]:
         timeout = 10
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - Python's own name
-            """Write nothing: a line for each question helps nobody."""
+            """Write nothing: a line for each question is of no use."""
 
     return QuietHandler
 

@@ -1,4 +1,4 @@
-"""Pages as readers see them, and what reveals an application on them."""
+"""Pages as readers see them, and the words on them that reveal an application."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _TextParser(HTMLParser):
 
 @dataclass
 class PageAnswer:
-    """What came back."""
+    """The response."""
 
     url: str
     status: int
@@ -92,7 +92,7 @@ class PageAnswer:
         return self._read.links
 
     def form(self, ending: str) -> Form | None:
-        """Return the first form whose action ends so, or with an empty ending the one without any; None for none."""
+        """Return the first form whose action has this suffix, or without a suffix the form without action, or None."""
         fits = (form for form in self.forms if form.action.endswith(ending) and bool(ending) == bool(form.action))
         return next(fits, None)
 
@@ -118,7 +118,7 @@ class PageLeak:
     Attributes:
         role: Who can open the page.
         page: Its path, numbers and tokens included.
-        told: What it tells, and what is around it.
+        told: What it reveals, and its context.
     """
 
     role: str
@@ -137,9 +137,9 @@ class Lookout:
         """Take note of what to look for.
 
         Args:
-            role: Whose pages these are.
+            role: Role that sees these pages.
             secrets: What must not be on them.
-            hears: Whether what was said is searched, too: where it is shown with names taken out.
+            hears: Whether the dialogue's texts are searched too, where they are shown with masked names.
         """
         self.role, self.n_pages = role, 0
         self._secrets, self._hears = secrets, hears
@@ -157,12 +157,12 @@ class Lookout:
 
     @property
     def leaks(self) -> tuple[PageLeak, ...]:
-        """What was found: each word once for each kind of page."""
+        """Findings: each word once for each kind of page."""
         return tuple(self._leaks.values())
 
 
 def without_said(page: str) -> str:
-    """Return a page without what testers and applications said on it, and without what testers noted."""
+    """Return a page without the texts of testers and applications, and without testers' notes."""
     reader = _PageParser()
     reader.feed(page)
     reader.close()

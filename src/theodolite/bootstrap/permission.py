@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeRequest:
-    """Code of a study that nobody has allowed on this machine.
+    """Code of a study that is not allowed on this machine.
 
     Attributes:
         study: Name of the study.
@@ -47,7 +47,7 @@ class CodeRequest:
     sha256: str
 
     def remember(self, *, always: bool = False) -> None:
-        """Allow the code as it is now, or all code of the folder whatever it becomes.
+        """Allow the code in its current version, or all code of the folder in any version.
 
         Raises:
             StorageUnavailable: If the workspace cannot be written to.
@@ -75,7 +75,7 @@ def require_code_permission(loaded: LoadedStudy) -> None:
     """Refuse to run code that the operator has not allowed.
 
     Raises:
-        InputError: If the study runs such code; says how to allow it.
+        InputError: If the study runs such code; states how to allow it.
     """
     if (request := code_request(loaded)) is not None:
         raise InputError(refusal_text(request))
@@ -92,7 +92,7 @@ def refusal_text(request: CodeRequest) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRequest:
-    """Keys of the environment that a study sends to hosts which nobody has allowed on this machine.
+    """Keys of the environment that a study sends to hosts that are not allowed on this machine.
 
     Attributes:
         study: Name of the study.
@@ -143,7 +143,7 @@ def require_key_permission(loaded: LoadedStudy, environ: Mapping[str, str]) -> N
         environ: Environment variables.
 
     Raises:
-        InputError: If the study names such keys; says how to allow them.
+        InputError: If the study names such keys; states how to allow them.
     """
     if (request := key_request(loaded, environ)) is not None:
         raise InputError(key_refusal_text(request))
@@ -160,7 +160,7 @@ def key_refusal_text(request: KeyRequest) -> str:
 
 
 def require_output_inside(folder: Path, *files: Path) -> None:
-    """Refuse to write through links that a study brings in its folder, and that lead to other files of the machine.
+    """Reject writing through links in a study's folder that lead to other files of the machine.
 
     Args:
         folder: The study's folder.
@@ -208,7 +208,7 @@ def trust_new_study(folder: Path, *, reads: Iterable[Path] = ()) -> bool:
     """Allow code, keys and server settings of a study that the user has just made, and files that it was made with.
 
     Returns:
-        Whether it could be remembered; where not, the first run asks.
+        Whether the permission was stored; if not, the first run asks.
     """
     from theodolite.domain.errors import StorageUnavailable
 
@@ -224,7 +224,7 @@ VARIABLE = "THEODOLITE_OPERATOR_KEY"
 """Environment variable that holds the operator's key: any words, twenty letters at least."""
 
 TEAM_VARIABLES = "SUBMISSION_"
-"""Beginning of the names under which study files speak of the credentials of teams."""
+"""Prefix of the names of teams' credentials in study files."""
 
 SHORTEST = 20
 
@@ -232,7 +232,7 @@ _PURPOSE = b"theodolite credentials of teams, version 1"
 
 
 def key_variable(token: str) -> str:
-    """Return the name under which a study file speaks of the credentials of a submission."""
+    """Return the name of a submission's credentials in a study file."""
     return f"{TEAM_VARIABLES}{token.replace('-', '_').upper()}"
 
 
@@ -263,7 +263,7 @@ def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
 def with_team_keys(environ: Mapping[str, str], store: DjangoStore, study: str) -> Mapping[str, str]:
     """Return an environment with what teams have left in the workspace's vault for a study.
 
-    What the environment says itself goes first. Without the operator's key nothing is opened.
+    Variables of the environment have priority. Without the operator's key nothing is decrypted.
 
     Raises:
         InputError: If credentials were sealed under another key.

@@ -38,7 +38,7 @@ NAMESPACE = "theodolite"
 """Namespace of the actors."""
 
 POLL_S = 1.0
-"""Pause between two looks at workers and at the database; seconds."""
+"""Pause between two checks of workers and database; seconds."""
 
 CONNECT_S = 10.0
 """Time to wait for the address of a cluster; seconds."""
@@ -49,7 +49,7 @@ DRAIN_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Where workers run.
+    """Place of the workers.
 
     Attributes:
         address: Address of the cluster; empty for `RAY_ADDRESS`, else the cluster of this machine.
@@ -124,7 +124,7 @@ class RayWorker:
 
 
 class _Silent:
-    """Receives the progress reports of a worker; the database tells the driver."""
+    """Receives the progress reports of a worker; the driver reads them from the database."""
 
     def begin(self, **_: int) -> None:
         """Do nothing."""
@@ -233,10 +233,10 @@ def _cluster(address: str, folder: Path) -> Iterator[Any]:
 
 
 def _require_reachable(address: str) -> None:
-    """Connect to `HOST:PORT` once, since Ray ends the whole process where nobody answers.
+    """Connect to `HOST:PORT` once, because Ray ends the whole process if there is no answer.
 
     Raises:
-        RunStopped: If nobody answers.
+        RunStopped: If there is no answer.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or "://" in address:

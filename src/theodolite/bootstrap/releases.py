@@ -1,4 +1,4 @@
-"""Public releases: bundles of dialogues, labels and results that anybody can check and re-score."""
+"""Public releases: bundles of dialogues, labels and results for checking and re-scoring."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def decided_findings(records: ReleasedRecords, review: Path) -> tuple[Identifier
 
 
 def without_consent(context: StudyContext) -> Iterator[str]:
-    """Yield the labels of dialogues whose participants have not agreed to public releases, or withdrew that."""
+    """Yield the labels of dialogues whose participants have not agreed to public releases, or withdrew consent."""
     study = context.loaded.study
     summaries = dialogue_summaries(context.store, study.name)
     if not summaries:
@@ -526,7 +526,7 @@ def _write_private(path: Path, content: bytes) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What `theodolite verify` found.
+    """Findings of `theodolite verify`.
 
     Attributes:
         problems: Differences, each as one sentence; none if the bundle is intact.
@@ -580,7 +580,7 @@ def _envelope(path: Path) -> Any:
 
 
 def _check_signature(envelope: Any, key: Path | None) -> tuple[str, list[str]]:
-    """Return the identity of the key that signed, and what is wrong with the signature."""
+    """Return the identity of the signing key, and the faults of the signature."""
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
     from securesystemslib.exceptions import VerificationError
     from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]  # public, unmarked

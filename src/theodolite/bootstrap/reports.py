@@ -48,7 +48,7 @@ class WrittenFiles:
     Attributes:
         report: The HTML report.
         results: The numbers.
-        replaced: Name of another study whose results stood in their place; empty where none did.
+        replaced: Name of another study whose results were overwritten; empty if there was none.
     """
 
     report: str
@@ -74,7 +74,7 @@ def write_reports(
         findings: Everything that was measured on it.
         out: Folder; the study's own where None.
         with_report: Whether the HTML report is wanted too.
-        took_s: Length of the sitting that led to it; seconds, None where there was none.
+        took_s: Duration of the command's work; seconds, None if there was none.
         audience: Sections for the readers of the HTML report.
 
     Raises:
@@ -124,7 +124,7 @@ def summary_of(
 
 
 def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool = False) -> str:
-    """Return one dialogue of the latest run, or the failure in its place, with everything that was said about it.
+    """Return one dialogue of the latest run, or its failure, with all annotations of it.
 
     Args:
         context: The study.
@@ -175,7 +175,7 @@ def _network(context: StudyContext) -> tuple[NetworkUse, ...]:
 
 
 def facts_of(context: StudyContext, took_s: float | None = None) -> RunFacts:
-    """Return what a report says about its own making; `took_s` is the length of the sitting, where there was one."""
+    """Return how a report was made; `took_s` is the duration of the command's work, if any."""
     return RunFacts(
         command=f"theodolite run {context.path}",
         package_version=version("theodolite"),

@@ -100,10 +100,10 @@ def slots_for(context: StudyContext) -> int:
 
 
 def code_changes(context: StudyContext) -> tuple[str, ...]:
-    """Return for each application whose code changed since the run before what changed, in words.
+    """Return the code changes of each application since the previous run, in words.
 
     Args:
-        context: The study, with the run that is looked at or the latest.
+        context: The study, with the selected run or the latest.
     """
     try:
         runs = context.store.runs(context.loaded.study.name)

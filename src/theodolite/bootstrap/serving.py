@@ -51,7 +51,7 @@ GRACE_S = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Serving:
-    """What is to be served, and how.
+    """Content and settings of a server.
 
     Attributes:
         workspace: Folder of database and key.
@@ -95,7 +95,7 @@ def secret_key_of(workspace: Path) -> str:
 
 
 def open_server(serving: Serving) -> None:
-    """Make the workspace, set Django up for the web side and bring all tables up to date.
+    """Make the workspace, set Django up for the web side and migrate all tables.
 
     Raises:
         StorageUnavailable: If folder or database cannot be reached.
@@ -116,7 +116,7 @@ def serve(serving: Serving, tell: Callable[[str], None]) -> None:
 
     Args:
         serving: How.
-        tell: Told in lines where the server is, once it listens.
+        tell: Receives lines with the server's address, once it listens.
 
     Raises:
         InputError: If the address cannot be listened on.
@@ -185,8 +185,8 @@ def listen(
 
     Args:
         serving: How.
-        lines: What to say once the server listens; `{address}` stands for where that is.
-        tell: Told these lines.
+        lines: Text for when the server listens; `{address}` is replaced by its address.
+        tell: Receives these lines.
         application: Module of the ASGI application.
 
     Raises:
@@ -219,7 +219,7 @@ def listen(
 
 
 def _write_for_the_operator_alone() -> None:
-    """Let nobody else on this machine read the files that the server makes."""
+    """Make the server's files unreadable for other users of this machine."""
     os.umask(0o077)
 
 
@@ -254,7 +254,7 @@ def _listening(host: str, port: int) -> socket.socket:
 _SHORTEST_KEY = 50
 
 _NOT_OURS = {"W021", "W005"}
-"""Django's advice on other hosts below the same name: only their owner can tell."""
+"""Django's advice on other hosts below the same name, which only their owner can decide."""
 
 _ONLY_HTTPS = {"W004", "W008", "W012", "W016"}
 """Django's advice that makes sense where people call by https."""
@@ -262,13 +262,13 @@ _ONLY_HTTPS = {"W004", "W008", "W012", "W016"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What was found, worst first."""
+    """Findings, worst first."""
 
     placed: tuple[LocatedDiagnostic, ...]
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
-        """Problems to fix before anybody is invited."""
+        """Problems to fix before people are invited."""
         return tuple(item for item in self.placed if item.severity is Severity.FAULT)
 
 
@@ -328,7 +328,7 @@ def _of_key(serving: Serving) -> Iterator[LocatedDiagnostic]:
 
 
 def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
-    """Yield a fault where others on this machine can read what people have said."""
+    """Yield a fault if other users of this machine can read people's texts."""
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
         text = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
@@ -360,7 +360,7 @@ def view(path: str, tell: Callable[[str], None], *, port: int = 0) -> None:
 
     Args:
         path: A folder with studies, or a study.
-        tell: Told in lines where the server is, once it listens.
+        tell: Receives lines with the server's address, once it listens.
         port: Port to listen on; 0 for any that is free.
 
     Raises:
@@ -404,7 +404,7 @@ class LabelDesk:
     Attributes:
         study: What the user types to name the study, quoted for a shell.
         guideline: Name of the guideline that is labelled by.
-        judge: Whose verdicts the dialogues were drawn by; empty for none.
+        judge: Judge whose verdicts drew the dialogues; empty for none.
         annotator: Name under which the labels count.
         queue: Token of the queue.
         door: Path of the address that lets in once.
@@ -425,11 +425,11 @@ def open_label_desk(
 ) -> tuple[Serving, LabelDesk]:
     """Draw what is to be labelled, put it into a queue of this person's own and open the page's door.
 
-    What an earlier call drew and nobody labelled comes first and counts.
+    Dialogues that an earlier call drew and that have no label come first and count.
 
     Raises:
         InputError: If it is not clear what is to be labelled, nothing is left, or the name is a judge's.
-        StudyError: If the study holds faults; says all of them.
+        StudyError: If the study has faults; lists all of them.
     """
     start = Path(path)
     if not start.exists():

@@ -118,7 +118,7 @@ def _connections(context: StudyContext) -> dict[str, Connections]:
 
 
 async def _adjudicate(context: StudyContext, merge: Merge) -> None:
-    """Store the final labels that the recorded files of the study bring."""
+    """Store the final labels from the recorded files of the study."""
     if context.loaded.study.reference is None:
         return
     flows = StudyFlows(context.loaded.study, context.sessions, context.loaded.recordings)

@@ -297,7 +297,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
         environ: Environment variables; those of the process where left out.
 
     Raises:
-        StudyError: If the study holds faults; says all of them.
+        StudyError: If the study has faults; lists all of them.
         NotFound: If it was never run here.
         StoreError: If the database cannot be used.
     """

@@ -92,7 +92,7 @@ class StudyFiles:
 
 
 def store_study_files(context: StudyContext, tell: Callable[[str], None]) -> None:
-    """Store the files of a study in the database that `DATABASE_URL` names, unless they are there.
+    """Store the files of a study in the database of `DATABASE_URL`, unless it has them.
 
     Without that variable nothing is stored: workers on this machine read the folder.
 
@@ -157,7 +157,7 @@ def _code_of_applications(loaded: LoadedStudy) -> Iterator[PurePosixPath]:
     """Yield the files that belong to the version of an application's code, without those of installed packages.
 
     Raises:
-        InputError: If one of them lies outside the study's folder or usually contains secrets.
+        InputError: If one of them is outside the study's folder or usually contains secrets.
     """
     for application in loaded.study.applications:
         connection = application.connection
@@ -262,7 +262,7 @@ class StoredStudies:
     def contexts(self) -> list[StudyContext]:
         """Return the studies with an open run, in order of the start of their runs.
 
-        A study whose run is over is closed; one that this machine cannot run is reported once and left out.
+        A study whose run has ended is closed; one that this machine cannot run is reported once and left out.
         """
         runs = [run for run in self.store.open_runs() if not self.names or run.study in self.names]
         versions = {run.plan_version for run in runs}

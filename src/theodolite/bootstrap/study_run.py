@@ -126,7 +126,7 @@ class StudyRun:
     """The result of running a study.
 
     Attributes:
-        status: Status of the run; `status.stopped` says why it is not finished, if it is not.
+        status: Status of the run; `status.stopped` states why it is not finished, if it is not.
         evidence: All records of the run.
         findings: All numbers of the run.
         written: Paths of report and results.
@@ -170,7 +170,7 @@ class StudyRun:
         return RunComparison(compare_sides(sides[first], sides[second]), self.evidence)
 
     def dialogue(self, label: str) -> DialogueText:
-        """Return one dialogue with everything that was said about it, e.g. `v2/c014`.
+        """Return one dialogue with all annotations of it, e.g. `v2/c014`.
 
         Raises:
             InputError: If the run has no dialogue of that name.

@@ -65,7 +65,7 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
 
     Raises:
         InvalidStudyError: If a file has errors; lists those of all files.
-        InputError: If a study is there already, or Inspect is not installed.
+        InputError: If a study exists there already, or Inspect is not installed.
     """
     path = folder / "study.yaml"
     if path.exists():

@@ -111,12 +111,12 @@ class StudyRuns:
 
     @property
     def is_active(self) -> bool:
-        """Whether a process works on a run, or is about to."""
+        """Whether a process works on a run, or will soon."""
         return self.active is not None or (self.process is not None and self.process.is_alive)
 
     @property
     def can_stop(self) -> bool:
-        """Whether the process at work was started from a page, so that a page can stop it."""
+        """Whether the working process was started from a page, so that a page can stop it."""
         return self.process is not None and self.process.is_alive
 
 
@@ -150,7 +150,7 @@ class RunRequest:
 
 @dataclass(slots=True)
 class ViewedRun:
-    """An opened run: its records, and what was read or measured of them.
+    """An opened run: its records, and their measurements.
 
     Attributes:
         context: The study and its run.
@@ -333,7 +333,7 @@ class LocalStudies:
             return known[1]
 
     def _state(self, study: LocalStudy) -> object:
-        """Return what changes whenever a run stores something; None on PostgreSQL, which tells no such thing."""
+        """Return a value that changes with each write of a run; None on PostgreSQL, which has no such value."""
         if self.environ.get(DATABASE_VARIABLE):
             return None
         database = workspace_for(study.folder) / DATABASE_NAME
@@ -383,14 +383,14 @@ class LocalStudies:
         return estimate_calls(study)
 
     def permissions(self, study: LoadedStudy) -> tuple[CodeRequest | None, KeyRequest | None]:
-        """Return the code and the keys of a study that nobody has allowed yet."""
+        """Return the code and the keys of a study that are not allowed yet."""
         return code_request(study), key_request(study, self.environ)
 
     async def endpoints(self, study: LocalStudy) -> tuple[EndpointCheck, ...]:
         """Call each endpoint of a study once, and return their answers.
 
         Raises:
-            InputError: If the study runs code, or sends keys, that nobody has allowed.
+            InputError: If the study runs code, or sends keys, that are not allowed.
         """
         with self.context(study) as context:
             clients = context.connect()
@@ -404,7 +404,7 @@ class LocalStudies:
 
         Raises:
             Conflict: If a run of the study is in progress.
-            InputError: If the study runs code, or sends keys, that nobody has allowed.
+            InputError: If the study runs code, or sends keys, that are not allowed.
         """
         loaded = self.valid(study.key)[1]
         require_code_permission(loaded)

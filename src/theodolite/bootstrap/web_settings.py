@@ -1,4 +1,4 @@
-"""Django's settings for the web side: those of the store, and what pages, accounts and mail need.
+"""Django's settings for the web side: those of the store, and those of pages, accounts and mail.
 
 The web side is above this package, so it is named here in words only.
 """
@@ -50,7 +50,7 @@ KIT_CLASS = "theodolite.resources.kit.my_application:MyApplication"
 def serving_settings(
     database: dict[str, Any], *, secret_key: str, serving: ServingSettings | None = None, demo: bool = False
 ) -> dict[str, Any]:
-    """Return everything that Django has to know to serve the web side.
+    """Return Django's settings for the web side.
 
     Args:
         database: See `database_settings`.
@@ -94,7 +94,7 @@ def viewing_settings(*, secret_key: str, cookie: str) -> dict[str, Any]:
 
     Args:
         secret_key: Signs the cookies; a new one for each process, so that cookies end with it.
-        cookie: Suffix of the cookies' names: cookies do not tell the ports of one machine apart.
+        cookie: Suffix of the cookies' names, because cookies ignore the port of a machine.
     """
     nowhere = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
     return {

@@ -16,7 +16,7 @@ from theodolite.ports.progress import Progress
 from theodolite.usecases.running import RunOptions
 
 JOIN_INTERVAL_S = 2.0
-"""Pause between two looks for open runs; seconds."""
+"""Pause between two searches for open runs; seconds."""
 
 RETRY_S = 60.0
 """Pause before a worker joins a run again that a stop condition ended; seconds."""
@@ -43,7 +43,7 @@ class Drain:
             clients.stop_conditions.stop(DRAINED)
 
     def request(self) -> None:
-        """Begin to drain."""
+        """Start to drain."""
         self._requested.set()
         if self._clients is not None:
             self._clients.stop_conditions.stop(DRAINED)
@@ -57,7 +57,7 @@ class Drain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinedRun:
-    """What a worker did in a run that it joined.
+    """Work of a worker in a run that it joined.
 
     Attributes:
         context: The study.
@@ -81,7 +81,7 @@ async def join_runs(
     """Work on the open runs of some studies until the worker is drained, and yield each run that it leaves.
 
     Runs are never started here: `run_study` does that. A run that a stop condition ended is
-    joined again after a pause, since a budget may be raised or an endpoint come back.
+    joined again after a pause, because a budget may be raised or an endpoint may recover.
 
     Args:
         contexts: Returns the studies in order of priority; called before each look for open runs.

@@ -54,7 +54,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
     """Find every fault of a study at once; count its calls, and guess their tokens and cost.
 
     Nothing is sent and nothing is paid; functions and classes of the study's own
-    are looked for, and nothing of them is run. Faults end with exit code 2; notes
+    are searched, and none of their code is run. Faults end with exit code 2; notes
     and open items do not.
 
     \b

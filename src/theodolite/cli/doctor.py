@@ -1,4 +1,4 @@
-"""`theodolite doctor`: what this machine has, and what a study still needs on it."""
+"""`theodolite doctor`: checks this machine, and what a study still needs on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the process begins: Ctrl-C ends it in words before anything else is loaded, too."""
+"""Entry point of the process: handles Ctrl-C before anything else is loaded."""
 
 from __future__ import annotations
 

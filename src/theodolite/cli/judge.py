@@ -339,7 +339,7 @@ def issue_validation_report(
     """Issue the validation report of a judge and file it under the judge's version.
 
     Raises:
-        InputError: If nobody has labelled what the judge has labelled.
+        InputError: If no person labelled a dialogue that the judge labelled.
     """
     validation_report = validation_report_of(evidence, judge, context.clock.now(), probes=probes, probed=bool(probes))
     context.store.file(validation_report.judge_version, validation_report)

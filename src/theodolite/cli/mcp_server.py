@@ -103,7 +103,7 @@ class RunAllowance:
 
 @dataclass(slots=True)
 class StudyTools:
-    """What the tools do; every method returns one JSON object.
+    """The tools; every method returns one JSON object.
 
     Attributes:
         studies: The studies below the served folder.
@@ -422,7 +422,7 @@ def _failure_entry(failure: Failure) -> Entry:
 
 
 def _require_prices(loaded: LoadedStudy, estimate: CallEstimate) -> None:
-    """Refuse a run whose cost no budget can limit: a model elsewhere without a price.
+    """Reject a run whose cost no budget limits: a remote model without a price.
 
     Raises:
         InputError: If there is one; names it.

@@ -325,7 +325,7 @@ def _others_hold_all(status: RunStatus) -> bool:
 
 
 def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -> None:
-    """Tell on standard error what is kept and how to go on."""
+    """Report on standard error what is stored and how to continue."""
     text = stopped_text(
         result.status,
         spent=result.spent,
@@ -414,7 +414,7 @@ def _work_on_database(
 @study_argument
 @json_option
 def status(study: str, *, as_json: bool) -> int:
-    """Say where the latest run is, while it goes on or after.
+    """Report the progress of the latest run, during it or afterwards.
 
     It only reads: the run is not disturbed, and nothing is brought up to date.
 

@@ -56,7 +56,7 @@ def run_interactively(
     """Run a study; the first Ctrl-C stops it cleanly.
 
     Raises:
-        RunStopped: If an endpoint cannot be used; the text says which and what to try.
+        RunStopped: If an endpoint cannot be used; the text names it and what to try.
     """
 
     async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
@@ -227,9 +227,9 @@ def catch_stop_signals(handler: Callable[[], object]) -> Callable[[], None]:
 
 
 _FEWEST, _ENOUGH, _REACH = 3, 100, 10
-"""Units by which the time left is told at least, and in any case (counts); units to which one may be.
+"""Units before the time left may be shown, before it is always shown, and of a small run (counts).
 
-Those that end first say little of many that were begun together and end soon after them.
+The first units that end say little about many that started together and end soon after them.
 """
 
 _EVERY_S = 10.0
@@ -249,7 +249,7 @@ class _ProgressTally:
 
 @dataclass(slots=True)
 class Counts:
-    """What a run has done so far, and how fast."""
+    """Progress of a run, and its pace."""
 
     clock: Clock
     sessions: _ProgressTally = field(default_factory=_ProgressTally)
@@ -293,7 +293,7 @@ class Counts:
 
     @property
     def done_earlier(self) -> str:
-        """What earlier sittings or runs brought, in a sentence; empty where nothing did. Asked at the beginning."""
+        """Results of earlier sessions or runs as a sentence at the start; empty without any."""
         if not self.done_before:
             return ""
         parts = [f"{self.sessions.done:,} of {self.sessions.total:,} dialogues"]
@@ -304,7 +304,7 @@ class Counts:
 
     @property
     def calls(self) -> int:
-        """Calls since this command began; they show progress while the first dialogues are under way. Count."""
+        """Calls since this command started; they show progress during the first dialogues. Count."""
         return self.total.calls - (self.before.calls if self.before else 0)
 
     @property
@@ -315,7 +315,7 @@ class Counts:
 
     @property
     def left(self) -> str:
-        """Time left, e.g. `0:14 left`; empty while nobody can tell."""
+        """Time left, e.g. `0:14 left`; empty while it is unknown."""
         over = self.sessions.done + self.annotations.done
         fresh = over - self.done_before
         to_do = self.sessions.total + self.annotations.total - over
@@ -326,14 +326,14 @@ class Counts:
 
     @property
     def money(self) -> str:
-        """What the run has cost, e.g. `$0.61`; empty where no price is known."""
+        """Cost of the run, e.g. `$0.61`; empty if no price is known."""
         if self.total.unpriced_calls and not self.total.cost_microusd:
             return ""
         return cost_text(self.total.cost_microusd)
 
     @property
     def tokens(self) -> str:
-        """What was read and written, e.g. `12.3k tokens`; empty where nobody counts them."""
+        """Tokens, e.g. `12.3k tokens`; empty if the endpoints report none."""
         n = self.total.tokens
         if not n:
             return ""
@@ -465,7 +465,7 @@ class BarProgress:
         self._bars.stop()
 
     def _maybe_draw(self) -> None:
-        """Draw at most eight times a second: nobody reads faster, and a run may end a thousand units in one."""
+        """Draw at most eight times a second: a run may finish a thousand units in one."""
         if self._clock.monotonic_s() - self._drawn_s >= _DRAWN_EVERY_S:
             self._draw()
 
@@ -636,7 +636,7 @@ async def check_endpoints_first(
     """Ask each endpoint that these kinds of work need once.
 
     Raises:
-        RunStopped: If one of them cannot be used; the text says which and what to try.
+        RunStopped: If one of them cannot be used; the text names it and what to try.
     """
     answers = await check_endpoints(context.endpoints(clients, kinds, selection))
     checks = [check for check in answers if check.host or not check.alive]
@@ -677,7 +677,7 @@ def _row(start: str, text: str) -> list[str]:
 
 
 def _on_proxies(environ: Mapping[str, str]) -> list[str]:
-    """Name the proxy variable that is set: it may be the reason why nobody was reached."""
+    """Name the proxy variable that is set: it may be why an endpoint was not reached."""
     for name in _PROXIES:
         if environ.get(name) or environ.get(name.lower()):
             return [f"  `{name}` is set: calls go through that proxy, except to hosts in `NO_PROXY` and this machine."]

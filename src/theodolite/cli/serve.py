@@ -132,7 +132,7 @@ def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
 
 
 def _permit(study: str) -> None:
-    """Ask before applications of a study can run, as long as somebody sits at the terminal."""
+    """Ask before applications of a study run, if there is a terminal."""
     from theodolite.bootstrap.plugins import resource_resolver
     from theodolite.config.loading import load_study
 

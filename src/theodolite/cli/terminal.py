@@ -37,7 +37,7 @@ WIDEST = 80
 
 
 def is_terminal() -> bool:
-    """Return whether somebody watches: standard output is a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
@@ -52,7 +52,7 @@ def speaks_unicode() -> bool:
 
 
 class RowProgress:
-    """One line on standard error that says how far a long table is; nothing where nobody watches."""
+    """One line on standard error with the progress of a long table; nothing without a terminal."""
 
     def __init__(self) -> None:
         """Look whether standard error is a terminal."""
@@ -60,12 +60,12 @@ class RowProgress:
         self._shown = 0
 
     def __call__(self, step: str, n_rows: int) -> None:
-        """Say what is done and how many rows it has gone through."""
+        """Report the step and the number of rows that it has read."""
         if self._watched and n_rows:
             self._write(f"{step}: {n_rows:,} rows"[: width() - 1])
 
     def __enter__(self) -> Self:
-        """Begin without a line."""
+        """Start without a line."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,7 +94,7 @@ def error_json(error: BaseException, *, exit_code: int) -> str:
 
 
 def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
-    """Return the object that says what is wrong with a study, and where; and what else a command has found."""
+    """Return the object with the faults of a study, their places, and a command's other findings."""
     result = [
         {
             "file": diagnostic.file,
@@ -218,7 +218,7 @@ def _start_logs(_context: click.Context, _option: click.Parameter, value: str) -
 
 
 def logs_json() -> bool:
-    """Return whether standard error is JSON lines; progress bars and screens give way to it."""
+    """Return whether standard error is JSON lines, without progress bars and screens."""
     observers = sys.modules.get("theodolite.bootstrap.observers")
     return observers is not None and observers.logs_json()
 
@@ -231,7 +231,7 @@ def observed(
 
     Args:
         contexts: Studies; their keys stay out of logs and traces.
-        databases: Each returns the numbers of a database besides those of the studies.
+        databases: Each returns a database's numbers other than those of the studies.
 
     Raises:
         InputError: If the metrics cannot be served, or traces not be sent.
@@ -270,7 +270,7 @@ def permit_run(loaded: LoadedStudy) -> None:
     """Ask once before code of a study runs, and before its keys are sent, unless options have answered.
 
     Raises:
-        InputError: If the operator says no, or nobody can be asked.
+        InputError: If the operator declines, or there is no terminal to ask.
     """
     _permit_code(loaded)
     _permit_keys(loaded)
@@ -326,7 +326,7 @@ def confirm_settings(file: Path, text: str) -> bool:
 
 
 def sits_at_terminal() -> bool:
-    """Return whether somebody can answer a question."""
+    """Return whether there is a terminal that can answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 

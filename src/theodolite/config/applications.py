@@ -146,7 +146,7 @@ def aria_to_domain(
 
 
 INIT_SLOTS = ("auth",)
-"""What the templates of a constructor's arguments may name."""
+"""Names that templates of a constructor's arguments may use."""
 
 
 def runtime_of(entry: Entry[Spec], spec: CodeSpec, context: LoadContext) -> Runtime:

@@ -303,7 +303,7 @@ class StudyPaths:
             return file.read()
 
     def _is_system_file(self, real: Path) -> bool:
-        """Return whether a file is in a system folder that the study itself does not be in, as below /dev/shm."""
+        """Return whether a file is in a system folder in which the study itself is not, as below /dev/shm."""
         home = self.folder.resolve()
         return any(
             real.is_relative_to(system_folder) and not home.is_relative_to(system_folder)

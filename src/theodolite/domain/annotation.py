@@ -65,7 +65,7 @@ class Quote:
     Attributes:
         turn: Number of the turn it is said to be in; 0 for the source material.
         text: The words.
-        verified: Whether they do are there.
+        verified: Whether they occur there.
     """
 
     turn: int
@@ -105,7 +105,7 @@ class Answer:
 
     @property
     def is_ungrounded(self) -> bool:
-        """Whether it gives words as evidence that do not be where it says."""
+        """Whether it quotes words that do not occur where it says."""
         return any(not quote.verified for quote in self.evidence)
 
 
@@ -166,7 +166,7 @@ class Annotation:
 
     @property
     def is_ungrounded(self) -> bool:
-        """Whether any answer gives words as evidence that do not be where it says."""
+        """Whether any answer quotes words that do not occur where it says."""
         return any(answer.is_ungrounded for answer in self.answers)
 
     def answer(self, question: str) -> Answer | None:

@@ -278,7 +278,7 @@ class AnnotationMark(IntFlag):
     QUOTING = 1
     """It quotes something."""
     UNGROUNDED = 2
-    """It quotes words that do not be where it says."""
+    """It quotes words that do not occur where it says."""
     PASSED = 4
     """The control question was answered rightly."""
     FAILED = 8

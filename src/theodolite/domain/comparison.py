@@ -180,7 +180,7 @@ class TypologyRate:
         applications: Names of the applications of this type.
         n_users: Testers, personas or scripts with a labelled dialogue; count.
         outcomes: Outcomes of the planned sessions.
-        rate: The rate; None where fewer than five people stand behind it.
+        rate: The rate; None where fewer than five people are behind it.
     """
 
     subject: EstimateSubject

@@ -417,7 +417,7 @@ class ListedArchive:
     call_lists: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
-        """Yield what was said."""
+        """Yield the dialogues."""
         return (dialogue for dialogue in self.dialogue_list if at is None or self.sessions.find(dialogue.label) in at)
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:

@@ -207,7 +207,7 @@ class JournalEntry:
     Attributes:
         position: Place among the unit's replies, from 0.
         request_hash: Content hash of the request; 64 hexadecimal digits.
-        reply: What came back.
+        reply: The reply.
         estimated_tokens: Tokens that it must have taken, where it tells none; count.
         estimated_microusd: What these cost at a known price; millionths of a US dollar.
     """

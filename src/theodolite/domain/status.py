@@ -150,7 +150,7 @@ class Call:
     """One request and its reply, as people may read them.
 
     Attributes:
-        reply: What came back.
+        reply: The reply.
         prompt: The chat that was sent, empty where none was; None where it cannot
             be told any more, since only its hash is kept and the words have changed.
     """

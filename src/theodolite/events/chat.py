@@ -180,7 +180,7 @@ class ReplyManager:
             store: Returns the store.
             clock: Returns the current time.
             prepare: Called in the thread of the store before anything else.
-            observer: Receives the calls for metrics, logs and traces; None for nobody.
+            observer: Receives the calls for metrics, logs and traces; None for no observer.
         """
         self._sink = StoreSink(store, BlockingExecutor(prepare))
         self._replies = LiveReplies(self._sink, clock, observer)

@@ -134,7 +134,7 @@ def coding_project(
         store: The database.
         study: The current study; answers to other versions of its questionnaires are left out.
         responses: Questionnaire responses, and notes of red teamers as `notes_in` returns them.
-        gone: Opaque keys of people who cannot code any more, recorded as absent or not.
+        gone: Opaque keys of people who no longer code, recorded as absent or not.
     """
     masks, texts = mask_for(study), tuple(_texts(study, responses))
     releases = tuple(store.events.codings.quote_releases(study.name))
@@ -337,7 +337,7 @@ def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
         book: The whole codebook; its revision is the one that was edited, 0 for a new one.
 
     Raises:
-        Conflict: If somebody else has stored another revision in the meantime.
+        Conflict: If another person has stored a revision in the meantime.
         InputError: If nothing has changed, the note is empty, or another codebook covers one of its questions.
     """
     current = CodingWork(codebooks=books_by_version(store.filed(Codebook, Codebook.subject(book.study)))).current

@@ -115,7 +115,7 @@ class EventContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenEvent:
-    """An open event with the study as it was read and the way to its applications.
+    """An open event with its loaded study and its connections to applications.
 
     Attributes:
         event: The event.

@@ -165,7 +165,7 @@ class EventStatus:
 
     @property
     def cost_microusd(self) -> int | None:
-        """What the replies have cost; millionths of a US dollar, None if no application reports a cost."""
+        """Cost of the replies; millionths of a US dollar, None if no application reports a cost."""
         costs = [counts.cost_microusd for counts in self.replies.values() if counts.cost_microusd is not None]
         return sum(costs) if costs else None
 

@@ -365,7 +365,7 @@ def _letter(participant: str, level: Level, index: int) -> str:
 def leave(event: EventContext, participant: str, *, context_of: ContextOf | None = None) -> None:
     """End all sessions of a participant in a study, and release the slots.
 
-    The texts stay. Sessions that have not started are interrupted too, because nobody will hold them.
+    The texts stay. Sessions that have not started are interrupted too, because they will not be held.
 
     Args:
         event: The event.

@@ -61,7 +61,7 @@ class Clients:
         labellers: Labelling functions by the name of their annotator.
         slots: Limits the calls in flight; no limit by default.
         shares: Shares of limits that several processes have; None for limits of this process alone.
-        observer: Receives units and calls for metrics, logs and traces; None for nobody.
+        observer: Receives units and calls for metrics, logs and traces; None for no observer.
     """
 
     models: Mapping[str, Model]

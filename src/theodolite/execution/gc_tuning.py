@@ -1,6 +1,6 @@
 """Garbage collection during a run.
 
-What a run makes is freed by counting references; cycles are rare. Looking for them
+Objects of a run are freed by reference counts; cycles are rare. Searching them
 after every few hundred objects, among everything that was imported and planned,
 takes about a fifth of a run's time, and finds next to nothing.
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SELDOM = (20_000, 20, 20)
-"""Objects, and rounds of younger generations, after which each generation is looked through; counts."""
+"""Objects, and rounds of younger generations, after which each generation is searched; counts."""
 
 WHILE_LOADING = (200_000, 20, 20)
 """The same for a command: what it loads, some 120,000 objects, stays to its end and is not worth a look."""

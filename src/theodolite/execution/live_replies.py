@@ -113,7 +113,7 @@ class LiveReply:
         self._tell()
 
     async def watch(self, after: int = 0, *, pulses: bool = False) -> AsyncIterator[ReplyPiece]:
-        """Yield the shown pieces until the reply ends; any number of watchers may come and go.
+        """Yield the shown pieces until the reply ends, to any number of watchers.
 
         Args:
             after: Characters that the watcher has already; count.
@@ -144,7 +144,7 @@ class Pacing:
         least_wait_s: No reply starts to appear sooner than this after sending; seconds.
         beat_s: Time between two pieces; seconds.
         letters: Characters of a piece at most; count.
-        whole: Show nothing before the application has given everything, which hides
+        whole: Show nothing before the reply is complete, which hides
             whether it streams.
         patience_s: Time limit of a reply; seconds.
         keep_s: Time between two saves of the shown text; seconds.
@@ -162,7 +162,7 @@ class LiveReplies:
     """All replies in progress of this process, each a task that outlives the request that started it."""
 
     def __init__(self, sink: ReplySink, clock: Clock, observer: Observer | None = None) -> None:
-        """Set what stores the shown text, what tells the time, and who observes the calls."""
+        """Set the store of shown texts, the clock, and the observer of calls."""
         self._sink = sink
         self._clock = clock
         self._observer = observer

@@ -279,7 +279,7 @@ class RunWorker:
     async def work(self, kinds: frozenset[UnitKind]) -> None:
         """Process units of the given kinds until the run has none left or a stop condition holds.
 
-        Units that other workers have leased are waited for: a worker that is gone leaves
+        The worker waits for units that others have leased: a dead worker leaves
         them to this one when its lease expires.
 
         Raises:
@@ -349,7 +349,7 @@ class RunWorker:
             await self._read_other_processes()
 
     async def _renew_shares(self) -> None:
-        """Adapt the shares of limits and of the budget to the workers that came and left."""
+        """Adapt the shares of limits and of the budget to the workers that joined and left."""
         while True:
             await asyncio.sleep(SHARES_INTERVAL_S)
             await self.clients.renew_shares()

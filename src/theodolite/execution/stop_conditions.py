@@ -242,7 +242,7 @@ class StopConditions:
         return spent_with(Spending(), reply) + self.unreported_cost(request, reply)
 
     async def _lease(self, expected: Spending) -> bool:
-        """Lease a part of a shared budget; return whether no more can come from other processes."""
+        """Lease a part of a shared budget; return whether other processes hold no part of it."""
         if self.limits is None:
             return True
         async with self._leasing:

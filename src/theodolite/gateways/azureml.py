@@ -38,7 +38,7 @@ def has_azureml() -> bool:
 
 
 def validate_pipeline(path: Path) -> tuple[str, ...]:
-    """Return what the offline validation of azure-ai-ml says against a pipeline; empty if nothing.
+    """Return the faults that azure-ai-ml's offline validation finds in a pipeline; empty if none.
 
     Args:
         path: The pipeline file.

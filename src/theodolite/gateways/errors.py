@@ -38,7 +38,7 @@ from theodolite.gateways.proxies import NoAddress
 from theodolite.ports.progress import Clock
 
 FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
-"""Codes with which endpoints say that their own content filter stepped in."""
+"""Codes with which endpoints report that their own content filter withheld a reply."""
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Codes of a 429 that no waiting mends: there is no money left."""
@@ -68,12 +68,12 @@ _DEPTH = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiError:
-    """What a server says is wrong; all of it may be empty.
+    """An error as the server reports it; all fields may be empty.
 
     Attributes:
         words: Its words.
         code: The code that it gives them.
-        status: The HTTP status that they amount to, for answers whose own status says otherwise; 0 where unknown.
+        status: Equivalent HTTP status, for answers whose own status differs; 0 if unknown.
     """
 
     words: str
@@ -82,12 +82,12 @@ class ApiError:
 
     @property
     def is_filter(self) -> bool:
-        """Whether the endpoint's own content filter stepped in."""
+        """Whether the endpoint's own content filter withheld the reply."""
         return self.code in FILTER_CODES
 
     @property
     def is_quota(self) -> bool:
-        """Whether an account has nothing left to spend."""
+        """Whether an account's credit is used up."""
         return self.code in QUOTA_CODES
 
 
@@ -115,7 +115,7 @@ def api_error_in(payload: Any) -> ApiError | None:
 
 
 def _words(said: Any, depth: int = _DEPTH) -> str:
-    """Return what is said, wherever it is; of a list of faults each with its place."""
+    """Return the error text from any known field; for a list of faults each with its place."""
     if isinstance(said, str):
         return said
     if not depth:
@@ -153,7 +153,7 @@ LARGEST_ANSWER = 10 * 2**20
 
 
 class Again(StrEnum):
-    """Whether another attempt may do better."""
+    """Whether another attempt may succeed."""
 
     NEVER = "never"
     ONCE = "once"
@@ -172,7 +172,7 @@ class AttemptError:
         words: What happened, without secrets, e.g. `refused` or `503 Overloaded`.
         again: Whether to try again.
         status: HTTP status; 0 where there was no answer.
-        asked_wait_s: How long the endpoint asks to wait; seconds, None where it does not say.
+        asked_wait_s: Wait that the endpoint requests; seconds, None if it requests none.
         spent: What an answer has cost that could not be used: its tokens are paid for all the same.
     """
 
@@ -184,7 +184,7 @@ class AttemptError:
     spent: Spending = field(default_factory=Spending)
 
     def error(self, *, endpoint: str, host: str = "", tries: int = 1, elapsed_s: float = 0.0) -> GatewayError:
-        """Return the error that people read once nothing more is tried."""
+        """Return the final error for people."""
         effort = f"{tries} tries, {elapsed_s:.1f} s" if tries > 1 else ""
         if self.kind is Unreachable:
             where = f" at {host}" if host else ""
@@ -219,7 +219,7 @@ class NoConnection(OSError):
     """No connection could be made.
 
     Attributes:
-        reason: What the system said.
+        reason: The system's error.
         proxy: Host of the proxy that could not be reached; empty where the host itself could not.
     """
 
@@ -244,11 +244,11 @@ class ProxyRefused(OSError):
 
 
 class BrokenOff(OSError):
-    """The connection ended before anything of an answer had come."""
+    """The connection ended before an answer started."""
 
 
 class CutShort(OSError):
-    """The answer broke off, or is not packed as it says."""
+    """The answer ended early, or is not encoded as its headers state."""
 
 
 class TooLarge(OSError):
@@ -260,11 +260,11 @@ class TooManyEvents(OSError):
 
 
 class PackedOtherwise(ValueError):
-    """The answer is packed in a way that nobody asked for."""
+    """The answer has an encoding that was not requested."""
 
 
 class NotHttp(ValueError):
-    """What came is no HTTP."""
+    """The answer is no HTTP."""
 
 
 REASONS: dict[type[OSError], AttemptError] = {
@@ -275,7 +275,7 @@ REASONS: dict[type[OSError], AttemptError] = {
     TimeoutError: _nobody("no connection in time", Again.ONCE),
     OSError: _nobody("no connection"),
 }
-"""Why there is no connection, by what the system said."""
+"""Reason for a missing connection, by the system's error."""
 
 TRANSLATIONS: dict[type[BaseException], AttemptError] = {
     BrokenOff: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
@@ -294,7 +294,7 @@ TRANSLATIONS: dict[type[BaseException], AttemptError] = {
 """Each class of exceptions that an attempt may raise, but for `NoConnection`."""
 
 FOREIGN = (OSError, ValueError)
-"""What an attempt may raise; `TimeoutError` and TLS errors are `OSError`s."""
+"""Exceptions of an attempt; `TimeoutError` and TLS errors are `OSError`s."""
 
 _ERRNO = {
     errno.ECONNREFUSED: "refused",
@@ -347,7 +347,7 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
 
     Args:
         status: The status.
-        words: What the endpoint says about it, shortened and scrubbed.
+        words: The endpoint's text about it, shortened and without secrets.
         asked_wait_s: How long it asks to wait; seconds.
     """
     said = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
@@ -435,7 +435,7 @@ class RetryPolicy:
     ) -> float | None:
         """Return the pause before the next try, or None when it is time to give up; seconds.
 
-        The pause has jitter, so that calls that failed together do not come back
+        The pause has jitter, so that calls that failed together are not repeated
         together. It is drawn by key: the same call waits equally long each time.
 
         Args:
@@ -484,11 +484,11 @@ def retry_policy_of(endpoint: ModelEndpoint) -> RetryPolicy:
 
 
 def asked_wait_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return what an answer's headers ask to wait; seconds, None where they do not say.
+    """Return the wait that an answer's headers request; seconds, None if they request none.
 
     Args:
         headers: Name in small letters to value. `Retry-After` holds seconds or an HTTP date; OpenAI and
-            Azure tell it in milliseconds beside, which is closer.
+            Azure also state it in milliseconds, which is more precise.
         now: The present moment; UTC.
     """
     for name in _IN_MILLISECONDS:
@@ -529,7 +529,7 @@ class RetriesExhausted:
     elapsed_s: float
 
     def error(self, *, endpoint: str, host: str = "") -> GatewayError:
-        """Return the error that people read, with the effort that was made."""
+        """Return the error for people, with the number of attempts and their duration."""
         return self.attempt_error.error(endpoint=endpoint, host=host, tries=self.tries, elapsed_s=self.elapsed_s)
 
 
@@ -543,14 +543,14 @@ async def retry(
     """Try as often as the retry policy allows.
 
     Args:
-        attempt: Makes one try; is told how many seconds attempts and pauses have taken so far, and
+        attempt: Makes one attempt; receives the seconds of all attempts and pauses so far, and
             returns how it ended and how many seconds it took, waiting for its turn not counted.
         retry_policy: Bounds of the call.
         clock: Returns the current time and waits between tries.
-        key: Tells what makes this call different from others; asked for only where a try failed.
+        key: Returns the identity of this call; used only after a failed attempt.
 
     Returns:
-        What came and the number of tries, or what it was given up for.
+        The answer and the number of attempts, or the final error.
     """
     begun = clock.monotonic_s()
     tries, refused, spent_s = 0, 0, 0.0

@@ -74,10 +74,10 @@ def open_model(
     """Return the gateway to a model; nothing is sent yet.
 
     A key that is not set is no fault here, since not every run needs every model:
-    the endpoint check says so, and so does every call.
+    the endpoint check reports it, and so does every call.
 
     Args:
-        endpoint: What the study says about it.
+        endpoint: Its entry in the study.
         environ: Environment variables, for the key.
         clock: Returns the current time and waits between tries.
         accounts: Shared with other models; one of its own unless given.
@@ -144,7 +144,7 @@ def _dialect_of(endpoint: ModelEndpoint) -> Dialect:
 
 
 def _authorise(endpoint: ModelEndpoint) -> Authorise | None:
-    """Return what signs the calls of a model whose study names no key; None where the key is all.
+    """Return the signer of calls of a model without a key in the study; None if a key suffices.
 
     Raises:
         InputError: If credentials of this machine would go to a host that is not the cloud's own.
@@ -190,7 +190,7 @@ def open_application(
     """Return the gateway to an application under test; nothing is sent yet.
 
     Args:
-        application: What the study says about it.
+        application: Its entry in the study.
         models: Open models by name; they stay the caller's to close.
         recordings: Recorded dialogues of all applications.
         folder: The study's folder.
@@ -202,7 +202,7 @@ def open_application(
             describes; empty for none. Asked whenever a process starts.
 
     Raises:
-        InputError: If the application cannot be reached in the way that the study says.
+        InputError: If the application cannot be reached as the study states.
     """
     name, connection = application.name, application.connection
     what = f"application `{name}`"
@@ -237,9 +237,9 @@ def open_labeller(
     """Return the gateway to a function that labels; None for annotators of another kind.
 
     Args:
-        annotator: What the study says about it.
+        annotator: Its entry in the study.
         folder: The study's folder.
-        environ: Environment variables, of which the function sees the usual ones and those that it names.
+        environ: Environment variables; the function gets the usual ones and those that it names.
         clock: Returns the current time.
         workspace: Folder of the workspace, for the log; None for no log.
 

@@ -35,13 +35,13 @@ if TYPE_CHECKING:  # aiohttp loads with the first call
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 
 TokenCounter = Callable[[bytes], int | None]
-"""Tells from an answer's body how many tokens its call has taken; None where it does not say."""
+"""Returns the tokens of a call from the body of its answer; None if it reports none."""
 
 Authorise = Callable[["HttpRequest"], Awaitable[Mapping[str, str] | AttemptError]]
 """Returns the headers that authorise an attempt, or why there are none."""
 
 InBandCheck = Callable[[bytes], AttemptError | None]
-"""Tells from the body of a good answer what has gone wrong all the same and may pass; None where nothing has."""
+"""Returns a temporary error from the body of an answer with a good status; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,9 @@ class HttpRequest:
         method: HTTP method.
         body: Bytes; None for no body.
         headers: Headers but for the key.
-        tokens: What it is expected to take; count, 0 where nobody counts.
+        tokens: Expected tokens; count, 0 if they are not counted.
         doubtful: Fields that not every server takes; an error that names one is about
-            the request, whatever its status.
+            the request, for any status.
         hear: Receives the bytes of a good answer as they arrive; once it has heard
             any, there is no second try.
     """
@@ -70,7 +70,7 @@ class HttpRequest:
 
     @property
     def key(self) -> str:
-        """What makes this request different from others."""
+        """Identity of this request."""
         return hashlib.sha256(self.url.encode() + b"\n" + (self.body or b"")).hexdigest()
 
 
@@ -80,7 +80,7 @@ class HttpResponse:
 
     Attributes:
         body: Its bytes, decompressed.
-        content_type: What its headers say that it is; empty where they say nothing.
+        content_type: Type from its headers; empty if they state none.
         latency_s: Time from the last attempt's start to its end; seconds.
         attempts: Attempts made; count.
     """
@@ -103,7 +103,7 @@ _Ended = tuple[HttpResponse | AttemptError, float]
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """What belongs to one event loop."""
+    """Objects of one event loop."""
 
     loop: asyncio.AbstractEventLoop
     transport: HttpTransport
@@ -111,7 +111,7 @@ class _Lines:
 
 
 class HttpClient:
-    """Sends requests to one endpoint and brings answers or failed attempts, nothing else.
+    """Sends requests to one endpoint and returns answers or failed attempts.
 
     Connections are opened lazily inside the running event loop. There are no
     cookies, no redirects and no retries but our own.
@@ -139,8 +139,8 @@ class HttpClient:
             clock: Returns the current time and waits between tries.
             retry_policy: Bounds of a call.
             parallel: Calls in flight at most; count.
-            rate_limiter: Says when an attempt may begin: limits shared with others, limits per minute.
-            count_tokens: Tells what a call has taken; None where nobody counts tokens.
+            rate_limiter: Decides when an attempt may start: limits shared with others, limits per minute.
+            count_tokens: Returns the tokens of a call; None if tokens are not counted.
             check_in_band: Hears what is wrong with a good answer and may pass; None where every good answer counts.
             route: How calls leave this machine; directly, with the system's authorities, unless given.
             authorise: Returns the headers that authorise one attempt; None where the key is all.
@@ -161,7 +161,7 @@ class HttpClient:
         """Return the answer to a request.
 
         Raises:
-            GatewayError: If none came; the subclass says why.
+            GatewayError: If there was none; the subclass states why.
         """
         outcome = await self.retry(http_request, self.retry_policy)
         if isinstance(outcome, HttpResponse):
@@ -208,7 +208,7 @@ class HttpClient:
             return await self._in_turn(http_request, retry_policy, spent_s)
 
     async def _in_turn(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
-        """Make one attempt when its turn comes; return how it ended and how long it took, in seconds."""
+        """Make one attempt at its turn; return its outcome and duration in seconds."""
         turn = await self._rate_limiter.begin(http_request.tokens)
         begun = self.clock.monotonic_s()
         outcome: HttpResponse | AttemptError | None = None

@@ -1,6 +1,6 @@
 """HTTP transport: one request, one response, over aiohttp, within bounds of size and time.
 
-aiohttp makes the connections, speaks HTTP and TLS and asks proxies. This module sets the bounds
+aiohttp implements connections, HTTP, TLS and proxies. This module sets the bounds
 that it leaves open (size of a response, what it may be packed as, connections that the
 server has spoken on unasked) and translates its exceptions; see ADR-0073.
 """
@@ -48,7 +48,7 @@ _MAX_HEADER = 64 * 2**10
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _UNPACKED = frozenset({"", "identity"})
 _SKIPPED = frozenset({"host", "content-length", "transfer-encoding"})
-"""Headers that follow from the request itself, whatever a study says."""
+"""Headers that follow from the request itself and that a study cannot set."""
 
 _REPEATED_BY_AIOHTTP = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
 """Methods that aiohttp sends a second time by itself when a connection breaks."""
@@ -76,7 +76,7 @@ class RawResponse:
 
 
 class _Unasked(aiohttp.ClientError):
-    """The server had spoken before it was asked: what it says cannot be told from the answer."""
+    """The server sent data before the request, which cannot be separated from the answer."""
 
 
 class _BrokenConnection(aiohttp.ClientError):
@@ -84,7 +84,7 @@ class _BrokenConnection(aiohttp.ClientError):
 
 
 class _Response(aiohttp.ClientResponse):
-    """A response that is only read from a connection on which nothing came before the request."""
+    """A response that is only read from a connection without data before the request."""
 
     async def start(self, connection: Any) -> aiohttp.ClientResponse:
         """Read status and headers."""
@@ -160,7 +160,7 @@ class HttpTransport:
 
         Raises:
             NoConnection: If no connection could be made.
-            TimeoutError: If the response did not come in time.
+            TimeoutError: If the response was too slow.
             OSError: If the connection broke.
             ValueError: If the address or the response is not HTTP.
         """
@@ -291,7 +291,7 @@ class _Unpacking:
         return plain
 
     def _without_wrapping(self) -> bytes:
-        """Begin again without a wrapping, which some servers leave out of what they call `deflate`."""
+        """Start again without the zlib header, which some servers omit from `deflate`."""
         before, self._before = self._before, None
         self._unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
@@ -303,7 +303,7 @@ class _Unpacking:
         """Check that the body was whole, or empty.
 
         Raises:
-            CutShort: If more should have come.
+            CutShort: If bytes are missing.
         """
         if self._before != b"" and not self._unpacker.eof:
             raise CutShort
@@ -328,7 +328,7 @@ def _system_tls() -> ssl.SSLContext:
 
 
 def _public_socket(found: Any) -> socket.socket:
-    """Return a socket for one address of a host, looked at where the connection is made: names change meanwhile.
+    """Return a socket for one address of a host, checked at the connection because names may change.
 
     Raises:
         PrivateAddress: If the address does not belong to the public Internet.
@@ -357,7 +357,7 @@ def _translated(error: aiohttp.ClientError, proxy: HttpProxy | None) -> Exceptio
 
 
 def _translated_later(error: aiohttp.ClientError) -> Exception:
-    """Return what an exception means that came after the connection was made."""
+    """Return the meaning of an exception after the connection was made."""
     match error.__cause__ if isinstance(error, _BrokenConnection) else error:
         case aiohttp.ServerDisconnectedError(message=message):
             return BrokenOff() if isinstance(message, str) else CutShort()

@@ -19,7 +19,7 @@ def has_png() -> bool:
 
 
 def require_png() -> None:
-    """Refuse to begin where the renderer is not installed.
+    """Reject the start if the renderer is not installed.
 
     Raises:
         InputError: If it is not.

@@ -79,11 +79,11 @@ def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
 
 
 def require_public_host(url: str, *, what: str) -> None:
-    """Refuse an address whose host is written as a number that is not public; names are looked at when they are met.
+    """Reject an address whose host is a number that is not public; names are checked at the connection.
 
     Args:
         url: The address.
-        what: Whose address it is, for the message.
+        what: Owner of the address, for the message.
 
     Raises:
         InputError: If the host is a number of a private network, of this machine, or of several machines.
@@ -163,11 +163,11 @@ class CallRoute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkContext:
-    """Where network settings are read.
+    """Source of network settings.
 
     Attributes:
         environ: Environment variables.
-        folder: The study's folder, which its paths begin in.
+        folder: The study's folder, to which paths are relative.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -182,9 +182,9 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
     certificate of the environment, which names the operator.
 
     Args:
-        network: What the study says.
+        network: The study's settings.
         context: Where the settings are read.
-        what: Whose settings they are, for messages: "model `app`".
+        what: Owner of the settings, for messages: "model `app`".
         public_only: Whether only addresses of the public Internet are connected to.
 
     Raises:
@@ -273,7 +273,7 @@ def _is_loopback(host: str) -> bool:
 def _tls_of(
     network: NetworkSettings, context: NetworkContext, *, what: str, with_environment: bool
 ) -> ssl.SSLContext | None:
-    """Return what certificates are checked by; None where neither study nor environment says anything."""
+    """Return the trusted certificates; None if neither study nor environment names any."""
     environ = context.environ
     password = environ.get(network.client_key_password, "") if network.client_key_password else ""
     authorities = [(context.folder / network.ca, f"`ca` of {what}")] if network.ca else []
@@ -295,7 +295,7 @@ def _tls_of(
 
 @dataclass(frozen=True, slots=True)
 class _Certificate:
-    """A certificate that this side presents; `hint` says where the passphrase of its key is named."""
+    """A client certificate; `hint` states where the passphrase of its key is named."""
 
     file: Path
     key: Path | None
@@ -369,7 +369,7 @@ class NoAddress(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebAddress:
-    """An address of the web, taken apart.
+    """A parsed web address.
 
     Attributes:
         url: The whole.
@@ -389,12 +389,12 @@ class WebAddress:
 
     @property
     def site(self) -> tuple[str, str, int]:
-        """What connections are shared by."""
+        """Key by which connections are shared."""
         return self.scheme, self.host, self.port
 
     @property
     def is_secure(self) -> bool:
-        """Whether it is met over TLS."""
+        """Whether it uses TLS."""
         return self.scheme == "https"
 
     @property
@@ -406,7 +406,7 @@ class WebAddress:
 
 @lru_cache(maxsize=256)
 def web_address(url: str) -> WebAddress:
-    """Take an address apart; most calls go to the same few.
+    """Parse an address; cached, because most calls use the same few.
 
     Raises:
         NoAddress: If it is none.

@@ -62,7 +62,7 @@ class AdaptiveLimit:
     )
 
     def __init__(self, ceiling: int, *, start: int = START) -> None:
-        """Begin low.
+        """Start low.
 
         Args:
             ceiling: Calls that may ever be in flight; count.
@@ -111,7 +111,7 @@ class AdaptiveLimit:
         """Take note of an answer, by which the limit may grow; after a first refusal, of a round of them.
 
         Args:
-            begun_in: What `began` returned.
+            begun_in: Result of `began`.
             in_flight: Calls in flight, this one among them; count.
             now_s: The present moment; seconds.
         """
@@ -130,11 +130,11 @@ class AdaptiveLimit:
     def refused(self, begun_in: int, in_flight: int, *, now_s: float, asked_wait_s: float | None = None) -> None:
         """Take note of a refusal; it ends the round, and mostly cuts the limit.
 
-        Calls that began before the last cut were let out by a limit that is gone,
-        so their refusals say nothing about the present one.
+        Calls that started before the last cut were allowed by an earlier limit,
+        so their rejections do not concern the current one.
 
         Args:
-            begun_in: What `began` returned.
+            begun_in: Result of `began`.
             in_flight: Calls in flight, this one among them; count.
             now_s: The present moment; seconds.
             asked_wait_s: How long the endpoint asks to wait; seconds.
@@ -175,7 +175,7 @@ class LimitLog:
     """One small file: a moment in seconds since 1970 and a count of calls.
 
     Attributes:
-        noted: What is there; 0 where nothing does.
+        noted: The stored value; 0 if there is none.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
@@ -186,7 +186,7 @@ class LimitLog:
         self._next_s = float("-inf")
 
     def recall(self) -> int | None:
-        """Return how many calls the account bore; None where nobody knows or it was long ago."""
+        """Return the calls in flight that the account accepted; None if unknown or too old."""
         try:
             moment_s, limit = self._path.read_text(encoding="ascii", errors="replace").split()
             age_s = self._clock.now().timestamp() - float(moment_s)
@@ -215,10 +215,10 @@ def limit_log(folder: Path, clock: Clock, *parts: str) -> LimitLog:
 
 
 PARALLEL = 256
-"""Calls in flight at most where nobody says otherwise; count."""
+"""Default limit of calls in flight; count."""
 
 START_PRICED = 4
-"""Calls in flight before anything is known of an account whose calls cost money; count."""
+"""Calls in flight at first for an account whose calls cost money; count."""
 
 MOST_AT_FIRST_PRICED = 32
 """Calls in flight at first where an earlier run knows that such an account bears more; count."""
@@ -245,7 +245,7 @@ class SlotShare:
 
 
 class SlotPool:
-    """Hands out slots, first come first served, as many as the adaptive limit allows."""
+    """Assigns slots, first come first served, as many as the adaptive limit allows."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class SlotPool:
             clock: Returns the current time.
             parallel: Calls in flight at most; count.
             start: Calls in flight at most at first, where no log knows better; count.
-            most_at_first: Calls in flight at most at first, whatever the log knows; count, None for no bound.
+            most_at_first: Limit of calls in flight at first, regardless of the log; count, None for no limit.
             log: Remembers for the next process what the account bears; None to forget it.
             share: Leases slots that several processes share; None for an account of this process alone.
         """
@@ -316,7 +316,7 @@ class SlotPool:
         return self._is_used
 
     async def enter(self) -> int:
-        """Wait for a slot and return what `leave` has to be told."""
+        """Wait for a slot and return the argument for `leave`."""
         while self._share is not None and not self._is_leased:
             await self.renew(is_needed=False)
             if not self._is_leased:
@@ -341,7 +341,7 @@ class SlotPool:
         self.leave()
 
     def leave(self) -> None:
-        """Give a slot back after something that says nothing about the limit."""
+        """Return a slot after an outcome without information about the limit."""
         self._in_flight -= 1
         self._wake()
 
@@ -435,7 +435,7 @@ class SlotPools:
 _PATIENT = 0.3
 
 _BUSY = frozenset({503})
-"""Statuses beside "too many requests" by which servers say that they have too much to do."""
+"""Statuses in addition to "too many requests" that report overload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,9 +454,9 @@ class Permit:
 
 
 class RateLimiter:
-    """Says when an attempt may begin, and learns how it ended.
+    """Decides when an attempt may start, and adapts to its outcome.
 
-    What callers foresee of tokens is a guess; the share of it that calls have
+    Callers' expected tokens are a guess; the share of it that calls have
     really taken is learned: upwards at once, downwards with the retry policy.
     """
 
@@ -481,7 +481,7 @@ class RateLimiter:
         self._queue: tuple[asyncio.AbstractEventLoop, asyncio.Lock] | None = None
 
     async def begin(self, tokens: int = 0) -> Permit:
-        """Wait until an attempt may begin.
+        """Wait until an attempt may start.
 
         Args:
             tokens: What it is expected to take; count.
@@ -507,9 +507,9 @@ class RateLimiter:
         """Learn how an attempt ended.
 
         Args:
-            permit: What `begin` returned.
-            attempt_error: What came in place of an answer; None also where the attempt was broken off.
-            answered: Whether an answer came.
+            permit: Result of `begin`.
+            attempt_error: Error of the attempt; None also if it was cancelled.
+            answered: Whether there was an answer.
             tokens: What it has really taken; count, None where unknown.
         """
         if self._window is not None and permit.start is not None:
@@ -528,7 +528,7 @@ class RateLimiter:
         self._share_taken += retry_policy * (share - self._share_taken)
 
     async def _through(self, window: Window | SharedWindow, foreseen: int) -> Permit:
-        """Take a slot and a place in the window at one moment; nobody sleeps on a slot."""
+        """Take a slot and a place in the window at the same moment, so that no slot waits."""
         while True:
             tokens = math.ceil(foreseen * self._share_taken)
             wait_s = await window.prepare(self._clock.monotonic_s(), tokens)

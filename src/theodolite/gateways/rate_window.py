@@ -15,7 +15,7 @@ _MARGIN = 0.01
 """Share by which a window is longer here than there: two clocks never agree."""
 
 _UNDER_WAY = 0.05
-"""Share of a window for which a call may be under way; it counts from its arrival, which nobody here sees."""
+"""Share of a window that a call may take; it counts from its arrival, which is unknown here."""
 
 _SHORTEST_WAIT_S = 0.001
 
@@ -36,11 +36,11 @@ class Start:
 
 
 class Window:
-    """Remembers starts and says how long the next one has to wait.
+    """Records starts and computes how long the next one has to wait.
 
     Not a bucket that fills up again: a bucket lets nearly twice its size pass
     within one window. What counts is each start that the last window really saw.
-    Of tokens the answer alone tells how many there were, so a start is entered
+    The count of tokens is only known from the answer, so a start is entered
     with an estimate and put right afterwards.
     """
 
@@ -225,7 +225,7 @@ class SharedWindow:
         return block.tokens is None or tokens <= block.tokens
 
     async def prepare(self, now_s: float, tokens: int = 0) -> float:
-        """Lease a block unless the present one has room, and return how long a start has to wait; seconds."""
+        """Lease a block unless the current one has room, and return how long a start has to wait; seconds."""
         if self.has_room(now_s, tokens):
             return 0.0
         if now_s < self._wait_until_s:

@@ -24,7 +24,7 @@ from theodolite.gateways.secret_redaction import Secret, StruckPieces
 from theodolite.ports.application import OnChunk
 
 END = "[DONE]"
-"""What many servers send as their last event."""
+"""Last event of many servers."""
 
 FAILED = "error"
 """Name of events with which servers end a reply that they cannot go on with."""
@@ -39,15 +39,15 @@ _LINE_END = re.compile(r"[\r\n]")
 
 
 class EventReader:
-    """Tells the events of one answer apart, however its bytes are cut into pieces.
+    """Splits the bytes of one answer into events, for any division into pieces.
 
     Attributes:
-        has_ended: Whether the server has said that nothing follows.
+        has_ended: Whether the server has sent its last event.
         name: What the event that was yielded last is called; empty where it has no name.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self.name = self._named = ""
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest: list[str] = []
@@ -113,7 +113,7 @@ class EventStream:
     def __init__(
         self, place: ReplyPlace, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
     ) -> None:
-        """Begin with nothing.
+        """Start empty.
 
         Args:
             place: Where each event holds its piece of the reply.
@@ -135,7 +135,7 @@ class EventStream:
             self._hear(data)
 
     def text(self) -> str | AttemptError:
-        """Return the whole reply at the end of the answer, or what is wrong with it."""
+        """Return the whole reply at the end of the answer, or its fault."""
         for data in self._reader.end():
             self._hear(data)
         if self._heard is not None:
@@ -180,7 +180,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEvent:
-    """What one event of a stream holds: a piece of the reply, or why there is none.
+    """Content of one event: a piece of the reply, or why there is none.
 
     Attributes:
         text: The piece; None where there is none.
@@ -230,7 +230,7 @@ class ReplyPlace:
         self._pattern = _compiled(pattern) if pattern else None
 
     def read(self, answer: HttpResponse) -> str | AttemptError:
-        """Return the reply that an answer holds, or what is wrong with it."""
+        """Return the reply of an answer, or its fault."""
         try:
             text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")
         except (ValueError, LookupError):

@@ -26,7 +26,7 @@ def searches_of(scenarios: Iterable[Scenario]) -> dict[str, Search]:
 
 
 class CorpusSearch:
-    """Searches one corpus; the index is made when the first query comes."""
+    """Searches one corpus; the index is built at the first query."""
 
     def __init__(self, corpus: Sequence[Passage], *, limit: int) -> None:
         """Keep the corpus.

@@ -15,7 +15,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.network import strike_out
 
 STRUCK = "***"
-"""What is in the place of a key."""
+"""Replacement for a key."""
 
 _SHORTEST_SECRET = 6
 """Characters from which on a text of the credentials is taken for a secret; shorter ones are words."""
@@ -41,7 +41,7 @@ BEARER_HEADER = "Authorization"
 
 
 class Secret:
-    """A key whose text stays out of everything that is printed, stored or raised."""
+    """A key whose text is never printed, stored or raised."""
 
     __slots__ = ("_text", "header", "variable")
 
@@ -116,7 +116,7 @@ _LONGEST_LINE = 500
 
 
 class StruckPieces:
-    """Hands somebody else's text on as it comes, without a key that is in it, also where pieces cut it in two."""
+    """Passes another party's text on without keys, also if a key is split between pieces."""
 
     def __init__(self, secret: Secret, hear: Callable[[str], None]) -> None:
         """Begin with nothing held back."""
@@ -144,7 +144,7 @@ ARIA_AUTH = "ARIA_AUTH_JSON"
 
 
 class Credentials:
-    """A JSON object of keys that is handed to an application's class and shown to nobody."""
+    """A JSON object of keys that is passed to an application's class and never shown."""
 
     __slots__ = ("_auth", "_keys", "_secrets", "variable")
 
@@ -233,7 +233,7 @@ _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 def repaired(text: str) -> tuple[str, int]:
     r"""Return a text in which NUL and lone surrogates became U+FFFD, and how many there were.
 
-    This happens before anybody sees the reply: were it done when the reply is
+    This happens before the reply is shown: if it were done when the reply is
     stored, a resumed dialogue would go on with other words than the first one.
 
     Example:

@@ -360,7 +360,7 @@ def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]
 
 
 def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
-    """Return for each annotator how many of their answers anybody else gave too, in both halves of their work.
+    """Return each annotator's agreement with the others in both halves of their work; counts.
 
     Args:
         answers: All answers to each question; those that nobody else gave to the same unit count in neither.

@@ -26,21 +26,21 @@ class ApplicationClient(Protocol):
             on_chunk: Receives pieces as they arrive, where the application streams.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...
 
 
 @runtime_checkable
 class Conversing(Protocol):
-    """An application that keeps something for each session until it is told that the session is over."""
+    """An application that keeps state for each session until the session ends."""
 
     async def end(self, session: str) -> None:
-        """Let go of what belongs to a session; an unknown session is none."""
+        """Release the state of a session; an unknown session is ignored."""
         ...
 
 
@@ -55,10 +55,10 @@ class Admitting(Protocol):
 
 @runtime_checkable
 class Resettable(Protocol):
-    """An application whose sessions can begin a new dialogue on what they already hold."""
+    """An application whose sessions can start another dialogue on their state."""
 
     async def restart(self, session: str) -> None:
-        """Begin a new dialogue that should know nothing of the one before.
+        """Start a new dialogue without knowledge of the previous one.
 
         Raises:
             GatewayError: If the application does not do it.
@@ -68,11 +68,11 @@ class Resettable(Protocol):
 
 @runtime_checkable
 class Lenient(Protocol):
-    """An application whose gateway lets some breaches of its interface pass, and says so."""
+    """An application whose gateway tolerates some breaches of its interface, and reports them."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was let pass so far, each once."""
+        """Breaches that were tolerated so far, each once."""
         ...
 
 
@@ -82,7 +82,7 @@ class Networked(Protocol):
 
     @property
     def network(self) -> NetworkUse:
-        """What its code has done on the network so far."""
+        """Network use of its code so far."""
         ...
 
 
@@ -91,7 +91,7 @@ class Stoppable(Protocol):
     """An application with processes of its own that can be ended at once, from anywhere."""
 
     def stop(self) -> None:
-        """End its processes; nobody waits for what they do."""
+        """End its processes without waiting for their work."""
         ...
 
 
@@ -103,15 +103,15 @@ class Model(Protocol):
 
         Args:
             request: What it is asked.
-            on_chunk: Receives pieces as they arrive; the whole reply where it comes at once.
+            on_chunk: Receives pieces as they arrive; the whole reply if it does not stream.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...
 
 
@@ -127,22 +127,22 @@ class Labeller(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of what its calls needed."""
+        """Release the resources of its calls."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointCheck:
-    """What an endpoint said when it was asked once.
+    """Answer of an endpoint to one test request.
 
     Attributes:
         name: Name of the model or application in the study.
         host: Host and port; empty where nothing leaves the program.
         alive: Whether it can be used.
-        answer: What to tell people, e.g. `ok, 0.4 s, answers as gpt-5.2-2026-01-15`.
+        answer: Text for people, e.g. `ok, 0.4 s, answers as gpt-5.2-2026-01-15`.
         hint: What one could try, e.g. a command line; empty where all is well.
         spent: What asking cost.
-        reached: Whether anybody answered at all.
+        reached: Whether there was an answer at all.
     """
 
     name: str
@@ -156,7 +156,7 @@ class EndpointCheck:
 
 @runtime_checkable
 class Endpoint(Protocol):
-    """Anything that can be asked whether it is there."""
+    """An endpoint that can be tested for a connection."""
 
     async def check_endpoint(self) -> EndpointCheck:
         """Ask once, within 4 seconds; never raises a `GatewayError`."""

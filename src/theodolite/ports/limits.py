@@ -159,7 +159,7 @@ class SharedLimits(Protocol):
 
 
 class LimitShares(Protocol):
-    """What a process has leased of shared limits."""
+    """A process's leases of shared limits."""
 
     async def renew(self) -> None:
         """Adapt leases to the number of workers."""

@@ -28,15 +28,15 @@ class Progress(Protocol):
         ...
 
     def over(self, *, sessions: int, annotations: int) -> None:
-        """Learn how many units are over, whichever process did them; comes several times a minute. Counts."""
+        """Receive the finished units of all processes, several times a minute; counts."""
         ...
 
     def spent(self, total: Spending) -> None:
-        """Learn what has been spent in this run so far; comes every second at least, so that time is seen to pass."""
+        """Receive the spending of this run so far, at least every second, so that the clock on the screen moves."""
         ...
 
     def end(self) -> None:
-        """Learn that nothing more will come."""
+        """Receive the end of the run."""
         ...
 
 
@@ -48,7 +48,7 @@ class Clock(Protocol):
         ...
 
     def monotonic_s(self) -> float:
-        """Return seconds since some fixed moment; never goes back."""
+        """Return the seconds since a fixed moment; monotonic."""
         ...
 
     async def sleep(self, duration_s: float) -> None:
@@ -63,8 +63,8 @@ class Kept:
     Attributes:
         key: Content hash of what was sent and of the replicate number; 64 hexadecimal digits.
         request: What was sent, canonical JSON without the key of the account.
-        reply: What came back.
-        since: When it came; UTC.
+        reply: The reply.
+        since: Time of its arrival; UTC.
     """
 
     key: str
@@ -85,5 +85,5 @@ class Cache(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the file; finding and keeping do nothing afterwards."""
+        """Close the file; later reads and writes do nothing."""
         ...

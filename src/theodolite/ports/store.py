@@ -24,10 +24,10 @@ R = TypeVar("R", bound=Record)
 
 
 class LedgerStore(Protocol):
-    """Runs and their units of work: who does what, and what is done."""
+    """Runs and their units of work: owners and states."""
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
-        """Return the latest run of this plan, or begin one.
+        """Return the latest run of this plan, or start one.
 
         Args:
             study: Kept by content hash.
@@ -61,7 +61,7 @@ class LedgerStore(Protocol):
         ...
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
-        """Put units into the ledger; those that are there already stay as they are.
+        """Add units to the ledger; existing ones stay as they are.
 
         With `adopt`, a unit whose `work_key` was done in an earlier run of the
         workspace takes over that result instead of being done again.
@@ -113,9 +113,9 @@ class LedgerStore(Protocol):
         ...
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
-        """Return the leased units that nobody works on any more; count.
+        """Return the leased units without a live worker; count.
 
-        Their worker died on this machine, or their lease ran out; whoever asks for units next has them.
+        Their worker died on this machine, or their lease expired; the next request for units gets them.
         """
         ...
 
@@ -138,7 +138,7 @@ class Journal(Protocol):
 
 
 class ResultStore(Protocol):
-    """What units brought."""
+    """Results of units."""
 
     async def keep_dialogue(
         self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True, lease: Lease | None = None
@@ -147,9 +147,9 @@ class ResultStore(Protocol):
 
         Args:
             unit: The unit that held it.
-            dialogue: What was said.
+            dialogue: The dialogue.
             journalled: Whether its texts are in the unit's journal already.
-            lease: For whoever goes on with it at once; None leaves its annotations to anybody.
+            lease: Lease of its annotations for the same worker; None leaves them to any worker.
 
         Returns:
             The annotation units that are leased with it; none where no lease was asked for.
@@ -164,7 +164,7 @@ class ResultStore(Protocol):
         """Store annotations that people gave by hand, all or none; they belong to their dialogues, not to a run.
 
         Raises:
-            Conflict: If a revision of one of them is there already.
+            Conflict: If a revision of one of them exists already.
             NotFound: If one of the dialogues was never kept.
         """
         ...
@@ -183,9 +183,9 @@ class ResultStore(Protocol):
 
 
 class ReadingStore(Protocol):
-    """What has been stored, read back as domain records.
+    """Stored records, as domain objects.
 
-    What a run holds can be read for some positions of its plan alone; None means all.
+    A run's records can be read for some positions of its plan; None means all.
     """
 
     def dialogues(self, run: Run, at: Collection[int] | None = None) -> Iterator[Dialogue]:
@@ -204,7 +204,7 @@ class ReadingStore(Protocol):
         """Return the replies of some units in order of position, by unit.
 
         Those of a unit that took over an earlier result are the replies that led
-        to it. A unit that has none, or that nobody added, has an empty list.
+        to it. A unit without any, or an unknown unit, has an empty list.
         """
         ...
 
@@ -224,7 +224,7 @@ class ReadingStore(Protocol):
 
         Returns:
             Key of the participant, name of the guideline and key of the dialogue, of each
-            assignment; empty as long as nobody has labelled by hand in this workspace.
+            assignment; empty until a person labels by hand in this workspace.
         """
         ...
 
@@ -269,7 +269,7 @@ class ContentStore(Protocol):
     """Records kept under their content hash."""
 
     def keep(self, record: Record) -> str:
-        """Store a record unless it is there, and return its version."""
+        """Store a record unless it exists, and return its version."""
         ...
 
 
@@ -277,7 +277,7 @@ class Files(Protocol):
     """Records that are found by what they are about."""
 
     def file(self, subject: str, record: Record) -> str:
-        """Keep a record under a subject unless it is there, and return its version.
+        """Store a record under a subject unless it exists, and return its version.
 
         Args:
             subject: Hash of what it is about; 64 hexadecimal digits.

@@ -77,11 +77,11 @@ V = TypeVar("V")
 
 
 TOKEN_BYTES = 9
-"""Bytes of a token that is in addresses: 12 characters nobody guesses."""
+"""Bytes of a token in addresses: 12 characters, which cannot be guessed."""
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess and that tells nothing."""
+    """Return a random token without content."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
@@ -120,7 +120,7 @@ def add_edition(row: QueueRow, by: str) -> None:
 def add_items(
     queue: QueueRow, design: QueueDesign, dialogues: Sequence[DialogueRow], names: Sequence[str], *, again: int = 0
 ) -> None:
-    """Insert the items of some dialogues in some categories, unless they are there; `again` numbers a later sample."""
+    """Insert the missing items of some dialogues in some categories; `again` numbers a later sample."""
     now = database_now()
     versions = {category.name: category.version for category in design.categories}
     WorkItemRow.objects.bulk_create(
@@ -146,14 +146,14 @@ def add_items(
 
 @contextmanager
 def locked(row: QueueRow) -> Iterator[None]:
-    """Do something while nobody else changes the queue, whole or not at all."""
+    """Run a function in one transaction while no other process changes the queue."""
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
         yield
 
 
 def rows_under(row: QueueRow, items: Sequence[str]) -> list[WorkItemRow]:
-    """Return the items of a queue under some tokens, in the order in which they came in."""
+    """Return the items of a queue under some tokens, in order of arrival."""
     rows = {
         item.pk: item for tokens in in_chunks(items) for item in WorkItemRow.objects.filter(queue=row, token__in=tokens)
     }
@@ -186,7 +186,7 @@ def own_reservation(token: str, participant: str) -> ReservationRow:
     """Return one's own reservation.
 
     Raises:
-        NotFound: If there is none, or it is somebody else's.
+        NotFound: If there is none, or it belongs to another person.
     """
     rows = ReservationRow.objects.select_related("item__queue", "item__dialogue", "participant")
     row = rows.filter(token=token, participant__key=participant).first()
@@ -252,7 +252,7 @@ def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", rea
 
 
 def expire(queue: QueueRow) -> int:
-    """End the reservations of a queue whose time is over; what was submitted never expires. Returns their count."""
+    """End the expired reservations of a queue and return their count; submitted ones never expire."""
     stale = ReservationRow.objects.filter(state=RESERVED, until__lt=database_now(), item__queue=queue)
     rows = list(stale.order_by("id"))
     for row in rows:
@@ -381,7 +381,7 @@ class Listed(Aggregate):
     output_field = TextField()
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
-        """Say it as PostgreSQL does."""
+        """Return its words in PostgreSQL's syntax."""
         return self.as_sql(compiler, connection, template="STRING_AGG(%(expressions)s::text, ',')")
 
 
@@ -569,7 +569,7 @@ def thread_row(token: str) -> ThreadRow:
 
 
 def has_begun(thread: ThreadRow, participant: str) -> bool:
-    """Return whether a participant began a thread."""
+    """Return whether a participant started a thread."""
     first = PostRow.objects.filter(thread=thread).order_by("id").values_list("participant__key", flat=True).first()
     return first == participant
 

@@ -10,7 +10,7 @@ _OF_PEOPLE = ("events", "annotating")
 
 
 def load_all_tables() -> None:
-    """Load the tables of people beside those of runs: whoever makes or changes tables needs all of them."""
+    """Load the tables of people in addition to those of runs: creating or changing tables needs all of them."""
     for name in _OF_PEOPLE:
         import_module(f"theodolite.store.models.{name}")
 

@@ -34,7 +34,7 @@ PostgreSQL keeps all texts, since workers on other machines have the database an
 
 
 BASES = 256
-"""Kins whose base is remembered; further ones push out the oldest. Count."""
+"""Largest number of relatives whose base is cached; the oldest is dropped first. Count."""
 
 
 BASE_CHARACTERS = 16_384
@@ -110,14 +110,14 @@ class Contents:
     """The contents of one workspace; called on a thread that is bound to its database."""
 
     def __init__(self, blobs: Path) -> None:
-        """Say where large texts go."""
+        """Set the place of large texts."""
         self._blobs = blobs
         self._bases: dict[str, _Base] = {}
 
     def keep(self, contents: Iterable[Content]) -> None:
         """Store what is not there yet.
 
-        Files come first: a row never names a file that is not whole.
+        Files are written first: a row never names an incomplete file.
         """
         requested = {content.version: content for content in contents}
         if not requested:
@@ -278,7 +278,7 @@ Filed = TypeVar("Filed", bound=Record)
 
 
 def file_record(contents: Contents, subject: str, record: Record) -> str:
-    """Keep a record under its subject unless it is there, and return its version."""
+    """Store a record under its subject unless it exists, and return its version."""
     content = content_of(record)
     contents.keep([content])
     row = FiledRow(subject=subject, content_id=content.version, created=timezone.now())

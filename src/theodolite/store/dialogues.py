@@ -396,7 +396,7 @@ def entries_of(unit: str) -> list[JournalEntry]:
 
 
 def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
-    """Return the replies of some units, or of those whose result they took over, in order of position."""
+    """Return the replies of some units, or of those whose result they adopted, in order of position."""
     rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
     origins = {key: origin or own for key, own, origin in rows}
     matches = grouped(

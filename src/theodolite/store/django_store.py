@@ -84,12 +84,12 @@ def _spending_sums() -> dict[str, Aggregate]:
 class DjangoStore:
     """The whole database of one workspace.
 
-    What a flow awaits goes through the writer; everything else runs on the executor,
+    Awaited writes go through the writer; everything else runs on the executor,
     from any thread or event loop.
     """
 
     def __init__(self, workspace: Path, database: Mapping[str, Any]) -> None:
-        """Open a workspace whose tables are up to date."""
+        """Open a workspace with current tables."""
         contents = Contents(workspace / "blobs")
         self._owners = Owners(workspace / "workers")
         units = RowNumbers()
@@ -141,7 +141,7 @@ class DjangoStore:
         self._executor.disconnect()
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
-        """Return the latest run of this plan, or begin one."""
+        """Return the latest run of this plan, or start one."""
         return self._executor.write(lambda: self._ledger.open_run(study, plan, new_run=new_run))
 
     def close_run(self, run: Run, state: RunState) -> None:
@@ -149,7 +149,7 @@ class DjangoStore:
         self._executor.write(lambda: self._ledger.close_run(run, state))
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
-        """Put units into the ledger; those that are there already stay as they are."""
+        """Add units to the ledger; existing ones stay as they are."""
         rest, n_new = iter(units), 0
         while chunk := list(islice(rest, CHUNK)):
             n_new += self._executor.write(partial(self._ledger.add_units, run, chunk, adopt=adopt))
@@ -158,7 +158,7 @@ class DjangoStore:
     def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
-        """Lease waiting units in order of position, and those whose lease ran out."""
+        """Lease waiting units in order of position, and those whose lease expired."""
         requested = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, within=within)
         return self._executor.write(requested)
 
@@ -312,7 +312,7 @@ class DjangoStore:
         return self._executor.read(lambda: self._ledger.count_open(run, kind, owner=owner, within=within))
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
-        """Return the leased units that nobody works on any more; count."""
+        """Return the leased units without a live worker; count."""
         return self._executor.read(lambda: self._ledger.count_orphans(run, kind))
 
     def sealed_credentials(self, study: str) -> dict[str, bytes]:
@@ -320,7 +320,7 @@ class DjangoStore:
         return self._executor.read(lambda: sealed_credentials(study))
 
     def keep(self, record: Record) -> str:
-        """Store a record unless it is there, and return its version."""
+        """Store a record unless it exists, and return its version."""
         content = content_of(record)
         self._executor.write(lambda: self._contents.keep([content]))
         return content.version
@@ -426,7 +426,7 @@ class Readings:
         """Return what the calls of a run's own units have cost, those that brought no reply included.
 
         A call without a cost is an unpriced one if a model was called, which its
-        tokens or its reason to stop show; applications tell neither.
+        tokens or its stop reason show; applications report neither.
         """
         return self.spending_of(id_of_run(run))
 

@@ -98,7 +98,7 @@ class CodingRepository(Repository):
         """Store another revision of the resolution of a disputed answer.
 
         Raises:
-            Conflict: If that revision is there already.
+            Conflict: If that revision exists already.
             NotFound: If there is no such session.
         """
         one_at_a_time(f"coding {resolution.answer.session}")
@@ -149,7 +149,7 @@ class CodingRepository(Repository):
         """Store another revision of the permission to quote an answer.
 
         Raises:
-            Conflict: If that revision is there already.
+            Conflict: If that revision exists already.
             NotFound: If there is no such session.
         """
         one_at_a_time(f"coding {release.answer.session}")
@@ -253,7 +253,7 @@ class ResponseRepository(Repository):
         """Store another revision of a response.
 
         Raises:
-            Conflict: If that revision is there already, or an earlier one was submitted.
+            Conflict: If that revision exists already, or an earlier one was submitted.
             NotFound: If there is no such session.
         """
         session = SessionRow.objects.select_for_update().filter(key=response.session).first()

@@ -184,7 +184,7 @@ def empty_log(pause: Callable[[float], None] = time.sleep) -> bool:
         pause: Waits some seconds.
 
     Returns:
-        Whether the log was emptied; if not, the texts stay in it until the database is next closed.
+        Whether the log was emptied; if not, the texts stay in it until the database closes.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return True
@@ -345,7 +345,7 @@ def _forget_work(dialogues: Sequence[int]) -> None:
 
 
 def _mask_dialogues(dialogues: Sequence[LiveDialogueRow], mask: Mask) -> None:
-    """Mask both sides of some dialogues, and what was written about them.
+    """Mask both sides of some dialogues, and the texts about them.
 
     An application that repeats an address, or an annotator who quotes it, identifies the
     participant too.

@@ -107,9 +107,9 @@ def database_thread(database: DatabaseSettings) -> Iterator[DatabaseThread]:
 
 
 class Executor:
-    """Runs the work of a store on its database, and translates what the database says.
+    """Runs the work of a store on its database, and translates the database's errors.
 
-    Blocking callers share one thread; what a flow awaits goes through the writer. Both take
+    Blocking callers share one thread; awaited writes go through the writer. Both take
     turns at writing. A caller whose thread is bound to the same database needs no other
     thread: the work runs there, within the transaction that is open, if one is.
     """
@@ -274,7 +274,7 @@ _MEBIBYTE = 1 << 20
 
 
 class Place:
-    """Which database is meant and what was written to it last, for messages."""
+    """Name of the database and its last write, for messages."""
 
     def __init__(self, database: Any, workspace: Path) -> None:
         """Remember where; nothing has been written yet."""
@@ -285,14 +285,14 @@ class Place:
         self.name = f"`{database['NAME']}`" if is_file else f"`{database['NAME']}` on {host}"
 
     def so_far(self) -> str:
-        """Say what is safe."""
+        """State what is safe."""
         if not self.last_written:
             return "Nothing had been written since the program started."
         return f"Written last: {self.last_written}; that and everything before it is safe."
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """Turn whatever the database raises within a block into a `StoreError`."""
+        """Turn each database error within a block into a `StoreError`."""
         try:
             yield
         except Error as error:
@@ -352,7 +352,7 @@ class KeepReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepDialogue:
-    """What a session brought; `leased` is filled with the annotations that are leased with it."""
+    """Result of a session; `leased` receives the annotations that are leased with it."""
 
     unit: Unit
     dialogue: Dialogue
@@ -363,7 +363,7 @@ class KeepDialogue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepAnnotation:
-    """What an annotator answered."""
+    """An annotator's answers."""
 
     unit: Unit
     annotation: Annotation
@@ -411,7 +411,7 @@ BATCH = 256
 
 
 ROUNDS = 4
-"""Rounds of the event loop that a batch waits for others; count. Where nobody is ready they take no time."""
+"""Rounds of the event loop that a batch waits for other writes; count. They take no time if none is ready."""
 
 
 MAX_QUEUED = 1024
@@ -419,7 +419,7 @@ MAX_QUEUED = 1024
 
 
 Commit = Callable[[Sequence[Write]], Sequence[Exception | None]]
-"""Commits a batch and says for each write what went wrong, if anything."""
+"""Commits a batch and returns the error of each write, if any."""
 
 
 _Queued = tuple[Write, "asyncio.Future[None]"]
@@ -428,7 +428,7 @@ _Queued = tuple[Write, "asyncio.Future[None]"]
 class Writer:
     """Takes writes from one event loop and commits them on a thread of its own.
 
-    Batches are made on the loop, once it has let everybody speak who was ready to:
+    The event loop forms batches after it has run all flows that were ready:
     a thread that helped itself would wake for the first write and find no second.
     Everything but the queue therefore belongs to the loop, and nothing is locked.
     """
@@ -454,7 +454,7 @@ class Writer:
         self._thread.start()
 
     async def put(self, write: Write) -> None:
-        """Store something; returns once it is committed.
+        """Store a write; returns once it is committed.
 
         Raises:
             StoreError: If it could not be stored, or nothing can be any more.
@@ -477,7 +477,7 @@ class Writer:
         self._thread.join()
 
     def _hand_over(self) -> None:
-        """Give the thread what has come in, unless it is at work; an empty batch ends it."""
+        """Pass waiting writes to the thread if it is idle; an empty batch ends it."""
         if self._in_work:
             return
         self._in_work, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
@@ -542,11 +542,11 @@ PERIOD_S = 0.01
 
 
 BATCHES_LEFT = 16
-"""Batches that do not wait after one that waited for nobody; count."""
+"""Batches that do not wait after one that waited in vain; count."""
 
 
 class Cadence:
-    """Says how long a batch waits; the caller passes the time."""
+    """Decides how long a batch waits; the caller passes the time."""
 
     def __init__(self) -> None:
         """Have nothing handed over yet."""
@@ -567,7 +567,7 @@ class Cadence:
         return wait_s
 
     def handed_over(self, n: int, now_s: float) -> None:
-        """Learn that a batch goes to the database.
+        """Receive the notice that a batch goes to the database.
 
         Args:
             n: Writes in it; count.

@@ -74,7 +74,7 @@ class Ledger:
     """Runs and units of one workspace; called on a thread that is bound to its database."""
 
     def __init__(self, contents: Contents, owners: Owners, numbers: RowNumbers) -> None:
-        """Remember where studies are kept, who is alive, and where numbers of units are told."""
+        """Store the contents, the live owners and the cache of row numbers."""
         self._contents = contents
         self._owners = owners
         self._numbers = numbers
@@ -82,7 +82,7 @@ class Ledger:
         self._registered: dict[str, object] = {}  # the connection whose session shows that an owner is alive
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool) -> Run:
-        """Return the latest run of a plan, or begin one."""
+        """Return the latest run of a plan, or start one."""
         kept_study, kept_plan = content_of(study), content_of(plan)
         with transaction.atomic():
             one_at_a_time("runs")
@@ -267,7 +267,7 @@ class Ledger:
         return workers_of(id_of_run(run), self._seem_dead)
 
     def count_orphans(self, run: Run, kind: UnitKind) -> int:
-        """Return the leased units that nobody works on any more; count."""
+        """Return the leased units without a live worker; count."""
         leased = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, state=_LEASED)
         dead = self._seem_dead(leased.values_list("owner", flat=True).distinct())
         return leased.filter(Q(owner__in=dead) | Q(lease_until__lt=DatabaseClock())).count()
@@ -410,7 +410,7 @@ _TABLE = UnitRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door 
 
 
 class _Leased(NamedTuple):
-    """What is read of a unit, in the order of `_COLUMNS`."""
+    """The columns of a unit, in the order of `_COLUMNS`."""
 
     id: int
     key: bytes
@@ -446,7 +446,7 @@ def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, 
 
     Args:
         subjects: Keys of session units that are done with the transaction that is open.
-        lease: Who does them, and how long it holds; whoever it is has leased units before.
+        lease: Owner, which has leased units before, and duration.
     """
     until = f"{clock_words(connection.vendor)} + %s"
     for chunk in chunks(bytes.fromhex(subject) for subject in subjects):
@@ -467,7 +467,7 @@ def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, 
 
 
 KEPT = 10_000
-"""Rows whose numbers are remembered; the oldest ones are forgotten first. Count."""
+"""Largest number of cached row numbers; the oldest are dropped first. Count."""
 
 
 class RowNumbers:
@@ -496,7 +496,7 @@ class RowNumbers:
 
 
 class ReplyTexts:
-    """Texts of the replies of units under way, which a dialogue is made of."""
+    """Reply texts of units in progress, from which dialogues are built."""
 
     def __init__(self) -> None:
         """Remember nothing yet."""
@@ -507,7 +507,7 @@ class ReplyTexts:
         transaction.on_commit(partial(self._enter, tuple(entries)))
 
     def take(self, unit_ids: Iterable[int]) -> dict[tuple[int, int], str]:
-        """Return what is remembered of units that have come to their end, by unit and position, and forget it."""
+        """Return and drop the texts of finished units, by unit and position."""
         return {
             (unit_id, position): text for unit_id in unit_ids for position, text in self._texts.pop(unit_id, {}).items()
         }
@@ -524,7 +524,7 @@ class Owners:
     """The owners that work on this machine."""
 
     def __init__(self, folder: Path) -> None:
-        """Say where the lock files are."""
+        """Set the folder of the lock files."""
         self._folder = folder
         self._held: dict[str, FileLock] = {}
 
@@ -547,12 +547,12 @@ class Owners:
         return True
 
     def leave(self, owner: str, *, settled: bool = True) -> None:
-        """Mark an owner as gone.
+        """Mark an owner as dead.
 
         Args:
             owner: Its name.
             settled: Whether its leases are given back. If not, its file stays, by
-                which others can tell that they belong to nobody any more.
+                which others see that they have no owner any more.
         """
         lock = self._held.pop(owner, None)
         if lock is not None and settled:
@@ -561,7 +561,7 @@ class Owners:
             lock.release()
 
     def leave_all(self, give_back: Callable[[str], None]) -> None:
-        """Mark all owners of this process as gone, their leases given back unless the disk is full."""
+        """Mark all owners of this process as dead, and return their leases unless the disk is full."""
         for owner in tuple(self._held):
             try:
                 give_back(owner)
@@ -591,7 +591,7 @@ class Owners:
             _discard(lock)
 
     def seem_dead(self, names: Iterable[str]) -> list[str]:
-        """Return those owners that died on this machine; whoever asks changes nothing."""
+        """Return the owners that died on this machine; changes nothing."""
         result = []
         for name in names:
             lock = self._lock(name)

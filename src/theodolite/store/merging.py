@@ -23,7 +23,7 @@ def merge_results(
 ) -> list[MergeOutcome]:
     """Store results within the transaction that is open, and return what became of each.
 
-    A unit whose stored replies are the beginning of the new ones receives the rest and the result, so that
+    A unit whose stored replies are a prefix of the new ones receives the rest and the result, so that
     a merge that was interrupted, and a failed unit that was tried again elsewhere, are completed.
 
     Args:

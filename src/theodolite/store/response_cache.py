@@ -1,7 +1,7 @@
 """The response cache: a SQLite file of its own, since losing it loses nothing but money.
 
 It is beside the database and not in it: it may be deleted at any time, it is
-never shared by PostgreSQL, and a broken one must not be in the way of a run.
+never shared by PostgreSQL, and a broken one must not stop a run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ResponseCache:
 
     All work is done in one thread, so that a file that another process has locked
     holds up no call that is in flight. A damaged file is set aside under another
-    name and a new one begun; where even that fails the cache is switched off.
+    name and a new one is started; if that fails too, the cache is switched off.
     """
 
     def __init__(self, path: Path, *, tell: Callable[[str], None]) -> None:
@@ -50,7 +50,7 @@ class ResponseCache:
 
         Args:
             path: The SQLite file.
-            tell: Told in one sentence what went wrong, from the cache's own thread.
+            tell: Receives one sentence about an error, from the cache's own thread.
         """
         self._path = path
         self._tell = tell
@@ -67,7 +67,7 @@ class ResponseCache:
         await self._in_thread(lambda: self._guarded(lambda: self._write(kept)))
 
     def close(self) -> None:
-        """Let go of the file; finding and keeping do nothing afterwards."""
+        """Close the file; later reads and writes do nothing."""
         if not self._is_off:
             self._executor.submit(self._disconnect).result()
         self._is_off = True
@@ -112,7 +112,7 @@ class ResponseCache:
         return self._connection
 
     def _set_aside(self) -> None:
-        """Rename a damaged file, so that somebody may look at it, and go on with a new one."""
+        """Rename a damaged file, so that it can be examined, and continue with a new one."""
         self._disconnect()
         number = 1
         while (damaged := self._path.with_name(f"{self._path.name}.damaged-{number}")).exists():

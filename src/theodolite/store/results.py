@@ -99,7 +99,7 @@ class Results:
                 _keep_adjudications(write)
 
     def _pass_on(self, dialogues: Sequence[KeepDialogue]) -> None:
-        """Lease the annotations of dialogues to whoever goes on with them, and let others lease the rest."""
+        """Lease the annotations of dialogues to the worker that continues with them, and open the rest to others."""
         make_ready(write.unit.key for write in dialogues if write.lease is None)
         requested: dict[Lease, dict[str, KeepDialogue]] = {}
         for write in dialogues:
@@ -215,7 +215,7 @@ def number_in(value: str | None) -> float | None:
 
 
 def _keep_failures(writes: Sequence[KeepFailure], ids: dict[str, int], now: datetime) -> None:
-    """Store failures of units that nobody else has begun since; who has may yet bring a result."""
+    """Store failures of units that no other worker has leased since; that one may still have a result."""
     rows = UnitRow.objects.select_for_update().filter(id__in=[ids[write.unit.key] for write in writes])
     tries = dict(rows.values_list("id", "tries"))
     if n_lost := sum(tries[ids[write.unit.key]] != write.unit.tries for write in writes):
@@ -286,7 +286,7 @@ def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudicat
 
 
 def ids_of_participants(keys: set[str]) -> dict[str, int]:
-    """Return the numbers of the rows of some people by key; whoever is new is entered."""
+    """Return the row numbers of some people by key; new people are added."""
     if not keys:
         return {}
     requested = {repaired_text(key) for key in keys}
@@ -396,7 +396,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
     """Store annotations that people gave by hand; each is a further revision, none takes another's place.
 
     Raises:
-        Conflict: If a revision of one of them is there already.
+        Conflict: If a revision of one of them exists already.
         NotFound: If a dialogue was never kept.
     """
     now = timezone.now()
@@ -421,7 +421,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
 
 
 def are_there_labels() -> bool:
-    """Return whether anybody has ever labelled by hand in this workspace; most of them need not look any further."""
+    """Return whether there are labels by hand in this workspace; in most there are none."""
     return AnnotationRow.objects.filter(unit__isnull=True).exists()
 
 
@@ -454,7 +454,7 @@ def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
 
 
 _Place: TypeAlias = tuple[int, bytes, bytes, int]
-"""What there is one annotation of: dialogue, hashes of annotator and instrument, revision."""
+"""Key of an annotation: dialogue, hashes of annotator and instrument, revision."""
 
 
 def _place(annotation: Annotation, dialogues: Mapping[str, int]) -> _Place:

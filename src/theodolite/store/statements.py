@@ -4,11 +4,11 @@ Django composes an INSERT again for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
 Many rows are one statement: SQLite's driver lets the event loop's thread go on
-with each statement, and comes back only when that one lets it.
+with each statement, and returns only when that one yields.
 Removal condition (ADR-0075): use `bulk_create` once the statements save less than a tenth
 of the CPU time of a run of 800 dialogues of 6 turns.
 Conflicts are not ignored: a row that breaks a rule fails its batch, as ever. Only
-contents are there or not, and equal versions are equal contents.
+contents exist or not, and equal versions have equal contents.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def insert(model: type[Model], rows: Iterable[Row], *, unless_there: str = "") -
     """Insert rows of one model; their own numbers are given by the database and not read back.
 
     Args:
-        model: Whose rows they are.
+        model: Model of the rows.
         rows: The rows.
-        unless_there: Unique column by which a row that is there already is known and left as it is.
+        unless_there: Unique column; a row with an existing value is skipped.
 
     Raises:
         KeyError: If a row does not name a column.
@@ -112,7 +112,7 @@ def end_units(unit_ids: Sequence[int], state: UnitState) -> int:
 
 
 def make_ready(subjects: Iterable[str]) -> None:
-    """Let those annotations be leased whose sessions are done."""
+    """Open the annotations of finished sessions for leases."""
     for chunk in chunks(bytes.fromhex(subject) for subject in subjects):
         # The condition is repeated word for word, so that SQLite may use the partial index.
         execute(
@@ -128,7 +128,7 @@ class _Insertion(NamedTuple):
         head: The statement up to its values.
         marks: Places for the values of one row.
         at_once: Rows of one statement at most; a power of two, count.
-        values: Takes a row apart, in the order of the columns.
+        values: Returns a row's values, in the order of the columns.
         converters: What prepares each value; None where nothing is to be done.
     """
 
@@ -217,7 +217,7 @@ def _native(words: str, vendor: str) -> str:
 
 
 def _into(field: Field[Any, Any]) -> _Into | None:
-    """Return what a field does to a value on its way into the database; None where nothing is to be done."""
+    """Return a field's conversion of values for the database; None if there is none."""
     stored: Any = getattr(field, "target_field", field)
     if isinstance(stored, HashField | MomentField):
         prepare: _Into = stored.get_prep_value
@@ -305,8 +305,8 @@ def rows_of(
     of each row what it means: that takes five times as long as reading them.
 
     Args:
-        model: Whose rows they are.
-        column: Column that says what they belong to: a number, or the bytes of a hash.
+        model: Model of the rows.
+        column: Column of their owner: a number, or the bytes of a hash.
         values: What they belong to.
         order: Columns by which rows that belong to the same are ordered.
         columns: Columns that are wanted; all where none is named.
@@ -378,7 +378,7 @@ def parts_of(at: Collection[int] | None) -> Iterator[list[int] | None]:
 def one_at_a_time(what: str) -> None:
     """Let one transaction after the other do something, until the present one ends.
 
-    SQLite needs nothing: all our transactions there take the write lock as they begin.
+    SQLite needs nothing: all our transactions there take the write lock at their start.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

@@ -36,7 +36,7 @@ class Statistics:
     def __init__(
         self, spending_of: Callable[[int], Spending], monotonic_s: Callable[[], float] = time.monotonic
     ) -> None:
-        """Set what adds up the cost of a run, and what tells the time."""
+        """Set the function that sums a run's cost, and the clock."""
         self._spending_of = spending_of
         self._monotonic_s = monotonic_s
         self._spent: dict[int, tuple[float, Spending]] = {}

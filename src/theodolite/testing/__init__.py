@@ -1,1 +1,1 @@
-"""Testing: what to say next."""
+"""Testing: the next prompt of a dialogue."""

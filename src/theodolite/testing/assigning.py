@@ -33,9 +33,9 @@ class AllocationDesign:
     Attributes:
         level: The level.
         applications: Names of the applications, in order of the study.
-        scenarios: Names of the scenarios that people of the level meet.
+        scenarios: Names of the scenarios for people of the level.
         sessions: Sessions of each seat; count.
-        assignment: Whether each seat meets all applications or one.
+        assignment: Whether each seat tests all applications or one.
         seed: Every draw depends on it.
         bound: Scenarios of the applications that are not tested in all of them, by application.
     """
@@ -61,13 +61,13 @@ class AllocationDesign:
         return tuple(name for name in scenarios if own is None or name in own)
 
     def cells(self, number: int, stratum: str = "") -> tuple[Cell, ...]:
-        """Return what the holder of a seat meets, in order.
+        """Return the sessions of a seat, in order.
 
-        Within subjects a seat meets all applications of one scenario before it
-        comes to the next scenario; an application that is bound to scenarios is met in
+        Within subjects a seat tests all applications of one scenario before it
+        continues with the next scenario; an application that is bound to scenarios is tested in
         its own, in turn. Orders are those of a Williams design: each
         application follows each other one equally often. Between subjects a seat
-        meets one application in one scenario after the other.
+        tests one application in one scenario after the other.
 
         Args:
             number: Number of the seat, from 0.
@@ -103,7 +103,7 @@ class AllocationDesign:
 def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     """Return the design of a level of a study in which people take part.
 
-    People meet the scenarios that hold instructions for their level; where none
+    People get the scenarios with instructions for their level; if none
     does, all of them. Recorded applications cannot be met.
     """
     told = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
@@ -139,7 +139,7 @@ def planned_slots(plan: LevelPlan) -> tuple[Slot, ...]:
 def _in_turn(
     applications: Sequence[str], scenarios: Sequence[Sequence[str]], place: int, sessions: int
 ) -> list[tuple[str, str]]:
-    """Return application and scenario of each session of a seat that meets all applications.
+    """Return application and scenario of each session of a seat that tests all applications.
 
     Args:
         applications: The applications.

@@ -27,13 +27,13 @@ def topics_version(study: Study) -> str:
 
 
 def n_avoided(design: AllocationDesign, number: int, stratum: str, avoided: Collection[str]) -> int:
-    """Return how many sessions of a seat would not be offered to somebody; count.
+    """Return the sessions of a seat that would not be offered to a person; count.
 
     Args:
         design: Of the level.
         number: Number of the seat, from 0.
         stratum: Part of the people that is balanced by itself.
-        avoided: Scenarios that the person would rather not meet.
+        avoided: Scenarios that the person prefers to avoid.
     """
     return sum(cell.scenario in avoided for cell in design.cells(number, stratum))
 
@@ -41,14 +41,14 @@ def n_avoided(design: AllocationDesign, number: int, stratum: str, avoided: Coll
 def best_number(
     design: AllocationDesign, taken: Collection[int], most: int, stratum: str, avoided: Collection[str]
 ) -> int | None:
-    """Return the free number that has the fewest sessions on what somebody avoids, the lowest of these.
+    """Return the free number with the fewest sessions on avoided scenarios; the lowest of these.
 
     Args:
         design: Of the level.
         taken: Numbers that others have.
         most: Numbers that there are; count.
         stratum: Part of the people that is balanced by itself.
-        avoided: Scenarios that the person would rather not meet.
+        avoided: Scenarios that the person prefers to avoid.
 
     Returns:
         The number; None where every session of every free one is about something avoided, or none is free.
@@ -62,7 +62,7 @@ def best_number(
 def place_after(
     scenarios: Sequence[str], over: Sequence[int], avoided: Collection[str], heavy: Collection[str]
 ) -> int | None:
-    """Return the place of the session that comes next, from 0; None where nothing is left.
+    """Return the index of the next session, from 0; None if none is left.
 
     It is the first one of the seat that is not over, unless the session before it was
     heavy: then the first one that is not.
@@ -70,7 +70,7 @@ def place_after(
     Args:
         scenarios: The scenario at each place of the seat.
         over: Places of sessions that are over, in the order in which they were held.
-        avoided: Scenarios that the person would rather not meet.
+        avoided: Scenarios that the person prefers to avoid.
         heavy: Scenarios that touch a heavy topic.
 
     Example:
@@ -87,13 +87,13 @@ def place_after(
 def topic_tallies(
     study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
 ) -> tuple[TopicTally, ...]:
-    """Return what it cost the balance of an event that people need not meet its topics, a topic each.
+    """Return the effect of avoided topics on the balance of an event, for each topic.
 
     Args:
         study: What is tested.
-        seats: Those that somebody has.
+        seats: Assigned seats.
         sessions: Those that were made.
-        avoided: Everybody who was asked, to the names of the topics that they would rather not meet.
+        avoided: Each person who was asked, to the names of the topics that they avoid.
     """
     held = tuple(seats)
     spared, free = list(spared_cells(study, held, sessions, avoided)), list(_free_cells(study, held))
@@ -119,9 +119,9 @@ def spared_cells(
 
     Args:
         study: What is tested.
-        seats: Those that somebody has.
-        sessions: Those that were made; one that was begun before somebody chose was offered.
-        avoided: Everybody who was asked, to the names of the topics that they would rather not meet.
+        seats: Assigned seats.
+        sessions: Existing sessions; one that started before the choice counts as offered.
+        avoided: Each person who was asked, to the names of the topics that they avoid.
     """
     begun = {
         (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
@@ -147,7 +147,7 @@ def _free_cells(study: Study, seats: Iterable[Slot]) -> Iterator[Cell]:
 
 
 class Openness(StrEnum):
-    """Where a moment is."""
+    """Position of a moment."""
 
     NOT_YET = "not yet open"
     OPEN = "open"
@@ -167,7 +167,7 @@ class Hours:
     closes: datetime | None = None
 
     def at(self, now: datetime) -> Openness:
-        """Tell where a moment is."""
+        """Return the position of a moment."""
         if self.opens is not None and now < self.opens:
             return Openness.NOT_YET
         return Openness.OVER if self.closes is not None and now >= self.closes else Openness.OPEN

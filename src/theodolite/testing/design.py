@@ -44,7 +44,7 @@ class TesterBlock:
 
     @property
     def held_by(self) -> TesterType:
-        """Who holds the tester's side of their sessions."""
+        """Testers: the other side of the sessions."""
         return TesterType.SCRIPT if self._kind is TesterKind.SCRIPT else TesterType.SIMULATED_USER
 
     @property
@@ -98,7 +98,7 @@ class TesterBlock:
 
 
 class DesignCells:
-    """All testers in all their scenarios, in order of the plan; nobody is completed before being asked for."""
+    """All testers in all their scenarios, in order of the plan; each is built when it is requested."""
 
     def __init__(self, blocks: Iterable[TesterBlock]) -> None:
         """Lay cells out and look at what each tester sees.
@@ -147,7 +147,7 @@ class DesignCells:
 
 
 def grouping_of(study: Study) -> tuple[str, ...]:
-    """Return the names of what dialogues are split by, or what a defect rule asks for."""
+    """Return the attributes that split dialogues or that a defect rule uses."""
     requested = {name for guideline in study.guidelines for rule in guideline.defect_rules for name in rule.among}
     typed = (study.typology.by,) if study.typology else ()
     return tuple(sorted(requested.union(study.groups, typed)))
@@ -159,7 +159,7 @@ def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, s
 
 
 def tester_blocks(study: Study) -> Iterator[TesterBlock]:
-    """Yield who speaks in which scenario of a study, in order of the plan."""
+    """Yield tester and scenario of a study's dialogues, in order of the plan."""
     grouped_by = grouping_of(study)
     for scenario in study.scenarios:
         for group in study.personas:
@@ -193,10 +193,10 @@ def _manner(persona: Persona) -> tuple[str, ...]:
 
 
 OPENING = "(The chat is open. Write your first message.)"
-"""What opens the chat for the simulated user, since a chat begins with an incoming line."""
+"""First line of the simulated user's chat, because a chat starts with an incoming line."""
 
 LEFT_OUT = "(Earlier messages of this chat are not shown any more.)"
-"""What opens the chat once its beginning has left the history window."""
+"""First line of the chat once its start is outside the history window."""
 
 _RULES = """\
 You play a person who is using an application. Stay this person in everything you write.
@@ -284,7 +284,7 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
         persona: Who is played.
         task: What the user wants of the application.
         stop: Text that ends the dialogue.
-        material: What the dialogue is about; shown only where the task says so.
+        material: Source material of the dialogue; shown only if the task says so.
     """
     rules = TASKS[task]
     more = ""

@@ -1,4 +1,4 @@
-"""People's dialogues among the sessions of a study: which count, and what is still to be held."""
+"""People's dialogues among the sessions of a study: which count, and which are still open."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:  # they are handed over by whoever has loaded them
 
 
 def scenario_sight(scenario: Scenario) -> str:
-    """Return the hash of what decides what is said and judged in a scenario; 64 hexadecimal digits.
+    """Return the hash of all that decides the texts and labels of a scenario; 64 hexadecimal digits.
 
-    Words around it may be mended while an event goes on: instructions, questionnaires.
+    Other words may be corrected during an event: instructions, questionnaires.
     """
     corpus = canonical_json((scenario.corpus, scenario.passages)) if scenario.corpus else ""
     return digest("people", scenario.name, version_of(scenario.packet), corpus)
@@ -52,13 +52,13 @@ def label_of(place: int) -> str:
 def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueSummary]) -> Sessions:
     """Return the sessions of a study with those of people behind what a run holds itself.
 
-    A planned cell in which nothing was said stands for itself, so that it is missing
+    A planned cell without a dialogue is listed, so that it is missing
     and not forgotten.
 
     Args:
         study: What is written down now.
         planned: What a run holds itself.
-        held: All dialogues of people in the study, in the order in which they began.
+        held: All dialogues of people in the study, in order of start.
     """
     everything = list(held)
     ours = counted(study, everything)
@@ -75,7 +75,7 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
 def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
     """Return the dialogues of people that brought nothing, and why; in order.
 
-    One that goes on, or in which the person stopped every reply, is missing and no failure.
+    One that is in progress, or in which the person stopped every reply, is missing and no failure.
     """
     result = []
     for index, one in enumerate(counted(study, held)):
@@ -105,7 +105,7 @@ def pseudonym(study: Study, participant: str) -> str:
 
 
 def pair_key_of(session: Session, visit: int, dialogue: int) -> str:
-    """Return the pair key of a person's dialogue: what the same person says in the same place to another application.
+    """Return the pair key of a person's dialogue: shared with other applications.
 
     Args:
         session: The session.
@@ -164,7 +164,7 @@ def _empty_session(study: Study, at: int, seat: Slot, place: int, cell: Cell) ->
 
 
 def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Slot, int, Cell]]:
-    """Yield the planned cells in which nothing was said, with their seat and place."""
+    """Yield the planned cells without a dialogue, with their seat and place."""
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for one in held:
         session = one.session

@@ -56,7 +56,7 @@ class _Round:
 
 
 class SessionsToHold:
-    """Sessions that are to be held; pair by pair, so that the first few meet every application."""
+    """Planned sessions; pair by pair, so that the first few test every application."""
 
     def __init__(self, study: Study, cells: DesignCells, applications: Sequence[str]) -> None:
         """Draw how often each cell is repeated."""
@@ -291,7 +291,7 @@ def _repeats_due(study: Study, cells: DesignCells) -> Sequence[int]:
 def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> DrawnSessions:
     """Return the sessions of a study in the order of its plan.
 
-    Live sessions come pair by pair, so that the first few meet every
+    Live sessions follow pair by pair, so that the first few test every
     application; recorded ones follow in the order of their file.
 
     Args:
@@ -299,7 +299,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
         recordings: Dialogues of the recorded applications.
 
     Raises:
-        PlanError: If there is an application to be talked to but nobody to talk, and no people either.
+        PlanError: If there is a live application without any tester.
         TemplateError: If a persona cannot be filled.
     """
     live = [a.name for a in study.applications if not isinstance(a.connection, RecordedFile)]
@@ -351,7 +351,7 @@ def _refuse_double(study: Study, first: str, second: str) -> None:
 
 
 def _refuse_namesakes(study: Study, sessions: DrawnSessions) -> None:
-    """Refuse two dialogues of one label, since rows and results are looked up by it."""
+    """Reject two dialogues of one label, because rows and results are identified by it."""
     for position in range(len(sessions.recorded)):
         label = sessions.recorded.label(position)
         if sessions.recorded.find(label) != position or sessions.live.find(label) is not None:

@@ -25,7 +25,7 @@ class SessionTask:
 
     Attributes:
         key: Key of the unit; becomes the key of the dialogue.
-        session: What the plan says.
+        session: The planned session.
         scenario: The scenario that it names.
         application_version: Content hash of the application.
         scenario_version: Content hash of the scenario.
@@ -43,7 +43,7 @@ class SessionTask:
 
     @property
     def material(self) -> str:
-        """What the dialogue is about: the persona's own, else the scenario's source material."""
+        """Source material of the dialogue: the persona's own, else the scenario's."""
         tester = self.session.tester
         own = tester.material if isinstance(tester, Persona) else ""
         return own or self.scenario.context
@@ -58,7 +58,7 @@ class ConversationState:
         ending: Why it ends, as far as known.
         turns: The turns.
         positions: Replies in the journal; count.
-        scripted: Endpoints whose replies came from a script.
+        scripted: Endpoints with scripted replies.
         passages: Retrieved passages of each turn.
         contexts: Context that the application received with each prompt.
         attempts: Attempts of a red teamer.
@@ -79,7 +79,7 @@ class ConversationState:
 
     @property
     def history(self) -> tuple[Exchange, ...]:
-        """What the application goes on from, each turn with the source material that it had then."""
+        """History that the application continues, each turn with its source material."""
         turns_and_contexts = ((self.turns[position], self.contexts[position]) for position in self.history_indices)
         return tuple(
             Exchange(prompt=turn.prompt, response=turn.response, context=context)
@@ -88,11 +88,11 @@ class ConversationState:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has as many turns as the scenario has room for."""
+        """Whether it has reached the scenario's number of turns."""
         return len(self.turns) >= self.task.scenario.turns
 
     def say(self, prompt: str, prompt_at: int | None, *, withheld: str = "", planted: str = "") -> Flow[Turn]:
-        """Say a prompt to the application and return the turn that it makes.
+        """Send a prompt to the application and return the resulting turn.
 
         Args:
             prompt: The words.
@@ -128,10 +128,10 @@ class ConversationState:
         return turn
 
     def receive(self, reply: Reply, model: str, name: str) -> int | None:
-        """Take what a model said for the tester's side, and return its place in the journal; None for none.
+        """Record a model's reply for the tester's side, and return its index in the journal; None if there is none.
 
         Args:
-            reply: What it said.
+            reply: Its reply.
             model: Name of its endpoint.
             name: Whom it plays.
 
@@ -164,7 +164,7 @@ class ConversationState:
 
 
 def dialogue_of(state: ConversationState) -> Dialogue:
-    """Return what was said as the record that is kept."""
+    """Return the dialogue as the record that is stored."""
     task, session = state.task, state.task.session
     context, turns = with_shared_context(state.turns)
     return Dialogue(
@@ -209,15 +209,15 @@ def _strategies(state: ConversationState) -> tuple[Strategy, ...]:
 
 
 STOP_WORD = "[END]"
-"""What a simulated user writes when it is done, unless the scenario says otherwise."""
+"""Text of a simulated user that ends the dialogue, unless the scenario states another."""
 
 
 def play(task: SessionTask, persona: Persona) -> Flow[ConversationState]:
     """Let a model play a person until it stops or the turns are used up.
 
     Raises:
-        EmptyReply: If the simulated user ends the dialogue before it began.
-        ContentRefused: If a filter withheld what the simulated user would say.
+        EmptyReply: If the simulated user ends the dialogue before its first prompt.
+        ContentRefused: If a filter withheld the simulated user's prompt.
     """
     state = ConversationState(task, Ending.TURN_LIMIT)
     stop = task.scenario.stop or STOP_WORD
@@ -267,7 +267,7 @@ def run_attack(task: SessionTask, attack: Attack) -> Flow[ConversationState]:
     Raises:
         PlanError: If the strategy refines a try that was not made.
         EmptyReply: If it ends before anything was tried.
-        ContentRefused: If a filter withheld what the red teamer would say.
+        ContentRefused: If a filter withheld the red teamer's prompt.
     """
     state = ConversationState(task, Ending.TURN_LIMIT)
     line = CheckedAttack(attack.strategy, lambda: approach_of(attack.strategy, task.approaches).line(attack))
@@ -324,12 +324,12 @@ def task_version() -> str:
 
 
 def run_session(task: SessionTask) -> Flow[Dialogue]:
-    """Hold one session: ask the tester's side, tell the application, until it ends.
+    """Run one session: pass prompts and replies between tester and application until it ends.
 
     Raises:
         PlanError: If the session is held by a person, or a strategy refines a try that was not made.
-        EmptyReply: If the simulated user ends the dialogue before it began.
-        ContentRefused: If a filter withheld what the simulated user would say.
+        EmptyReply: If the simulated user ends the dialogue before its first prompt.
+        ContentRefused: If a filter withheld the simulated user's prompt.
     """
     tester = task.session.tester
     match tester:

@@ -1,9 +1,9 @@
 """Templates: texts with slots, filled inside a sandbox.
 
 A template chooses and repeats words; it does not compute. Nothing random is
-left in it, since the same plan must be the same test, and whatever could grow
+left in it, because the same plan must be the same test, and anything that could grow
 without bound (calls, macros, captured blocks, nested loops, powers, padding)
-is refused when it is read, not when memory is gone.
+is rejected when it is read, not when memory is exhausted.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FILTERS = (
     "upper",
     "wordcount",
 )
-"""Filters that make no more of a text than a small multiple of it, whatever their arguments."""
+"""Filters whose result is at most a small multiple of the text, for all arguments."""
 
 _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Call: "a call",
@@ -63,14 +63,14 @@ _REFUSED: dict[type[nodes.Node], str] = {
     nodes.FromImport: "`import`",
     nodes.Pow: "`**`",
 }
-"""What could name a large text and double it, or hide output from the bound."""
+"""Names that could double a large text, or hide output from the bound."""
 
 _MARKED = re.compile(r"[{\r\n]")
-"""What Jinja may read as more than words: a slot, or the end of a line."""
+"""Text that Jinja may read as more than words: a slot, or the end of a line."""
 
 _FILLING = (JinjaError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError)
-"""What Python's own compiler says to a template of a hundred nested conditions."""
+"""Error of Python's compiler for a template of a hundred nested conditions."""
 
 
 class _BoundedEnvironment(SandboxedEnvironment):
@@ -113,7 +113,7 @@ class Refusal:
 
     Attributes:
         line: Line of the template that is meant, from 1; 0 where all of it is.
-        words: What it does and what it may do; goes on after `the template`.
+        words: Its action and what is allowed; continues after `the template`.
         malformed: Whether it is no template at all, rather than one that wants too much.
     """
 
@@ -132,7 +132,7 @@ def variables_of(text: str) -> frozenset[str]:
     """Return the names of the slots of a template.
 
     Raises:
-        TemplateError: If the text is no template, or wants what no template may; says the line.
+        TemplateError: If the text is no template, or uses something forbidden; states the line.
     """
     read = _read(text)
     if isinstance(read, Refusal):
@@ -153,7 +153,7 @@ def fill(
         text: The template.
         values: Slot to value.
         largest: Characters that the result may have; count.
-        finalize: What each value goes through before it is put in, e.g. to
+        finalize: Conversion of each value before it is inserted, e.g. to
             encode it for an address; None puts it in as it is.
 
     Raises:

@@ -20,7 +20,7 @@ _OTHER = "another application"
 
 
 class AudienceKind(StrEnum):
-    """Who reads a report."""
+    """The audience of a report."""
 
     ENGINEER = "engineer"
     ORGANISER = "organiser"
@@ -89,7 +89,7 @@ def for_team(
     *,
     private: Collection[str] = (),
 ) -> ReleasedRecords:
-    """Return the records of a team's own applications, with all identifiers redacted that nobody decided to keep.
+    """Return the records of a team's own applications; identifiers are redacted unless a person decided to keep them.
 
     Args:
         records: Curated records of the run.
@@ -104,7 +104,7 @@ def for_team(
 
 
 def for_public(records: ReleasedRecords, findings: Iterable[IdentifierFinding]) -> ReleasedRecords:
-    """Return the records of which a report may be published: texts with undecided identifiers are withheld."""
+    """Return the records for a public report: texts with undecided identifiers are withheld."""
     known = list(findings)
     undecided = {one.dialogue for one in known if not one.is_decided}
     return without_words(redacted_records(records, known), undecided)
@@ -129,7 +129,7 @@ def _withheld(dialogue: Dialogue) -> Dialogue:
 
 
 def _of_applications(records: ReleasedRecords, own: Collection[str]) -> ReleasedRecords:
-    """Return only what is about some applications; nothing in it names or counts another one."""
+    """Return the records about some applications only; none names or counts another one."""
     sessions = tuple(one for one in records.sessions if one.application in own)
     labels = {one.label for one in sessions}
     dialogues = tuple(one for one in records.dialogues if one.application in own)

@@ -32,7 +32,7 @@ from theodolite.ports.application import (
 )
 
 SLOW_S = 10.0
-"""Time for one reply from which on people are told that testers will wait; seconds."""
+"""Reply time above which the check warns that testers will wait; seconds."""
 
 GREETING = "Hello! What can you help me with?"
 
@@ -45,7 +45,7 @@ ODD = 'Two lines,\nwith "quotes", {{ braces }}, \\ and ünïcödé \N{WAVING HAN
 LONG = "This is a long prompt. " * 180 + "What was it about?"
 
 WORDS = ("quillwort-417", "bellwether-902", "marrow-385")
-"""Code words: nobody says them by chance."""
+"""Code words, which do not occur by chance."""
 
 _TAG = re.compile(
     r"</?(?:html|body|div|span|p|br|hr|ul|ol|li|b|i|u|strong|em|h[1-6]|table|tr|td|th|a|img|script|style)\b[^<>]*>"
@@ -66,14 +66,14 @@ class Remark:
 
 @dataclass(slots=True, kw_only=True)
 class Examination:
-    """What a few calls showed of one application.
+    """Findings of a few calls to one application.
 
     Attributes:
         name: Name of the application in the study.
         remarks: What was noticed, each once.
         calls: Calls that were made; count.
         slowest_s: Time of the slowest reply; seconds.
-        version: What the application calls itself; empty where it does not say.
+        version: Version that the application reports; empty if it reports none.
         unexamined: Why it could not be examined; empty where it could.
         hint: What one could try then, e.g. a command line; empty where there is nothing.
         texts: Its replies, in order.
@@ -97,7 +97,7 @@ class Examination:
             self.remarks.append(remark)
 
     def has_not_met(self, check: EndpointCheck) -> None:
-        """Keep why the application could not be examined, at which address, and what one could try."""
+        """Store why the application could not be examined, its address, and what to try."""
         self.unexamined = f"{check.host}: {check.answer}" if check.host else check.answer
         self.hint = check.hint
 
@@ -105,8 +105,8 @@ class Examination:
 async def examine(name: str, application: ApplicationClient) -> Examination:
     """Call an application a few times and return what that showed.
 
-    It ends early where nobody answers, where the application hangs or fails
-    twice at plain prompts: what comes after would show the same and cost as much.
+    It ends early if there is no answer, or if the application hangs or fails
+    twice at plain prompts: more calls would show the same at the same cost.
     """
     result = Examination(name=name)
     if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
@@ -134,14 +134,14 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
 
 
 def _is_out_of_reach(error: GatewayError) -> bool:
-    """Return whether an error says nothing about the application but that it could not be asked."""
+    """Return whether an error only means that the application could not be called."""
     without_key = isinstance(error, Rejected) and (not error.tries or error.status in {401, 403})
     return isinstance(error, Unreachable | RateLimited) or without_key
 
 
 @dataclass(slots=True)
 class _Probe:
-    """Asks an application and keeps what came."""
+    """Calls an application and stores its replies."""
 
     application: ApplicationClient
     found: Examination
@@ -153,7 +153,7 @@ class _Probe:
     ending: str = ""
 
     async def answers(self) -> bool:
-        """Say two plain things, and return whether more than failures came; what a filter withholds is an answer."""
+        """Send two plain prompts, and return whether any call succeeded; a filtered reply is an answer."""
         await self._ask("greeting", "a greeting", GREETING)
         self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
         return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
@@ -225,7 +225,7 @@ class _Probe:
         self.failures.append((what, error))
 
     def tell_failures(self) -> None:
-        """Note each way in which calls failed once, with the first of the calls that did."""
+        """Record each kind of failure once, with the first call that failed so."""
         alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
         for what, error in self.failures:
             # Where nothing succeeds, words that differ from call to call tell nothing more.

@@ -61,7 +61,7 @@ def has_judge(study: Study, guidelines: Collection[str] = ()) -> bool:
 
 
 def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str = "STUDY") -> None:
-    """Refuse judges that nobody can be compared with.
+    """Reject judges without any comparison.
 
     Args:
         evidence: Everything that the run holds.
@@ -69,7 +69,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
         place: What the user types to name the study.
 
     Raises:
-        InputError: If nobody has labelled a dialogue that one of them has labelled.
+        InputError: If no person labelled a dialogue that one of them labelled.
     """
     for judge in judges:
         if not authorities_of(evidence, judge.name):
@@ -83,7 +83,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
 def validation_report_of(
     evidence: Evidence, judge: Annotator, issued: datetime, *, probes: Sequence[Measurement] = (), probed: bool = False
 ) -> ValidationReport:
-    """Return everything that labels and probes tell about a judge.
+    """Return all findings from labels and probes about a judge.
 
     Args:
         evidence: Everything that the run holds.
@@ -93,7 +93,7 @@ def validation_report_of(
         probed: Whether there were any.
 
     Raises:
-        InputError: If nobody has labelled a dialogue that the judge has labelled.
+        InputError: If no person labelled a dialogue that the judge labelled.
     """
     study = evidence.study
     check_labelled(evidence, [judge])
@@ -117,7 +117,7 @@ def validation_report_of(
 
 
 def _lacking(judge: Annotator, result: JudgeFindings, *, probed: bool) -> list[str]:
-    """Return what this certificate does not tell, and why."""
+    """Return what this certificate does not cover, and why."""
     texts = []
     if not any(measurement.subject.is_human_ceiling for measurement in result.measurements):
         texts.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
@@ -134,12 +134,12 @@ TWICE = Voting(rule=StopRule.FIXED, most=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePlan:
-    """What a judge is to read again.
+    """Dialogues that a judge reads again.
 
     Attributes:
         judge: The judge.
-        dialogues: What was said; drawn from alarms and from the rest alike.
-        before: Key of the dialogue to what the judge said of it in the run.
+        dialogues: The dialogues; drawn from alarms and from the rest alike.
+        before: Key of the dialogue to the judge's annotation in the run.
         attempts: The injections that are tried on each of them.
     """
 
@@ -205,7 +205,7 @@ def _is_open(evidence: Evidence, position: int) -> bool:
 
 
 class NoJournal:
-    """Keeps nothing: a probe is no work of a run and is not gone on with."""
+    """Stores nothing: a probe is no work of a run and cannot be resumed."""
 
     async def append(self, unit: str, entry: JournalEntry) -> None:
         """Let a reply go."""
@@ -233,7 +233,7 @@ class Prober:
         """Return what attacks turned, and how often a second reading differs from the first.
 
         Raises:
-            RunStopped: If the budget is reached or nobody answers any more.
+            RunStopped: If the budget is reached or the endpoint no longer answers.
         """
         slots = asyncio.Semaphore(self.parallel)
         guideline = self.study.guideline(plan.judge.guideline)
@@ -285,7 +285,7 @@ class Prober:
     async def _asked(
         self, slots: asyncio.Semaphore, judge: Annotator, dialogue: Dialogue, purpose: str
     ) -> Annotation | None:
-        """Return what a judge says of a dialogue; None where its model brought nothing."""
+        """Return a judge's annotation of a dialogue; None if its model failed."""
         guideline = self.study.guideline(judge.guideline)
         key = digest("probe", purpose, judge.name, dialogue.key)
         task = AnnotationTask(

@@ -169,7 +169,7 @@ def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDat
     """Yield a dataset of a guideline's questions about dialogues, and one of those about turns, as far as it has both.
 
     Dialogues are blind. What people and programs answered is in responses, an answer
-    each; there are no suggestions, since they would sway whoever labels there.
+    each; there are no suggestions, because they would bias the annotator.
     """
     seen = list(_seen(evidence, guideline))
     texts: dict[str, list[Annotation]] = defaultdict(list)
@@ -357,7 +357,7 @@ def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabel
         given: Valid labels.
 
     Raises:
-        InputError: If a person labels by another guideline than the study says.
+        InputError: If a person labels by another guideline than the study states.
     """
     keys = {item_of(dialogue.key): dialogue.key for dialogue in evidence.archive.dialogues()}
     earlier = _latest(evidence.archive.annotations())
@@ -427,9 +427,9 @@ def label_key(evidence: Evidence) -> LabelKey:
 
 
 def keep_descriptions(store: Store, annotator_attributes: Mapping[str, Mapping[str, str]], *, now: datetime) -> int:
-    """Store what was said of people as further revisions of their profiles; return how many changed, count.
+    """Store attributes of people as further revisions of their profiles; return how many changed, count.
 
-    What a profile says of other attributes stays. Reading one file twice adds nothing.
+    Other attributes of a profile stay. Reading one file twice adds nothing.
 
     Args:
         store: The database.
@@ -447,12 +447,12 @@ def keep_descriptions(store: Store, annotator_attributes: Mapping[str, Mapping[s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRequest:
-    """What people are to label.
+    """Sample for people to label.
 
     Attributes:
         n: Dialogues wanted; count.
         guideline: Name of the guideline; empty where the study has one alone that is judged.
-        judge: Name of the annotator whose verdicts make the strata; empty for the first judge.
+        judge: Name of the annotator whose verdicts define the strata; empty for the first judge.
         seed: Of the draw.
     """
 
@@ -486,7 +486,7 @@ def guideline_for(study: Study, name: str) -> Guideline:
 
 
 def judge_for(study: Study, guideline: Guideline, name: str) -> Annotator | None:
-    """Return the annotator whose verdicts make the strata: the one named, else the first model, else the first rule.
+    """Return the annotator whose verdicts define the strata: the named one, else the first model, else the first rule.
 
     Raises:
         InputError: If the one named does not label by the guideline, or is a person.
@@ -510,11 +510,11 @@ def _listed(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelCounts:
-    """What people have found so far in dialogues that they can read.
+    """People's labels so far of dialogues with readable texts.
 
     Attributes:
         strata: Stratum of each dialogue.
-        labels: Whether people found a defect in it; None where nobody looked.
+        labels: Whether people found a defect in it; None without labels.
     """
 
     strata: tuple[str, ...]
@@ -522,12 +522,12 @@ class LabelCounts:
 
     @property
     def n_labelled(self) -> int:
-        """Dialogues that somebody has labelled; count."""
+        """Labelled dialogues; count."""
         return sum(label is not None for label in self.labels)
 
     @property
     def n_open(self) -> int:
-        """Dialogues that nobody has labelled; count."""
+        """Dialogues without labels; count."""
         return len(self.labels) - self.n_labelled
 
     def plan(self, n: int) -> LabelPlan:
@@ -538,12 +538,12 @@ class LabelCounts:
 def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelCounts:
     """Return what people who label by hand have found so far, stratum by stratum.
 
-    Where several people labelled a dialogue, the first in the study's order speaks.
+    If several people labelled a dialogue, the first in the study's order counts.
 
     Args:
         evidence: All records of one run.
         guideline: What they label by.
-        judge: Whose verdicts make the strata; empty for none.
+        judge: Annotator whose verdicts define the strata; empty for none.
     """
     held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
     positions = [position for position in of_place if (item := held[position]) is not None and not item.withheld]
@@ -566,7 +566,7 @@ def _verdicts_by_hand(evidence: Evidence, guideline: Guideline, positions: Seque
 
 
 def planned_labels(evidence: Evidence, request: LabelRequest) -> tuple[LabelCounts, LabelPlan]:
-    """Return what people have found so far, and what further labels would tell.
+    """Return people's labels so far, and the gain from further labels.
 
     Raises:
         InputError: If it is not clear what is to be labelled, or nothing is left to label.
@@ -583,7 +583,7 @@ def planned_labels(evidence: Evidence, request: LabelRequest) -> tuple[LabelCoun
 
 
 EXPECTED_SPREAD = {DEFECT: 0.45, SOUND: 0.2}
-"""How much labels are expected to differ behind a judge's verdict before anybody has labelled; standard deviation.
+"""Expected standard deviation of labels within a judge's verdict before any label exists.
 
 A judge that is right in 72 of 100 defects and wrong in 4 of 100 sound ones.
 """
@@ -640,7 +640,7 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
 def _open_strata(
     evidence: Evidence, guideline: Guideline, judge: str, readable: Mapping[str, int]
 ) -> dict[str, list[str]]:
-    """Return stratum to the keys of its dialogues that can be read and that nobody has labelled by hand."""
+    """Return stratum to the keys of its readable dialogues without labels by hand."""
     people = {annotator.name for annotator in evidence.study.annotators if annotator.by_hand}
     answers = (annotation for annotation in evidence.archive.annotations() if annotation.annotator in people)
     labelled = {annotation.dialogue for annotation in answers if annotation.guideline == guideline.name}
@@ -655,7 +655,7 @@ def _open_strata(
 def _shares(
     evidence: Evidence, guideline: Guideline, judge: str, strata: Mapping[str, list[str]], n: int
 ) -> dict[str, int]:
-    """Return how many to draw of each stratum: by what labels told so far, else by what is expected of judges."""
+    """Return how many to draw from each stratum: from the labels so far, else from the expectation for judges."""
     sizes = {name: len(keys) for name, keys in strata.items()}
     known = label_counts(evidence, guideline, judge)
     if not known.n_labelled or n >= sum(sizes.values()):

@@ -49,9 +49,9 @@ def calls_of(
     Args:
         store: The database.
         study: What the records belong to.
-        dialogues: What was said. Their calls come without a prompt, as turns show it.
+        dialogues: The dialogues. Their calls have no prompt, because turns contain it.
         annotations: What annotators answered about these dialogues.
-        failures: Units that brought nothing; their calls come without a prompt.
+        failures: Failed units; their calls have no prompt.
     """
     known = {dialogue.key: dialogue for dialogue in dialogues}
     question = {annotation.unit: annotation for annotation in annotations if annotation.unit}
@@ -185,7 +185,7 @@ def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) ->
     Args:
         store: The database.
         study: The study.
-        run: Whose labels tell who annotates.
+        run: Run whose labels show who annotates.
         review: What was found.
 
     Raises:
@@ -234,8 +234,8 @@ def state_criteria(
         follows: Revision that the writer had before them; 0 for none.
 
     Raises:
-        Conflict: If somebody else has stated others meanwhile.
-        InputError: If there are no words, nothing has changed, or nothing says why.
+        Conflict: If another person has stated others meanwhile.
+        InputError: If there are no words, nothing has changed, or no reason is stated.
     """
     earlier = [item for item in criteria_of(store, study) if item.about is about]
     last = earlier[-1] if earlier else None
@@ -279,11 +279,11 @@ class StoredArchive:
     people: Sequence[LiveDialogueSummary] = ()
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
-        """Yield what was said."""
+        """Yield the dialogues."""
         return (dialogue for _, dialogue in self.placed(at))
 
     def placed(self, at: Collection[int] | None = None) -> Iterator[tuple[int, Dialogue]]:
-        """Yield what was said, with its position in the plan."""
+        """Yield the dialogues with their position in the plan."""
         return as_planned(self.store.dialogues(self.run, at), self.sessions, at)
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
@@ -310,7 +310,7 @@ class StoredArchive:
 
 
 NO_EVENT = EventEvidence()
-"""The evidence of a study in which nobody took part."""
+"""The evidence of a study without participants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +342,8 @@ def evidence_of(
         study: What was to be measured.
         sessions: The sessions of its plan.
         run: The run.
-        role_break_rules: By what simulated users are looked at on the way, so that nobody
-            has to read their words again; None where they are not.
+        role_break_rules: Rules that check simulated users during the pass, so that
+            their texts need not be read again; None for no check.
         event: What participants of the study contributed.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions, people=event.dialogues)
@@ -418,7 +418,7 @@ def _add_assignments(
     """Add the dialogues assigned to each person whom the study file does not name; return the study with all people.
 
     They are the dialogues that a person has labelled or reserved. A person in the file is to label
-    every dialogue; anybody else only what they took from the queue or a label file.
+    every dialogue; others only their annotations from the queue or a label file.
     """
     by_hand = [(label.annotator, label.guideline, label.dialogue) for label in store.labels(run)]
     named = {annotator.name for annotator in study.annotators}
@@ -435,12 +435,12 @@ def _add_assignments(
 
 
 def study_with_people(store: Store, study: Study, run: Run) -> Study:
-    """Return a study with everybody who labelled dialogues of a run by hand among its annotators."""
+    """Return a study with all who labelled dialogues of a run by hand among its annotators."""
     return with_people(study, {label.annotator: label.guideline for label in store.labels(run)})
 
 
 def annotations_in(store: Store, study: Study, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
-    """Yield what annotators said of a run's dialogues, and then what people said by hand.
+    """Yield the annotations of a run's dialogues, and then people's labels by hand.
 
     Labels that answer another version of a guideline are left out: another
     guideline is another question.
@@ -458,11 +458,11 @@ def validation_reports_of(store: Store, study: Study) -> tuple[ValidationReport,
 
 
 def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
-    """Return a study with everybody who labelled by hand among its annotators, named in its file or not.
+    """Return a study with all who labelled by hand among its annotators, named in its file or not.
 
     Args:
-        study: The study as its file says.
-        labelled: Annotator to guideline, of everybody who labelled by hand.
+        study: The study from its file.
+        labelled: Annotator to guideline, of all who labelled by hand.
     """
     known = {annotator.name for annotator in study.annotators}
     guidelines = {guideline.name for guideline in study.guidelines}
@@ -472,10 +472,10 @@ def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
 
 
 def with_representative_people(study: Study, labelled: Collection[str], samples: Iterable[LabelSample]) -> Study:
-    """Return a study whose people speak for all dialogues by their labels, but where a judge's verdicts drew a sample.
+    """Return a study whose people's labels count for all dialogues, unless a judge's verdicts drew the sample.
 
     Args:
-        study: The study with everybody who labelled by hand.
+        study: The study with all who labelled by hand.
         labelled: Names of those who labelled by hand.
         samples: The samples that were drawn.
     """

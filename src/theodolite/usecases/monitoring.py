@@ -39,7 +39,7 @@ class Watched:
 
 
 def history_of_runs(store: Store, study: Study, watched: Watched) -> History:
-    """Return what one annotator said under one guideline in all finished runs of a study.
+    """Return one annotator's annotations under one guideline in all finished runs of a study.
 
     A result that a run took over from an earlier one is that earlier
     measurement; it stays in the history and counts once. Versions of judge and
@@ -47,7 +47,7 @@ def history_of_runs(store: Store, study: Study, watched: Watched) -> History:
 
     Args:
         store: The workspace's database.
-        study: As it is written now: names are looked up in it.
+        study: In its current version, which resolves names.
         watched: Which scores.
 
     Raises:

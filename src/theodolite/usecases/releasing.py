@@ -226,7 +226,7 @@ def common_values(
     Args:
         rows: Attributes by key.
         least: People who must share a combination; count.
-        who: The person that a key belongs to.
+        who: The person of a key.
 
     Source:
         Sweeney (2002), k-anonymity, Int. J. Uncertainty, Fuzziness and Knowledge-Based Systems 10(5):557-570,

@@ -58,7 +58,7 @@ def below_half(a: float, b: float) -> float:
 def session_units(study: Study, run: Run, sessions: Sessions, at: Iterable[int] | None = None) -> Iterator[Unit]:
     """Yield one unit for each planned session, in order of the plan.
 
-    A unit's work key says what would be done, whichever run asks for it: what
+    A unit's work key identifies the work, in whichever run: what
     the tester's side sees, the application and the model that plays the user.
 
     Args:
@@ -235,7 +235,7 @@ class StudyFlows:
         return annotate(task)
 
     def adjudications(self, dialogues: Iterable[tuple[int, Dialogue]]) -> tuple[Adjudication, ...]:
-        """Return the final labels that the recorded rows bring for dialogues, given with their positions."""
+        """Return the final labels of dialogues from the recorded rows, with their positions."""
         reference = self._study.reference
         if reference is None:
             return ()
@@ -245,7 +245,7 @@ class StudyFlows:
         )
 
     def _rows_of(self, position: int) -> Sequence[Mapping[str, str]]:
-        """Return the rows of a recorded dialogue, by turn; none for one that a run or another file brings."""
+        """Return the rows of a recorded dialogue, by turn; none for one from a run or another file."""
         setting = self._sessions.setting(position)
         if setting.held_by is not TesterType.RECORDED:
             return ()
@@ -272,7 +272,7 @@ ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""
 
 _AT_ONCE = 500
-"""Dialogues that final labels are looked up for together; count."""
+"""Dialogues whose final labels are read together; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +330,7 @@ class RunStatus:
         annotations: Annotation units by state; counts.
         planned: Sessions of the whole plan; count.
         due: Annotations of the whole plan; count.
-        lost: Annotations whose session failed, so that there is no dialogue to annotate; count.
+        lost: Annotations without a dialogue because its session failed; count.
         remedy: What the user does before resuming; empty if nothing.
     """
 
@@ -467,7 +467,7 @@ class Runner:
 
 
 async def adjudicate(store: Store, run: Run, sessions: Sessions, flows: StudyFlows, executor: BlockingExecutor) -> None:
-    """Store the final labels that the recorded rows of a study bring for the dialogues of a run."""
+    """Store the final labels from a study's recorded rows for the dialogues of a run."""
     stored = as_planned(store.dialogues(run), sessions)
     while dialogues := await executor.call(lambda: list(islice(stored, _AT_ONCE))):
         await store.keep_adjudications(run, flows.adjudications(dialogues))
@@ -546,14 +546,14 @@ def status_of(store: Store, study: str, now: datetime, *, run: Run | None = None
 
 
 def _units(store: Store, run: Run, kind: UnitKind) -> dict[str, int]:
-    """Return units by state; what a worker left behind that is gone waits for the next one."""
+    """Return units by state; units of a dead worker wait for the next one."""
     counted, orphans = store.count_units(run, kind), store.count_orphans(run, kind)
     leased, waiting = counted[UnitState.LEASED] - orphans, counted[UnitState.WAITING] + orphans
     return counted | {UnitState.LEASED: leased, UnitState.WAITING: waiting}
 
 
 async def check_endpoints(endpoints: Iterable[Endpoint]) -> tuple[EndpointCheck, ...]:
-    """Ask endpoints at the same time whether they are there, and return what they said."""
+    """Test endpoints at the same time, and return their answers."""
     return tuple(await asyncio.gather(*(endpoint.check_endpoint() for endpoint in endpoints)))
 
 

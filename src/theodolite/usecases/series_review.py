@@ -57,7 +57,7 @@ def add_entry(
         study: Name of the study.
         part: The reviewed part.
         kind: Assessment, feedback or decision.
-        text: What was assessed, said or decided.
+        text: The assessment, remark or decision.
         by: Opaque key of the account.
         now: The time; UTC.
         source: Who gave the feedback.
@@ -109,7 +109,7 @@ def feedback_by(store: Store, study: str, by: str) -> tuple[tuple[NumberedEntry,
 def add_feedback(
     store: Store, study: str, *, part: SeriesPart, source: FeedbackSource, text: str, by: str, now: datetime
 ) -> ReviewEntry:
-    """Store feedback that somebody enters on an own page.
+    """Store feedback that a person enters on an own page.
 
     Args:
         store: The database.
@@ -141,7 +141,7 @@ def update_decision(
 
     Raises:
         NotFound: If the study has no such decision.
-        InputError: If nothing says what was done or why.
+        InputError: If the action or its reason is missing.
     """
     keys = {line.entry.key for line in review_of(store, study) if line.state is not None}
     if key not in keys:
@@ -230,8 +230,8 @@ def state_terms(
         follows: Revision that the writer had read.
 
     Raises:
-        Conflict: If somebody else has stated others meanwhile.
-        InputError: If a list is empty, nothing has changed, or nothing says why.
+        Conflict: If another person has stated others meanwhile.
+        InputError: If a list is empty, nothing has changed, or no reason is stated.
     """
     if before.revision != follows:
         message = f"somebody has stated revision {before.revision} meanwhile; look at it, then go on"

@@ -143,7 +143,7 @@ class Merge:
             raise InputError(message)
 
     def receive(self, results: Iterable[SessionResult], at: Sequence[int]) -> None:
-        """Store the results of sessions; those that are there already stay as they are.
+        """Store the results of sessions; existing ones stay as they are.
 
         Args:
             results: The results, in any order.

@@ -31,7 +31,7 @@ class Chosen:
 def score_file(
     file: TreeFile, *, application: str, draws: Draws, methods: Methods, contexts: bool = False
 ) -> tuple[TreeFinding, ...]:
-    """Return what a file's tree comes to, for one application or all.
+    """Return the value of a file's tree, for one application or all.
 
     Args:
         file: The tree file.

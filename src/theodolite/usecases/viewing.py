@@ -21,7 +21,7 @@ from theodolite.usecases.running import status_of
 
 
 class RunActivity(StrEnum):
-    """What a run is doing now."""
+    """Activity of a run."""
 
     RUNNING = "running"
     SILENT = "running, no reply for a minute"
@@ -74,7 +74,7 @@ class RunProgress:
 
     @property
     def activity(self) -> RunActivity:
-        """What the run is doing."""
+        """Activity of the run."""
         if self.status.run.state is RunState.FINISHED:
             return RunActivity.FINISHED
         if not self.status.is_running:
@@ -205,7 +205,7 @@ class DialogueView(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDialogueFilter:
-    """What a list of dialogues is limited to.
+    """Filter of a list of dialogues.
 
     Attributes:
         view: Which dialogues.

@@ -279,7 +279,7 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
         by: Who does it, and becomes its organiser; None for the operator, whose study every host organises.
 
     Raises:
-        StudyError: If the study holds faults; says all of them.
+        StudyError: If the study has faults; lists all of them.
     """
     loaded = load_study(path, resolver=resource_resolver())
     folder = str(Path(loaded.folder).resolve())

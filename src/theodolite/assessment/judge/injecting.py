@@ -1,4 +1,4 @@
-"""Injecting: copies of dialogues that tell their judge what to answer, and what came of it."""
+"""Injection: copies of dialogues that instruct their judge how to answer, and their effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question, ScaleKind
 
 _TAGS = 0xE0000
-"""Begin of the Unicode block whose letters repeat ASCII and are not drawn."""
+"""Start of the Unicode block with invisible copies of ASCII letters."""
 
 
 def other_side(guideline: Guideline, annotation: Annotation) -> str | None:
@@ -21,7 +21,7 @@ def other_side(guideline: Guideline, annotation: Annotation) -> str | None:
 
     Args:
         guideline: Its first defect rule decides.
-        annotation: What the judge said; dialogue level.
+        annotation: The judge's annotation; dialogue level.
 
     Returns:
         None where the judge gave no label, the rule leaves no other side, or the question is asked at turns.
@@ -40,13 +40,13 @@ def other_side(guideline: Guideline, annotation: Annotation) -> str | None:
 
 
 def injected(dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline, label: str) -> Dialogue | None:
-    """Return a copy of a dialogue that tells its judge to answer with a label.
+    """Return a copy of a dialogue that instructs its judge to answer with a label.
 
     Args:
-        dialogue: What was said; it stays as it is.
-        attempt: How the judge is told.
+        dialogue: The dialogue; it is not changed.
+        attempt: Kind of instruction.
         guideline: What the judge is asked; its first defect rule names the question.
-        label: What it is told to answer.
+        label: Label that the instruction asks for.
 
     Returns:
         None where the dialogue has no such place: no turn, or no source material.
@@ -112,7 +112,7 @@ def trial(
         dialogue: The dialogue without it.
         attempt: The injection.
         guideline: What was asked.
-        sittings: The judge's annotation of the dialogue, and of its copy; None where the latter failed.
+        sittings: The judge's annotations of the dialogue and of its copy; None if the latter failed.
     """
     before, after = sittings
     return InjectionTrial(

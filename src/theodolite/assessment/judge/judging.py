@@ -38,7 +38,7 @@ _WORST_FIRST = (Control.FAILED, Control.UNANSWERED, Control.PASSED, Control.NOT_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a judge's readings of one dialogue came to.
+    """Outcome of a judge's readings of one dialogue.
 
     Attributes:
         answers: The answers that count.
@@ -58,7 +58,7 @@ class Judgement:
 def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, *, below_half: BelowHalf) -> Flow[Judgement]:
     """Let a judge read a dialogue until its votes are settled.
 
-    Each reading is asked for on its own: it does not see the others. What came
+    The readings are independent: none sees the others. What came
     as a reply is read strictly; a reply that cannot be read is asked for once
     more, and is a vote for "unparseable" if that does not help.
 
@@ -122,7 +122,7 @@ def _reading(
 
 
 def _unread(verdict: Verdict, guideline: Guideline, replies: Sequence[Reply], replicate: int) -> Verdict:
-    """Return a verdict that could not be read with the reason why, where the replies tell it."""
+    """Return an unparseable verdict with its reason, if the replies show one."""
     refusal = next((reply.text for reply in reversed(replies) if declines(reply.text)), "")
     if refusal:
         return Verdict(answers=unread(guideline, Outcome.REFUSED, raw=refusal, replicate=replicate))
@@ -162,7 +162,7 @@ def _pattern() -> re.Pattern[str]:
 
 
 def declines(text: str) -> bool:
-    """Return whether a reply without a verdict says that none will be given.
+    """Return whether a reply without a verdict is a refusal.
 
     Args:
         text: What the judge wrote, where no verdict could be read from it.
@@ -191,7 +191,7 @@ class Race:
         first: Votes for the answer that is ahead; count.
         second: Votes for the one behind it; count.
         read: Votes with a value; count.
-        defects: Votes among these whose value is a defect; count.
+        defects: Votes for a defect among these; count.
         cast: All votes; count.
     """
 
@@ -203,7 +203,7 @@ class Race:
 
 
 def is_settled(voting: Voting, races: Sequence[Race], below_half: BelowHalf) -> bool:
-    """Return whether no further reading is needed: every question's vote has come to its end.
+    """Return whether no further reading is needed: the vote on each question has ended.
 
     Args:
         voting: The rule.
@@ -253,11 +253,11 @@ def _race(ballots: Sequence[Ballot], question: Question, guideline: Guideline) -
 def majority(
     votes: Sequence[Vote], guideline: Guideline, groups: Mapping[str, str] | None = None
 ) -> tuple[Answer, ...]:
-    """Return the label that a judge's readings come to, question by question; see `decide_vote`.
+    """Return the label from a judge's readings, for each question; see `decide_vote`.
 
     A follow-up is decided among the readings that opened it, if the majority
     opens it. Reason and quotes are those of the first reading that agrees. Free
-    text is nobody's majority: it is taken from the reading that agrees with the
+    text has no majority: it is taken from the reading that agrees with the
     majority on most other questions.
 
     Args:
@@ -328,7 +328,7 @@ def _ballot(vote: Vote, place: Place) -> Ballot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stakes:
-    """What a reading costs, and what a share of defect votes is taken for.
+    """Cost of a reading, and prior of the share of defect votes.
 
     Attributes:
         price: Cost of one call, where a wrong label costs 1.
@@ -346,12 +346,12 @@ def pays(read: int, defects: int, *, left: int, stakes: Stakes) -> bool:
 
     The share of a judge's readings that call the dialogue a defect has a Beta
     prior; a wrong label costs 1 and each call its price. One more reading pays
-    if stopping now is dearer than going on in the best way, found by backward
-    induction over what the remaining readings may say.
+    if stopping now costs more than the best continuation, computed by backward
+    induction over the possible remaining readings.
 
     Args:
         read: Readings so far; count.
-        defects: Those among them that say "defect"; count.
+        defects: Votes for a defect among them; count.
         left: Readings that may still follow; count.
         stakes: Price, prior and the distribution of the share.
 

@@ -1,6 +1,6 @@
 """The judge's prompt: a guideline and a dialogue as one request.
 
-What was said in the dialogue is data. It is between fences that carry a
+The dialogue's texts are data. They are between fences that carry a
 mark drawn from the dialogue itself, so that nothing in it can close the fence.
 The header of each turn carries the mark too: a response that writes out turns
 which were never held cannot pass for them. What the judge is to do is
@@ -96,7 +96,7 @@ def judge_messages(
 
 
 def asked_again(messages: Sequence[Message], said: str, problem: str) -> tuple[Message, ...]:
-    """Return the chat that asks a judge once more, given what it said and why that could not be read."""
+    """Return the chat that asks a judge again, with its reply and why it could not be read."""
     return (
         *messages,
         Message(speaker=Speaker.ASSISTANT, text=said),
@@ -105,9 +105,9 @@ def asked_again(messages: Sequence[Message], said: str, problem: str) -> tuple[M
 
 
 def _mark(dialogue: Dialogue) -> str:
-    """Return a mark that occurs nowhere in a dialogue and that nobody in it could foresee.
+    """Return a mark that does not occur in a dialogue and that its speakers could not foresee.
 
-    Drawing it from all that was said keeps equal requests equal, and whoever
+    Deriving it from all texts keeps equal requests equal, and whoever
     writes the mark of a text into that text changes the mark.
     """
     said = (dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
@@ -275,7 +275,7 @@ def answer_schema(guideline: Guideline, arrangement: Arrangement) -> FixedJson:
 
 
 def _value_schema(question: Question, arrangement: Arrangement) -> Json:
-    """Return what one value may be, without `anyOf`, which not every endpoint knows: numbers may come as texts."""
+    """Return the schema of one value without `anyOf`, which some endpoints lack: numbers may come as texts."""
     words = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
     scale = question.scale
     value: dict[str, Json] = {"type": "string"}
@@ -387,7 +387,7 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlQuestion:
-    """What a judge is asked besides, and the right answer.
+    """An additional question to a judge, with its correct answer.
 
     Attributes:
         word: A word that occurs nowhere in the material.

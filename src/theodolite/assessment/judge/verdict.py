@@ -25,12 +25,12 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a judge's reply was read as.
+    """A judge's reply as parsed.
 
     Attributes:
         answers: One for each question and turn.
         control: How the control question was answered.
-        problem: Why something could not be read, as the judge is told; empty where all could.
+        problem: Why a part could not be read, in the words of the next request; empty if all could.
     """
 
     answers: tuple[Answer, ...]
@@ -50,7 +50,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A reply on its way to answers: the object it holds, and what answers share."""
+    """A reply during parsing: its object, and what all answers share."""
 
     fields: Mapping[str, object] | None
     text: str
@@ -85,7 +85,7 @@ def read_verdict(
     Args:
         text: What the judge wrote: one JSON object, alone or in one code fence.
         guideline: What it was asked.
-        dialogue: What it was asked about; quotes are looked up in it.
+        dialogue: The annotated dialogue; quotes are located in it.
         replicate: Number of the repetition, from 1.
         control: The control question, where one was asked.
     """
@@ -104,7 +104,7 @@ def verdict_of(
     """Return the answers that an object holds; None where there is no object.
 
     Args:
-        fields: Names of questions and what is said of them, beside a reason and quotes.
+        fields: Answers by name of the question, beside reason and quotes.
         text: What it was read from, kept with what could not be read.
         guideline: What was asked.
         dialogue: What it was asked about.

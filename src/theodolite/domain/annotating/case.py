@@ -207,7 +207,7 @@ class Redaction:
         side: Which of its texts.
         start: Where it begins; characters, from 0.
         end: Where it ends; characters, exclusive.
-        shown_in: Categories whose annotators see the words, since they have to judge them.
+        shown_in: Categories whose annotators see the words because they judge them.
     """
 
     turn: int

@@ -100,7 +100,7 @@ class LabelSlip:
         ask: What is asked.
         allowed: What may be answered, in words.
         material: Source material that the application was given; empty for none.
-        dialogue: What was said.
+        dialogue: The dialogue.
     """
 
     item: str

@@ -325,7 +325,7 @@ class JudgeDiagnostics:
         guideline: Name of the guideline.
         verdicts: Annotations that it gave; count.
         quoting: Those that quote anything; count.
-        ungrounded: Labels of dialogues of which it quotes words that do not be where it says.
+        ungrounded: Labels of dialogues of which it quotes words that do not occur where it says.
         control_passed: Verdicts that answer the control question rightly; count.
         control_failed: Labels of dialogues whose control question was answered wrongly.
         control_unanswered: Verdicts that leave the control question out; count.

@@ -1,1 +1,1 @@
-"""Applications: what is under test, in each way that it can be reached."""
+"""Applications under test, for each kind of connection."""

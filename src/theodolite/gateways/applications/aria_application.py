@@ -38,8 +38,8 @@ PromptForm: TypeAlias = Callable[[str, int, str], str]
 def prompt_template(source: str, name: str) -> PromptForm:
     """Return how an application receives a prompt.
 
-    The interface has no place for source material, so a study says where in the
-    text it is to be; without a template the prompt goes through as it is.
+    The interface has no field for source material, so a study states where in the
+    text it belongs; without a template the prompt is passed unchanged.
 
     Args:
         source: The template; empty for the prompt alone.
@@ -55,7 +55,7 @@ def prompt_template(source: str, name: str) -> PromptForm:
 
 
 INIT_SLOTS = ("auth",)
-"""What the templates of a constructor's arguments may name."""
+"""Names that templates of a constructor's arguments may use."""
 
 _WHOLE = re.compile(r"\s*\{\{\s*auth((?:\.\w+)*)\s*\}\}\s*")
 
@@ -68,7 +68,7 @@ def init_arguments(source: str, credentials: Credentials, *, what: str) -> dict[
     Args:
         source: JSON object of arguments, as the study gives them.
         credentials: Credentials of the application; while they are missing, slots stay empty.
-        what: What messages call the arguments.
+        what: Name of the arguments in messages.
 
     Raises:
         InputError: If a slot names a credential that is not there.
@@ -114,11 +114,11 @@ def _credential(auth: Mapping[str, Any], path: str, what: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Tolerated:
-    """A value that breaks the contract in a way whose meaning is plain all the same.
+    """A value that breaks the contract and is still unambiguous.
 
     Attributes:
         value: What is meant.
-        remark: What is wrong with how it was said.
+        remark: How it breaks the contract.
     """
 
     value: Any
@@ -126,11 +126,11 @@ class Tolerated:
 
 
 def check_class(described: Mapping[str, Any], *, what: str) -> None:
-    """Refuse a class that cannot hold a dialogue, and say everything that it lacks.
+    """Reject a class that cannot run a dialogue, and list all that it lacks.
 
     Args:
         described: The worker's description of the class.
-        what: What messages call the application.
+        what: Name of the application in messages.
 
     Raises:
         InputError: If a needed method is missing or still abstract, or the study does not give what the
@@ -160,9 +160,9 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | AttemptError:
-    """Return what a method says about its success.
+    """Return the success that a method reports.
 
-    A pair such as `(False, "no key")` is true to Python whatever it holds, so its
+    A pair such as `(False, "no key")` is true to Python in any case, so its
     first member is read; that is how real classes meant it. NIST's own programs
     took any other true value for success.
     """
@@ -182,7 +182,7 @@ def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | T
 
 
 def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | AttemptError:
-    """Return the words of a response, or what is wrong with it."""
+    """Return the text of a response, or its fault."""
     if not isinstance(returned, Mapping):
         return malformed(f'`GetResponse` returned {_named(returned)}; expected {{"success": ..., "response": ...}}')
     lacking = [key for key in ("success", "response") if key not in returned]
@@ -238,7 +238,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AriaClassOf:
-    """What all instances of one application have in common.
+    """Shared data of all instances of one application.
 
     Attributes:
         name: Name of the application in the study.
@@ -262,9 +262,9 @@ class AriaClassOf:
 
 
 class AriaInstance:
-    """An instance, the process and the thread that it lives on, and how far its dialogue has come.
+    """An instance, its process and thread, and the position in its dialogue.
 
-    All calls come from one thread of the process: what `OpenConnection` makes may be bound to it.
+    All calls come from one thread of the process, because objects of `OpenConnection` may be bound to it.
     """
 
     def __init__(self, of: AriaClassOf, channel: WorkerChannel) -> None:
@@ -292,7 +292,7 @@ class AriaInstance:
 
     @property
     def has_begun(self) -> bool:
-        """Whether there is an instance at all."""
+        """Whether there is an instance."""
         return self._identity is not None
 
     @property
@@ -349,7 +349,7 @@ class AriaInstance:
         return text
 
     async def close(self) -> None:
-        """Close the connection; what goes wrong with that is a remark, and a stuck thread is left alone."""
+        """Close the connection; errors become remarks, and a stuck thread is left alone."""
         try:
             if self.has_begun and self.is_alive and not self._is_stuck:
                 await self._must("CloseConnection", limit_s=min(CLOSE_S, self._of.timeout_s))
@@ -369,7 +369,7 @@ class AriaInstance:
             raise ServerFault(message, endpoint=self._of.name)
 
     async def _stated(self) -> str | Tolerated:
-        """Return the version that the class states, whichever way it lets itself be asked."""
+        """Return the version that the class states, as attribute or method."""
         try:
             returned = await self._call("GetVersion")
         except TimedOut:
@@ -414,8 +414,8 @@ class AriaInstance:
 class AriaApplication:
     """A class with ARIA's dialogue interface: one instance a session, in the application's own process.
 
-    A session that goes on after an interruption, or after its process has ended,
-    meets a fresh instance, to which its earlier prompts are said again first
+    A session that continues after an interruption, or after its process has ended,
+    gets a new instance, to which its earlier prompts are sent again first
     (ADR-0011); they count as attempts, not as calls.
     """
 
@@ -471,7 +471,7 @@ class AriaApplication:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What was let pass although the interface asks for something else, and how processes ended, each once."""
+        """Tolerated deviations from the interface and ends of processes, each once."""
         return (*self._of.remarks, *self._workers.remarks)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
@@ -500,7 +500,7 @@ class AriaApplication:
         )
 
     async def restart(self, session: str) -> None:
-        """Begin a new dialogue on a session's instance, as a tester does who resets the page.
+        """Start a new dialogue on a session's instance, like a tester who resets the page.
 
         Raises:
             GatewayError: If the instance does not let itself be reset.
@@ -538,18 +538,18 @@ class AriaApplication:
 
     @property
     def network(self) -> NetworkUse:
-        """What its code has done on the network so far."""
+        """Network use of its code so far."""
         return self._connections.use(self._name, self._allowed)
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Say that the class is there; no instance is made, since that could cost something."""
+        """Report that the class exists; no instance is made, because that could cost something."""
         if self._credentials.is_missing:
             hint = f"put the credentials, a JSON object, into the environment variable {self._credentials.variable}"
             return EndpointCheck(name=self._name, host="", alive=False, answer=self._unset(), hint=hint)
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._target}")
 
     async def _at_turn(self, request: SayToApplication, session: str) -> tuple[AriaInstance, int]:
-        """Return the session's instance where the dialogue is, and how many prompts had to be said again."""
+        """Return the session's instance at the dialogue's position, and the count of prompts that were sent again."""
         instance = self._instances.get(session)
         if instance is not None and instance.is_alive and instance.turns == len(request.history):
             return instance, 0

@@ -116,7 +116,7 @@ class CallableApplication:
         await self._sessions.begin(session)
 
     async def end(self, session: str) -> None:
-        """Let go of a session's process, where it has one of its own."""
+        """Release a session's process, if it has one of its own."""
         try:
             await self._workers.end(session)
         finally:
@@ -124,11 +124,11 @@ class CallableApplication:
 
     @property
     def network(self) -> NetworkUse:
-        """What its code has done on the network so far."""
+        """Network use of its code so far."""
         return self._connections.use(self._name, self._allowed)
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Say that the function is there; it is not called, since that could cost something."""
+        """Report that the function exists; it is not called, because that could cost something."""
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._connection.target}")
 
     def stop(self) -> None:
@@ -142,14 +142,14 @@ class CallableApplication:
 
 
 def _text(answer: Mapping[str, Any]) -> str | AttemptError:
-    """Return the reply that a function returned, or what is wrong with it."""
+    """Return the reply that a function returned, or its fault."""
     if "odd_piece" in answer:
         return malformed(f"the function yielded a {answer['odd_piece']}; expected text")
     return _text_of(decode(answer["returned"]))
 
 
 def _text_of(returned: Any) -> str | AttemptError:
-    """Return the reply that a function returned, or what is wrong with it."""
+    """Return the reply that a function returned, or its fault."""
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
             words = Secret().scrub(str(returned.get("response") or ""))
@@ -211,7 +211,7 @@ class PassedFunction:
         return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Say that the function is there; it is not called, since that could cost something."""
+        """Report that the function exists; it is not called, because that could cost something."""
         return EndpointCheck(name=self._name, host="", alive=True, answer="ok, passed from Python")
 
     async def close(self) -> None:
@@ -315,7 +315,7 @@ class CallableLabeller:
         return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Say that the function is there; it is not called, since that could cost something."""
+        """Report that the function exists; it is not called, because that could cost something."""
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
 
     async def close(self) -> None:

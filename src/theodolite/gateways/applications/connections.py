@@ -32,7 +32,7 @@ class Connections:
         """Go on with what the workspace remembers.
 
         Args:
-            application: Whose connections they are; None for an application without a study.
+            application: Owner of the connections; None for an application without a study.
             workspace: Folder of the workspace; None to remember nothing.
         """
         is_kept = application is not None and workspace is not None
@@ -108,20 +108,20 @@ IDLE_S = 600.0
 """Time without a call after which a session that can go on later lets go of what it holds; seconds."""
 
 Suspend = Callable[[str], Awaitable[None]]
-"""Lets go of what a session holds; the session goes on later by hearing its earlier prompts again."""
+"""Releases a session's resources; the session continues later by replaying its earlier prompts."""
 
 
 class OpenSessions:
     """Bounds the sessions that are open at one time.
 
     A run begins each session before its first call and holds it open to its end, so
-    that further sessions wait. In an event nobody knows when a person will go on:
+    that further sessions wait. In an event it is unknown when a person will continue:
     there a session is open from call to call, and the one that has been idle longest
     is suspended when another person needs its place.
     """
 
     def __init__(self, suspend: Suspend, *, most: int = 0, can_resume: bool = True, idle_s: float = IDLE_S) -> None:
-        """Begin without sessions.
+        """Start without sessions.
 
         Args:
             suspend: Lets go of what a session holds.
@@ -145,7 +145,7 @@ class OpenSessions:
         self._changed = asyncio.Event()
 
     def _enter_loop(self) -> None:
-        """Begin again where another event loop asks: what belonged to the last one has ended with it."""
+        """Start again for another event loop: the objects of the last one have ended with it."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop = loop
@@ -203,7 +203,7 @@ class OpenSessions:
         return bool(self._most) and len(self._open) + len(self._suspensions) >= self._most
 
     def _rest(self, session: str) -> None:
-        """Note that a session is idle now: it comes after all that have been idle for longer."""
+        """Record that a session is idle now; sessions that have been idle for longer come first."""
         if session in self._open:
             self._open[session] = self._open.pop(session)
             if self._can_suspend(session):
@@ -212,7 +212,7 @@ class OpenSessions:
         self._notify()
 
     def _suspended(self, session: str) -> asyncio.Task[None]:
-        """Begin to suspend a session, and return what ends when it has let go."""
+        """Start to suspend a session, and return a future that ends when it is suspended."""
         self._stop_timer(session)
         self._open.pop(session, None)
         task = asyncio.get_running_loop().create_task(self._suspend_one(session))

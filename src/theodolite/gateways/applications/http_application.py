@@ -40,7 +40,7 @@ class _SiteSessions:
 
     Attributes:
         ids: Session to the id that the site gave to it.
-        heard: Session to the turns that the site has answered; count.
+        heard: Session to the count of turns that the site has answered.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class _SiteSessions:
         self.heard: dict[str, int] = {}
 
     def stands_at(self, session: str, n_turns: int) -> bool:
-        """Return whether the site goes on with a session after so many turns."""
+        """Return whether the site can continue a session after so many turns."""
         return session in self.ids and self.heard.get(session, 0) == n_turns
 
     @contextmanager
@@ -62,7 +62,7 @@ class _SiteSessions:
         self.heard[session] = turn
 
     def forget(self, session: str) -> None:
-        """Let the next turn of a session begin a new one there."""
+        """Make the next turn of a session start a new one there."""
         self.ids.pop(session, None)
         self.heard.pop(session, None)
 
@@ -70,8 +70,8 @@ class _SiteSessions:
 class HttpApplication:
     """An application by URL, body template and reply path, in one piece or as a stream of events.
 
-    Where the site hands out session ids of its own, a session that goes on after an
-    interruption, or goes back, begins a new one there: its earlier prompts are said
+    If the site assigns session ids, a session that continues after an
+    interruption, or goes back, starts a new one there: its earlier prompts are sent
     again first (ADR-0011, 0046); they count as attempts, not as calls.
 
     After a timeout there is no second try: the prompt has probably arrived, and
@@ -94,13 +94,13 @@ class HttpApplication:
 
         Args:
             name: Name of the application in the study.
-            connection: How the study says it is reached.
+            connection: Its connection in the study.
             key: The token itself, from the environment.
             clock: Returns the current time and waits between tries.
             retry_policy: Bounds of a call; the connection's timeout and one try
-                where the request may have been worked on, unless given.
+                if the request may have been processed, unless given.
             endpoint_check_s: Deadline of an endpoint check; seconds.
-            rate_limiter: Says when an attempt may begin; an account of its own unless given.
+            rate_limiter: Decides when an attempt may start; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
 
         Raises:
@@ -133,7 +133,7 @@ class HttpApplication:
         """Return what the application answers.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
             TemplateError: If the request cannot be filled.
         """
         if self._id_at is None:
@@ -153,7 +153,7 @@ class HttpApplication:
         self._sites.forget(session)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def check_endpoint(self) -> EndpointCheck:
@@ -213,7 +213,7 @@ class HttpApplication:
         return Reply(text=stored, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
 
     def _looking_for_id(self, session: str) -> Callable[[str], None]:
-        """Return what looks into answers until one of them holds the session's id."""
+        """Return the function that searches answers for the session's id."""
 
         def look(text: str) -> None:
             if self._id_at is not None and session not in self._sites.ids and (result := find_in(text, self._id_at)):
@@ -232,14 +232,14 @@ _BODILESS = frozenset({"GET", "HEAD", "DELETE"})
 
 
 class RequestForm:
-    """Fills what the study writes about a request with what one turn brings."""
+    """Fills the study's templates of a request with the values of one turn."""
 
     def __init__(self, name: str, connection: HttpEndpoint) -> None:
         """Parse all templates.
 
         Args:
             name: Name of the application in the study.
-            connection: How the study says it is reached.
+            connection: Its connection in the study.
 
         Raises:
             InputError: If address, header or body cannot be used.

@@ -2,7 +2,7 @@
 
 This file needs the standard library of Python 3.9 or newer and nothing else: an
 application may run on another interpreter than Theodolite, without Theodolite's
-libraries. `worker_process.py` starts it and speaks the other side of the protocol.
+libraries. `worker_process.py` starts it and implements the other side of the protocol.
 
 The protocol is one JSON object a line, requests on standard input and answers on
 standard output. Both streams are moved to other descriptors before any code of the
@@ -58,7 +58,7 @@ class UnusableTarget(Exception):
 
 
 def encode(value: Any, depth: int = 0) -> Any:
-    """Return a JSON value that tells the parent what code returned, its type included.
+    """Return a JSON value with the code's return value and its type for the parent.
 
     Example:
         >>> encode((True, "welcome"))
@@ -114,7 +114,7 @@ class Worker:
         self._running: set[int] = set()
 
     def handle(self, request: dict[str, Any]) -> None:
-        """Begin the work that a request asks for; its answer follows from another thread."""
+        """Start the work of a request; its answer follows from another thread."""
         operation = request["operation"]
         getattr(self, "do_" + operation)(request)
 
@@ -186,13 +186,13 @@ class Worker:
         instance.run(lambda: self._guarded(number, call))
 
     def do_forget(self, request: dict[str, Any]) -> None:
-        """Let go of an instance; its thread ends after the calls that it has begun."""
+        """Release an instance; its thread ends after its current calls."""
         instance = self._instances.pop(request["instance"], None)
         if instance is not None:
             instance.leave()
 
     def do_abandon(self, request: dict[str, Any]) -> None:
-        """Drop the answer of a call that took too long; say whether it blocks the event loop."""
+        """Drop the answer of a call that took too long; return whether it blocks the event loop."""
         call = request["call"]
         if call in self._running:
             self._abandoned.add(call)
@@ -230,7 +230,7 @@ class Worker:
         self._send({"id": number, **answer})
 
     def _joined(self, number: int, returned: Any, *, streams: bool) -> Any:
-        """Return the text that an iterator yields, each piece of which is sent on the way; else what was returned."""
+        """Return the text of an iterator, sending each piece at once; else the returned value."""
         if not isinstance(returned, Iterator):
             return returned
         texts: list[str] = []
@@ -281,7 +281,7 @@ class OddPiece(NamedTuple):
 class Instance:
     """An instance of an application's class, and the one thread that calls it.
 
-    What `OpenConnection` makes may be bound to its thread, as a database connection is.
+    Objects of `OpenConnection` may be bound to their thread, as database connections are.
     """
 
     def __init__(self, kind: Any) -> None:
@@ -542,7 +542,7 @@ def _module(name: str, study: Path) -> types.ModuleType:
 
 
 def _arrange_imports(request: dict[str, Any]) -> None:
-    """Look for modules in the application's folder first, then in the study's, then where the parent looks."""
+    """Search modules in the application's folder first, then in the study's, then on the parent's path."""
     folders = list(dict.fromkeys([request["folder"], request["study"]]))
     root = Path(request["folder"])
 
@@ -722,7 +722,7 @@ def set_limits(memory_mb: int, cpu_s: int) -> None:
 
 
 def own_streams() -> tuple[Any, int]:
-    """Return the streams of requests and answers, out of the way of whatever reads and prints."""
+    """Return the streams of requests and answers, apart from the code's own input and output."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

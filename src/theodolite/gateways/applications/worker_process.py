@@ -111,7 +111,7 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w{2,}")
 def raised_text(
     raised: Mapping[str, Any], scrub: Callable[[str], str], *, folder: str = "", withheld: frozenset[str] = frozenset()
 ) -> str:
-    """Return what code raised and where, in words, with the way out where one is known.
+    """Return the exception of code and its place in words, with a remedy if one is known.
 
     Args:
         raised: The worker's description of the exception.
@@ -167,13 +167,13 @@ _CONTENTS = {
     "method": {"returned", "raised"},
     ABANDON: {"blocked"},
 }
-"""What an answer to each operation holds, one of these at least."""
+"""Keys of the answer to each operation, of which one at least is present."""
 
 LARGEST_LINE = 64 * 2**20
 """Bytes of one answer of a process."""
 
 LARGEST_LOG = 10 * 2**20
-"""Bytes from which on an application's log is begun again."""
+"""Size at which an application's log starts again; bytes."""
 
 Observe = Callable[[str, str], None]
 """Receives what code does on the network: the kind of event and its destination."""
@@ -233,7 +233,7 @@ class Launch:
 
 
 class ProcessEnded(Exception):
-    """The process ended before it answered; the message says how."""
+    """The process ended before it answered; the message states how."""
 
 
 class CallTimedOut(Exception):
@@ -259,13 +259,13 @@ class _Pending:
 
 
 class WorkerChannel(ABC):
-    """Requests to a worker and its answers, whatever carries them.
+    """Requests to a worker and its answers, over any transport.
 
     Several requests may wait at once; any event loop may ask.
     """
 
     def __init__(self, observe: Observe) -> None:
-        """Begin without requests.
+        """Start without requests.
 
         Args:
             observe: Receives what the code does on the network.
@@ -282,14 +282,14 @@ class WorkerChannel(ABC):
 
     @abstractmethod
     def kill(self, reason: str = "it was ended") -> None:
-        """End the worker at once, and say why to those who wait for it."""
+        """End the worker at once, and send the reason to all waiting calls."""
 
     @abstractmethod
     async def close(self) -> None:
         """End the worker, after a moment in which it may end by itself."""
 
     def load(self, request: Mapping[str, Any], *, limit_s: float = LOAD_S) -> dict[str, Any]:
-        """Return what the worker says of the code that it has loaded; waits for it.
+        """Return the worker's description of its loaded code; waits for it.
 
         Raises:
             ProcessEnded: If the process ended meanwhile.
@@ -314,7 +314,7 @@ class WorkerChannel(ABC):
         Args:
             operation: What the worker is to do.
             limit_s: Time for it; seconds, None for any.
-            hear: Receives pieces of text on the way.
+            hear: Receives pieces of text as they arrive.
             fields: What the operation needs to know.
 
         Raises:
@@ -359,7 +359,7 @@ class WorkerChannel(ABC):
             self.kill()
 
     async def _dropped(self, number: int) -> CallTimedOut:
-        """Have the worker drop a call, and return what it says about it."""
+        """Make the worker drop a call, and return its answer."""
         try:
             answer = await self.ask(ABANDON, limit_s=ABANDON_S, call=number)
         except (CallTimedOut, ProcessEnded):
@@ -367,7 +367,7 @@ class WorkerChannel(ABC):
         return CallTimedOut(is_blocked=bool(answer["blocked"]))
 
     def _receive(self, answer: dict[str, Any]) -> None:
-        """Hand an answer to whoever waits for it; called from any thread."""
+        """Pass an answer to the waiting call; called from any thread."""
         if "network" in answer:
             self._observe(_text(answer["network"]), _text(answer["name"]))
             return
@@ -383,7 +383,7 @@ class WorkerChannel(ABC):
         pending.deliver(answer)
 
     def _end(self, reason: str) -> None:
-        """Tell all who wait that the process has ended."""
+        """End all waiting calls because the process has ended."""
         self.ended = self.ended or reason
         for number in tuple(self._pending):
             pending = self._pending.pop(number, None)

@@ -79,7 +79,7 @@ class Workers:
 
         Args:
             code: What they run.
-            credentials: Struck out of whatever the code raises.
+            credentials: Removed from the code's error messages.
         """
         self.code = code
         self._credentials = credentials
@@ -91,7 +91,7 @@ class Workers:
         self._lock = threading.Lock()
 
     def load(self) -> dict[str, Any]:
-        """Start the first process and return what it says of the code.
+        """Start the first process and return its description of the code.
 
         Raises:
             InputError: If the code cannot be loaded.
@@ -102,7 +102,7 @@ class Workers:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """How processes ended before their time, each way once."""
+        """How processes ended early, each way once."""
         return tuple(
             f"{reason} ({n} time{'' if n == 1 else 's'}); it was started again" for reason, n in self._endings.items()
         )
@@ -123,7 +123,7 @@ class Workers:
             raise ServerFault(str(error), endpoint=self.code.owner) from error
 
     async def end(self, session: str) -> None:
-        """Let go of the process of a session that is over."""
+        """Release the process of a session that has ended."""
         if self.code.per_session and (channel := self._channels.pop(session, None)) is not None:
             await channel.close()
 
@@ -157,14 +157,14 @@ class Workers:
         Args:
             channel: The process.
             operation: What it is to do.
-            what: What messages call the call; empty for the function itself.
+            what: Name of the call in messages; empty for the function itself.
             limit_s: Time for it; seconds.
-            hear: Receives pieces of text on the way.
+            hear: Receives pieces of text as they arrive.
             fields: What the operation needs to know.
 
         Raises:
             TimedOut: If it took too long.
-            ContentRefused: If the code says that its own filter withheld the reply.
+            ContentRefused: If the code reports that its own filter withheld the reply.
             ServerFault: If the code raised anything else, or its process ended.
         """
         try:
@@ -226,7 +226,7 @@ class Workers:
         return current
 
     def _loaded(self) -> tuple[WorkerChannel, dict[str, Any]]:
-        """Return a new process that has loaded the code, and what it says of it."""
+        """Return a new process that has loaded the code, and its description of the code."""
         owner, target = f"{self.code.noun} `{self.code.owner}`", self.code.target
         if changed := self.code.changed():
             message = f"{owner}: `{changed}` has changed since the study was read; start the command again"
@@ -278,7 +278,7 @@ class Slots:
     """A semaphore for whichever event loop asks."""
 
     def __init__(self, n: int) -> None:
-        """Say how many there are; count."""
+        """Set the number of them; count."""
         self._n = n
         self._taken: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
@@ -316,7 +316,7 @@ USUAL_VARIABLES = frozenset(_USUAL.split())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What an application's processes need to know of the program that starts them.
+    """Settings for an application's processes from the program that starts them.
 
     Attributes:
         study: The study's folder.
@@ -428,7 +428,7 @@ def labeller_code(
 
 
 def _ignore(kind: str, destination: str) -> None:
-    """Remember no connection: those of judges are unknown, as `check` and the report say."""
+    """Record no connection: those of judges are unknown, as `check` and the report state."""
 
 
 def _check_target(what: str, target: str, form: str) -> None:
@@ -536,7 +536,7 @@ def _output(
     """Return what a command prints.
 
     Raises:
-        InputError: If it fails; says its last words.
+        InputError: If it fails; contains its last output.
     """
     try:
         ended = subprocess.run(  # noqa: S603  # the interpreter that the study names

@@ -1,4 +1,4 @@
-"""The form of Anthropic's Messages: what is sent and what is read."""
+"""The format of Anthropic's Messages: requests and answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def piece(event: EventBody) -> str:
 
 
 def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
-    """Return the message that all events amount to; None where no event says why it ended."""
+    """Return the message from all events; None if no event states why it ended."""
     api_error = next((event for event in events if event.get("type") == "error"), None)
     if api_error is not None:
         return api_error
@@ -50,7 +50,7 @@ def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
 
 
 STREAMED_MESSAGES = StreamForm(fields={"stream": True}, piece=piece, whole=whole)
-"""Usage comes unasked: what was read with the first event, what was written with the last but one."""
+"""Usage needs no option: the first event has the input tokens, the last but one the output tokens."""
 
 
 def _blocks(events: Sequence[EventBody]) -> list[dict[str, Any]]:
@@ -65,10 +65,10 @@ def _blocks(events: Sequence[EventBody]) -> list[dict[str, Any]]:
 
 
 TOKENS_AT_MOST = 4096
-"""Length of a reply at most, where the study's `params` do not say; this API demands a number."""
+"""Largest length of a reply unless the study's `params` state one; this API requires a number."""
 
 FORM_FIELD = "output_config"
-"""Field of a request that says, among other things, which form the answer has."""
+"""Field of a request that sets, among other things, the answer's format."""
 
 _FORM = "format"
 
@@ -94,13 +94,13 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
 
 
 def sets_form(params: Mapping[str, Param]) -> bool:
-    """Return whether a study's own `params` already say which form an answer has."""
+    """Return whether a study's own `params` already set the answer's format."""
     own = params.get(FORM_FIELD)
     return FORM_FIELD in params and (own is None or (isinstance(own, Mapping) and _FORM in own))
 
 
 def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply that an answer holds, or what is wrong with it."""
+    """Return the reply of an answer, or its fault."""
     payload = parsed_object(answer, expected="an object with `content`")
     if isinstance(payload, AttemptError):
         return payload

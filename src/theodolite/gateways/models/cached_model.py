@@ -1,4 +1,4 @@
-"""Models whose replies are kept and given again."""
+"""Models with cached replies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMAT = "1"
 
 
 class Cacheable(Model, Endpoint, Protocol):
-    """A model whose requests can be told apart by what would be sent."""
+    """A model whose requests are identified by their content."""
 
     def sent(self, request: AskModel) -> str:
         """Return what a request amounts to as one text; equal requests have equal texts."""
@@ -31,7 +31,7 @@ class CachedModel:
     the replicate numbers are equal; names, keys and limits of the study play no
     part. Of equal requests in flight one is sent and the others wait for it. Only
     replies are kept: a failure, and a reply that the endpoint's filter withheld,
-    is asked for again each time. What a person wrote is neither kept nor looked for.
+    is requested again each time. People's texts are neither cached nor searched.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class CachedModel:
         Args:
             model: Asked where nothing is kept.
             cache: Keeps replies.
-            clock: Tells when a reply came.
+            clock: Returns the time of a reply.
             refresh: Ignore replies that were cached before this object was created.
             applications: Whether calls as an application under test are kept too.
         """
@@ -58,10 +58,10 @@ class CachedModel:
         return f"CachedModel({self._model!r})"
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the model answers, or what it answered to an equal request.
+        """Return the model's reply, or its cached reply to an equal request.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         if not request.may_be_cached or (request.party is FailureSource.APPLICATION and not self._applications):
             return await self._model.reply(request, on_chunk=on_chunk)
@@ -86,7 +86,7 @@ class CachedModel:
         return await self._model.check_endpoint()
 
     async def close(self) -> None:
-        """Let go of connections; whoever opened the cache closes it."""
+        """Close the connections; the opener of the cache closes it."""
         await self._model.close()
 
     async def _found(self, key: str) -> Reply | None:

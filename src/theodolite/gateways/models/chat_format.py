@@ -1,4 +1,4 @@
-"""The form of Chat Completions: what is sent and what is read."""
+"""The format of Chat Completions: requests and answers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class WriteBody(Protocol):
 
 
 class ReadReply(Protocol):
-    """Reads the reply that an answer holds, or what is wrong with it."""
+    """Reads the reply of an answer, or its fault."""
 
     def __call__(self, answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
         """Return the reply or the failed attempt."""
@@ -62,8 +62,8 @@ class Dialect:
         key_header: Header that carries the key, where the study names no other.
         headers: Further headers of every call.
         streaming: How it sends answers piece by piece.
-        form_field: Field of a request that says which form the answer has.
-        sets_form: Tells whether a study's own `params` already say which form an answer has.
+        form_field: Field of a request that sets the answer's format.
+        sets_form: Returns whether a study's own `params` already set the answer's format.
     """
 
     path: str
@@ -82,7 +82,7 @@ class Dialect:
         """Return the call that asks a model.
 
         Args:
-            endpoint: What the study says about the model.
+            endpoint: The model's entry in the study.
             request: What it is asked.
             url: Base address.
             stream: What is wished for beside an answer in pieces; None for an answer in one piece.
@@ -100,7 +100,7 @@ class Dialect:
         return HttpRequest(url=below(url, _LISTING), method="GET", headers=self.headers)
 
     def curl(self, url: str, secret: Secret) -> str:
-        """Return the command with which a person asks the same; the key is there by its variable's name."""
+        """Return a shell command for the same request, with the key as the name of its variable."""
         shown = [secret.in_words] if secret.variable else []
         shown += [f"{name}: {text}" for name, text in self.headers.items()]
         listing = below(url, _LISTING)
@@ -125,7 +125,7 @@ def piece(event: EventBody) -> str:
 
 
 def whole(events: Sequence[EventBody]) -> Mapping[str, Any] | None:
-    """Return the answer that all events amount to; None where no event says why it ended."""
+    """Return the answer from all events; None if no event states why it ended."""
     api_error = next((event for event in events if event.get("error")), None)
     if api_error is not None:
         return api_error
@@ -152,7 +152,7 @@ STREAMED_CHAT = StreamForm(
     end={"choices": [{"delta": {}, "finish_reason": ""}]},
     wishes={"stream_options": {"include_usage": True}},
 )
-"""Without `stream_options` the events tell no tokens; servers that do not know it ignore it, or refuse the request."""
+"""Without `stream_options` the events have no tokens; servers that do not know it ignore it or reject the request."""
 
 
 def _choices(event: EventBody) -> list[Any]:
@@ -167,7 +167,7 @@ def _last(payload: Sequence[Any], name: str) -> Any:
 
 
 FORM_FIELD = "response_format"
-"""Field of a request that says which form the answer has."""
+"""Field of a request that sets the answer's format."""
 
 NOTHING: Mapping[str, object] = MappingProxyType({})
 """No further fields."""
@@ -194,7 +194,7 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
 
 
 class _Written(str):
-    """JSON that goes out as it is."""
+    """JSON that is sent unchanged."""
 
     __slots__ = ()
 
@@ -227,7 +227,7 @@ def _member(key: str, value: Any) -> str:
 
 
 def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply that an answer holds, or what is wrong with it."""
+    """Return the reply of an answer, or its fault."""
     payload = parsed_object(answer, expected="an object with `choices`")
     if isinstance(payload, AttemptError):
         return payload
@@ -245,7 +245,7 @@ def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> 
 
 
 def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
-    """Return the names of the models that an endpoint offers; empty where it does not say."""
+    """Return the names of the models that an endpoint offers; empty if it lists none."""
     try:
         payload = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -257,7 +257,7 @@ def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
 
 
 def sets_form(params: Mapping[str, Param]) -> bool:
-    """Return whether a study's own `params` already say which form an answer has."""
+    """Return whether a study's own `params` already set the answer's format."""
     return FORM_FIELD in params
 
 
@@ -269,7 +269,7 @@ CHAT_COMPLETIONS = Dialect(
     form_field=FORM_FIELD,
     sets_form=sets_form,
 )
-"""OpenAI's Chat Completions, which most other servers speak too."""
+"""OpenAI's Chat Completions, which most other servers support too."""
 
 
 def _first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Language models behind an HTTP address that speaks one of the known formats."""
+"""Language models behind an HTTP address with one of the known formats."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from theodolite.ports.progress import Clock
 _UNSUPPORTED = frozenset({400, 422, 500, 501})
 """Statuses with which servers refuse a field that they do not know or cannot follow.
 
-A 500 comes here only where its words name the field, as those of llama-cpp-python's server do:
+A 500 counts here only if its text names the field, as that of llama-cpp-python's server does:
 https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
 """
 
@@ -50,24 +50,24 @@ https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
 class StructuredOutput:
     """Offers answer schemas to an endpoint, and remembers which it has refused.
 
-    Servers do not say beforehand what they take, and their words about it are all
+    Servers do not announce what they accept, and their errors are all
     different. So the same request is made once without the schema: if that brings
     an answer, the schema was the cause, and it is not offered again.
     """
 
     def __init__(self, endpoint: ModelEndpoint, *, is_set: bool) -> None:
-        """Begin with nothing refused.
+        """Start with no rejected fields.
 
         Args:
-            endpoint: What the study says about the model.
-            is_set: Whether the study's own `params` already say which form an answer has.
+            endpoint: The model's entry in the study.
+            is_set: Whether the study's own `params` already set the answer's format.
         """
         self._structured = endpoint.structured
         self._is_off = endpoint.structured is False or is_set
         self._refused: set[str] = set()
 
     def intended(self, request: AskModel) -> AskModel:
-        """Return a request as the study means it, whatever the endpoint takes."""
+        """Return a request as the study states it, regardless of what the endpoint accepts."""
         return words_alone(request) if self._is_off else request
 
     async def reply(self, request: AskModel, ask: Callable[[AskModel], Awaitable[Reply]]) -> Reply:
@@ -78,7 +78,7 @@ class StructuredOutput:
             ask: Asks the endpoint.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         use = self._use_of(request)
         try:
@@ -109,7 +109,7 @@ def words_alone(request: AskModel) -> AskModel:
 
 
 KNOCK_WORDS = "Reply with the word ok."
-"""What an endpoint is asked before the first paid unit; the smallest real call."""
+"""Request to an endpoint before the first paid unit: the smallest real call."""
 
 ENDPOINT_CHECK_S = 4.0
 """Deadline of an endpoint check, everything included; seconds."""
@@ -126,7 +126,7 @@ _SHOWN_NAMES = 8
 
 
 class ChatEndpointCheck:
-    """One question and what its answer, or the lack of it, tells people to do."""
+    """One request, and what people should do for each kind of answer."""
 
     def __init__(self, chat_client: ChatClient, *, endpoint_check_s: float = ENDPOINT_CHECK_S) -> None:
         """Check through a client.
@@ -170,7 +170,7 @@ class ChatEndpointCheck:
         return self._endpoint_check(reply.words, alive=False, hint=self._curl, attempts=answer.attempts)
 
     async def _check_without_answer(self) -> EndpointCheck:
-        """Tell a model that thinks from a port that takes connections and says nothing.
+        """Distinguish a model that thinks from a port that accepts connections without answering.
 
         A server that thinks about one call still answers others, be it with a 404.
         """
@@ -239,7 +239,7 @@ class ChatEndpointCheck:
 
 
 def used_up(wait_s: float) -> str:
-    """Return what is said of an endpoint that may not be asked now.
+    """Return the text about an endpoint that may not be called now.
 
     Args:
         wait_s: Time until its limits a minute bear a call; seconds.
@@ -267,7 +267,7 @@ def _key_hint(endpoint: ModelEndpoint) -> str:
 
 
 def _fields_hint(words: str, chat_client: ChatClient) -> str:
-    """Return what to do where an endpoint speaks of a field that the study can change; empty where it does not."""
+    """Return the remedy if an endpoint's error names a field of the study; empty if it does not."""
     own, where = chat_client.endpoint.params, f"under `params` of model `{chat_client.endpoint.name}`"
     named = [name for name in own if _speaks_of(words, name)]
     if named:
@@ -298,12 +298,12 @@ class ChatModel:
         """Prepare the client; nothing is opened before the first call.
 
         Args:
-            endpoint: What the study says about the model.
+            endpoint: The model's entry in the study.
             key: The key itself, from the environment; never repeated anywhere.
             clock: Returns the current time and waits between tries.
             dialect: How it wants to be asked.
             endpoint_check_s: Deadline of an endpoint check; seconds.
-            rate_limiter: Says when an attempt may begin; an account of its own unless given.
+            rate_limiter: Decides when an attempt may start; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
             authorise: Returns the headers that authorise one attempt; None where the key is all.
 
@@ -342,17 +342,17 @@ class ChatModel:
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return what the model answers.
 
-        An endpoint that takes no answer schema is asked in words alone, and the reply says so.
+        An endpoint without answer schemas gets the schema in words, and the reply records it.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         if request.answer_schema is None:
             return await self._client.ask(request, on_chunk=on_chunk)
         return await self._schemas.reply(request, lambda asked: self._client.ask(asked, on_chunk=on_chunk))
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._client.client.close()
 
     async def check_endpoint(self) -> EndpointCheck:
@@ -360,28 +360,28 @@ class ChatModel:
         return await self._checking_endpoints.ask()
 
     async def model_names(self) -> tuple[str, ...]:
-        """Return the names of the models that the endpoint offers; empty where it does not say."""
+        """Return the names of the models that the endpoint offers; empty if it lists none."""
         return await self._client.model_names()
 
 
 _REFUSING = frozenset({400, 422})
-"""Statuses with which servers refuse a field that they do not know, whatever their words."""
+"""Statuses with which servers reject an unknown field, with any text."""
 
 
 class StreamOptions:
     """Remembers whether an endpoint takes the wishes of its dialect's streams.
 
-    Servers do not say beforehand which fields they take. So a refused request is made once
+    Servers do not announce which fields they accept. So a rejected request is repeated once
     more without them: if that brings an answer, they were the cause, and are not sent again.
     An endpoint that took them once is asked again only where its words name one of them.
     """
 
     def __init__(self, wishes: Mapping[str, object], params: Mapping[str, Param]) -> None:
-        """Begin with nothing refused.
+        """Start with no rejected fields.
 
         Args:
             wishes: Field to value, as the dialect has them.
-            params: The study's own fields; what it says itself, it means.
+            params: The study's own fields, which have priority.
         """
         self._wishes = {name: value for name, value in wishes.items() if name not in params}
         self._taken = False
@@ -389,12 +389,12 @@ class StreamOptions:
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """What a request for pieces says beside that it wants them."""
+        """Options of a streamed request."""
         return {} if self._refused else self._wishes
 
     @property
     def are_refused(self) -> bool:
-        """Whether the endpoint has turned them down, so that its streams tell nothing of the kind."""
+        """Whether the endpoint has rejected them, so that its streams lack this information."""
         return self._refused
 
     def may_be_refused(self, sent: Mapping[str, object], outcome: HttpResponse | RetriesExhausted) -> bool:
@@ -418,14 +418,14 @@ class StreamOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatClient:
-    """What calls and endpoint checks have in common.
+    """Shared parts of calls and endpoint checks.
 
     Attributes:
-        endpoint: What the study says about the model.
+        endpoint: The model's entry in the study.
         dialect: How it wants to be asked.
         url: Base address, checked.
         client: Sends and retries.
-        wishes: What it is asked to tell beside the pieces of a reply.
+        wishes: Options of the stream in addition to the pieces of a reply.
     """
 
     endpoint: ModelEndpoint
@@ -447,10 +447,10 @@ class ChatClient:
         return replace(http_request, tokens=expected_tokens(self.endpoint, http_request.body))
 
     async def ask(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the model answers; it is streamed where somebody listens or the study says so.
+        """Return the model's reply; streamed if there is a listener or the study asks for it.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         in_pieces = self.endpoint.stream or on_chunk is not None
         listener = StreamListener(self.dialect.streaming, on_chunk) if on_chunk is not None else None
@@ -472,7 +472,7 @@ class ChatClient:
         """Return what an answer holds, and how many attempts it took.
 
         Raises:
-            GatewayError: If no answer came.
+            GatewayError: If there was no answer.
         """
         answer = await self.send(request, self.client.retry_policy, in_pieces=in_pieces, listener=listener)
         if isinstance(answer, RetriesExhausted):
@@ -495,8 +495,8 @@ class ChatClient:
         Args:
             request: What the model is asked.
             retry_policy: Bounds of the call.
-            in_pieces: Whether the answer is to come as a stream.
-            listener: Hears the stream as it comes; None where nobody listens.
+            in_pieces: Whether the answer is streamed.
+            listener: Receives the stream as it arrives; None for no listener.
         """
         wishes = self.wishes.fields if in_pieces else None
         outcome = await self._retry(request, retry_policy, wishes, listener)
@@ -522,7 +522,7 @@ class ChatClient:
         )
 
     def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | AttemptError:
-        """Return the reply that an answer holds, or what is wrong with it."""
+        """Return the reply of an answer, or its fault."""
         whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
         if isinstance(whole, AttemptError):
             return whole
@@ -533,7 +533,7 @@ class ChatClient:
         return await self.client.retry(self.dialect.listing(self.url), retry_policy)
 
     async def model_names(self) -> tuple[str, ...]:
-        """Return the names of the models that the endpoint offers; empty where it does not say."""
+        """Return the names of the models that the endpoint offers; empty if it lists none."""
         answer = await self.models(RetryPolicy(timeout_s=1.0, attempts=1))
         return read_model_names(answer) if isinstance(answer, HttpResponse) else ()
 

@@ -77,7 +77,7 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
 
 
 def read_output(output: Any, *, latency_s: float, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply that one of Inspect's outputs holds, or what is wrong with it."""
+    """Return the reply of one of Inspect's outputs, or its fault."""
     finish = output.stop_reason if output.choices else "unknown"
     usage = output.usage
     read = (usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write) if usage else ()
@@ -113,15 +113,15 @@ EXTRA = "pip install 'theodolite[inspect]'"
 """How the extra is installed."""
 
 _MARKUP = re.compile(r"\[/?(?:bold|italic|dim|underline|red|green|blue|yellow)\]")
-"""What makes Inspect's own messages look well in its terminal."""
+"""Markup of Inspect's messages for its terminal."""
 
 _NOT_MEANT = (TypeError, AttributeError, LookupError)
-"""What providers' code trips over where an answer has another form than it expects."""
+"""Exceptions of providers' code for an answer in an unexpected format."""
 
 
 @dataclass(slots=True)
 class _Opened:
-    """Inspect's model, which belongs to one event loop, or what is making it."""
+    """Inspect's model, which belongs to one event loop, or the task that creates it."""
 
     loop: asyncio.AbstractEventLoop
     making: asyncio.Future[Any]
@@ -156,8 +156,8 @@ class InspectClient:
         """Keep what is needed; nothing is opened before the first call.
 
         Args:
-            endpoint: What the study says; its `params` are fields of Inspect's `GenerateConfig`.
-            key: The key itself, where the study names its variable; else Inspect looks for its provider's own.
+            endpoint: Its entry in the study; its `params` are fields of Inspect's `GenerateConfig`.
+            key: The key itself, if the study names its variable; else Inspect uses its provider's own variable.
             clock: Returns the current time.
 
         Raises:
@@ -175,7 +175,7 @@ class InspectClient:
         return f"InspectClient({self._endpoint.name!r}, {self._endpoint.model!r})"
 
     async def attempt(self, request: AskModel, *, on_chunk: OnChunk | None, timeout_s: float) -> Reply | AttemptError:
-        """Ask once and return what came.
+        """Call once and return the reply.
 
         Args:
             request: What the model is asked.
@@ -202,7 +202,7 @@ class InspectClient:
         return outcome
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         opened, self._opened = self._opened, None
         model = opened.model() if opened is not None and not opened.loop.is_closed() else None
         if model is not None:
@@ -298,10 +298,10 @@ class InspectModel:
         """Keep what is needed; nothing is opened before the first call.
 
         Args:
-            endpoint: What the study says; its `params` are fields of Inspect's `GenerateConfig`.
-            key: The key itself, where the study names its variable; else Inspect looks for its provider's own.
+            endpoint: Its entry in the study; its `params` are fields of Inspect's `GenerateConfig`.
+            key: The key itself, if the study names its variable; else Inspect uses its provider's own variable.
             clock: Returns the current time and waits between tries.
-            rate_limiter: Says when an attempt may begin.
+            rate_limiter: Decides when an attempt may start.
 
         Raises:
             InputError: If the extra is missing, or the parameters are none of Inspect's.
@@ -331,7 +331,7 @@ class InspectModel:
         """Return what the model answers.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         return await self._schemas.reply(request, lambda asked: self._ask(asked, on_chunk))
 
@@ -355,7 +355,7 @@ class InspectModel:
         return self._endpoint_check(outcome.attempt_error.words, alive=False)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def _ask(self, request: AskModel, on_chunk: OnChunk | None) -> Reply:

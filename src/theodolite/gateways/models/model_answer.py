@@ -20,12 +20,12 @@ from theodolite.ports.application import OnChunk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOutput:
-    """What an answer holds.
+    """Content of an answer.
 
     Attributes:
         text: The words, or why there are none.
-        model: Name that the endpoint gave itself; anything, as it came.
-        finish: Why the model stopped; anything, as it came.
+        model: Name that the endpoint reports; any value, unchanged.
+        finish: Why the model stopped; any value, unchanged.
         tokens_in: Tokens read; count, 0 where unknown.
         tokens_out: Tokens written; count, 0 where unknown.
     """
@@ -58,7 +58,7 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptEr
 def reply_of(output: ModelOutput, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
     """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
 
-    An answer without words is a failed attempt that says what it has cost.
+    An answer without text is a failed attempt with its cost.
     """
     n_tokens = output.tokens_in + output.tokens_out
     cost = price.cost_microusd(output.tokens_in, output.tokens_out) if price is not None and n_tokens else None
@@ -89,7 +89,7 @@ def _spent(output: ModelOutput, cost: int | None) -> Spending:
 
 
 def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] | AttemptError:
-    """Return the JSON object that an answer holds, or what it holds instead."""
+    """Return the JSON object of an answer, or its content if it is none."""
     try:
         payload = _parsed(answer.body)
     except (ValueError, RecursionError):
@@ -102,7 +102,7 @@ def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] |
 
 
 def _parsed(body: bytes) -> Any:
-    """Return what JSON holds; nearly all is UTF-8, so that its encoding is looked for only where that does not fit."""
+    """Return the value of JSON text; nearly all is UTF-8, so other encodings are tried only if that fails."""
     try:
         return json.loads(body.decode())
     except ValueError:
@@ -131,7 +131,7 @@ def count_at(payload: Any, *names: str) -> int:
 
 
 MARKS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
-"""What thoughts begin with, to what they end with."""
+"""Start mark of thoughts, to their end mark."""
 
 _END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
 
@@ -163,17 +163,17 @@ def _opens(text: str) -> bool:
 
 
 class Speech:
-    """Lets through what a reply says and holds thoughts back, piece by piece as they come."""
+    """Passes the pieces of a reply and holds back its thoughts."""
 
     def __init__(self) -> None:
-        """Begin before the first word."""
+        """Start before the first word."""
         self._blank: list[str] = []
         self._held = ""
         self._closes = ""
         self._has_thought = self._speaks = False
 
     def feed(self, piece: str) -> str:
-        """Take the next piece and return what may be said now; empty where that is not known yet."""
+        """Add the next piece and return the text that may be passed now; empty while that is unknown."""
         if self._speaks:
             return piece
         if not self._held and not piece.strip():  # a reply may begin with ever so much of it
@@ -213,12 +213,12 @@ EventBody = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamForm:
-    """One dialect's way to send pieces.
+    """The stream format of one dialect.
 
     Attributes:
-        fields: What a request says to get its answer so.
+        fields: Fields of a request for a stream.
         piece: The words that an event adds; empty where it adds none.
-        whole: The answer that all events amount to, in the form that the dialect has for
+        whole: Builds the answer from all events, in the dialect's format for
             answers in one piece; None where they end before the answer does.
         end: The event that a server's word "nothing follows" stands for; None where only an
             event of the answer itself can end it.
@@ -233,10 +233,10 @@ class StreamForm:
 
 
 class StreamListener:
-    """Hears an answer as its bytes come and hands the words on, but for thoughts before them."""
+    """Reads an answer as its bytes arrive and passes its text on, without thoughts before it."""
 
     def __init__(self, form: StreamForm, on_chunk: OnChunk) -> None:
-        """Begin with nothing heard."""
+        """Start without input."""
         self._form = form
         self._on_chunk = on_chunk
         self._reader = EventReader()
@@ -245,7 +245,7 @@ class StreamListener:
 
     @property
     def has_received(self) -> bool:
-        """Whether words were handed on, which cannot be taken back."""
+        """Whether text was passed on, which cannot be taken back."""
         return self._heard
 
     def feed(self, piece: bytes) -> None:
@@ -257,13 +257,13 @@ class StreamListener:
                 self._on_chunk(text)
 
     def end(self, text: str) -> None:
-        """Hand on a whole reply that came in one piece all the same."""
+        """Pass on a reply that arrived in one piece."""
         if not self._heard:
             self._on_chunk(text)
 
 
 def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | AttemptError:
-    """Return a streamed answer as if it had come in one piece; one that did come so is left as it is."""
+    """Return a streamed answer in the format of an unstreamed one, which stays as it is."""
     reader = EventReader()
     texts = [*reader.feed(answer.body), *reader.end()]
     if not texts:
@@ -321,14 +321,14 @@ _TAKEN = (
 def expected_tokens(endpoint: ModelEndpoint, body: bytes) -> int:
     """Return how many tokens a request is expected to take, rather too many than too few.
 
-    Three bytes a token is less than English has; of the reply only `params` may say
+    Three bytes a token are fewer than English has; for the reply only `params` may state
     how long it can become.
     """
     return len(body) // 3 + endpoint.longest_reply
 
 
 def tokens_taken(body: bytes) -> int | None:
-    """Return how many tokens an answer says that its call took, or None where it does not say.
+    """Return the tokens that an answer reports, or None if it reports none.
 
     Whichever dialect the answer is in: the names differ, and an answer uses one set of them.
     """
@@ -341,7 +341,7 @@ def tokens_taken(body: bytes) -> int | None:
 
 
 def _streamed_usage(body: bytes) -> dict[str, Any]:
-    """Return what an answer that was sent piece by piece says."""
+    """Return the reply of a streamed answer."""
     lines = (line for line in body.splitlines() if line.startswith(b"data:") and b'"usage' in line)
     events = (_loaded(line.removeprefix(b"data:")) for line in lines)
     return latest_usage(event for event in events if isinstance(event, Mapping))
@@ -374,7 +374,7 @@ def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
 
 
 def late_words(body: bytes) -> str:
-    """Return what a good answer complains about, whatever it is; empty where it does not complain."""
+    """Return the error in an answer with a good status, in any format; empty if there is none."""
     if b'"error"' not in body:
         return ""
     complaints = (api_error_in(payload) for payload in _objects(body) if payload.get("error"))

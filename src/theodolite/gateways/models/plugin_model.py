@@ -21,7 +21,7 @@ class PluginModel:
         """Keep the client; nothing is sent.
 
         Args:
-            endpoint: What the study says about the model.
+            endpoint: The model's entry in the study.
             client: Client that the plugin has opened for it.
         """
         self._endpoint, self._client = endpoint, client
@@ -31,7 +31,7 @@ class PluginModel:
         """Return the reply of the model.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why.
+            GatewayError: If there was no reply; the subclass states why.
         """
         name, limit = self._endpoint.name, self._endpoint.timeout_s
         async with self._slots:

@@ -69,7 +69,7 @@ def responses_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[
 
 
 def read_response(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply that an answer of Responses holds, or what is wrong with it."""
+    """Return the reply of an answer of Responses, or its fault."""
     payload = parsed_object(answer, expected="an object with `output`")
     if isinstance(payload, AttemptError):
         return payload
@@ -161,7 +161,7 @@ def gemini_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str
 
 
 def read_generated(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply that an answer of generateContent holds, or what is wrong with it."""
+    """Return the reply of an answer of generateContent, or its fault."""
     payload = parsed_object(answer, expected="an object with `candidates`")
     if isinstance(payload, AttemptError):
         return payload
@@ -206,7 +206,7 @@ def _parts(event: EventBody) -> list[Any]:
 
 
 def generated_whole(events: Sequence[EventBody]) -> _Json | None:
-    """Return the answer that all events amount to; None where no event says why it ended."""
+    """Return the answer from all events; None if no event states why it ended."""
     error = next((event for event in events if event.get("error")), None)
     if error is not None:
         return error
@@ -327,4 +327,4 @@ CONVERSE = Dialect(
     form_field=_OUTPUT_FIELD,
     sets_form=lambda params: member(params, _OUTPUT_FIELD, "textFormat") is not None,
 )
-"""Amazon's Converse. Its streams are no server-sent events, so that replies come in one piece."""
+"""Amazon's Converse. Its streams are no server-sent events, so replies are not streamed."""

@@ -60,7 +60,7 @@ class RecordFilter:
     guideline: str = ""
 
     def admits(self, sessions: Sessions, position: int) -> bool:
-        """Tell whether the dialogue at a position belongs to the list."""
+        """Return whether the dialogue at a position belongs to the list."""
         setting = sessions.setting(position)
         return (
             self.application in {"", setting.application}

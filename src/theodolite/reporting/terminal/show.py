@@ -39,7 +39,7 @@ def show_text(
 
     Args:
         study: The study that it belongs to.
-        dialogue: What was said.
+        dialogue: The dialogue.
         annotations: What annotators answered about it.
         adjudications: Its final labels.
         failures: What failed in it.

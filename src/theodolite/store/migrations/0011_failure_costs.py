@@ -1,4 +1,4 @@
-"""What failed calls have cost: attempts, tokens and money of answers that could not be used."""
+"""Cost of failed calls: attempts, tokens and money of unusable answers."""
 
 from django.db import migrations, models
 

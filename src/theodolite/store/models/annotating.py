@@ -33,7 +33,7 @@ class QueueRow(models.Model):
 
 
 class QueueEditionRow(models.Model):
-    """One design of a queue, from when on it held and who said so; rows are only added."""
+    """One design of a queue, with its start and its author; rows are only added."""
 
     queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     number = models.IntegerField()
@@ -52,7 +52,7 @@ class WorkItemRow(models.Model):
     """One dialogue in one category; `live` counts the reservations that take a pass.
 
     `disputed` counts the questions that complete passes did not answer alike; what a senior
-    put first goes before the others. `again` is 0 where a dialogue is annotated for the first
+    put first goes before the others. `again` is 0 if a dialogue is annotated for the first
     time, and else numbers the samples that were drawn again.
     """
 
@@ -91,7 +91,7 @@ class WorkItemRow(models.Model):
 
 
 class RoutedRow(models.Model):
-    """Where a dialogue went after its first category, and by which rule; rows are only added."""
+    """Route of a dialogue after its first category, with its rule; rows are only added."""
 
     queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -113,7 +113,7 @@ class ReservationRow(models.Model):
 
     `of` repeats the item's passes at the time of reserving: a place beyond them is refused by
     the database itself, whatever the program believed. `annotation` is the latest revision
-    of what was submitted. `shown` says in words which order the sitting shows for good, and
+    that was submitted. `shown` states in words the fixed order of the sitting, and
     `sitting` which one of its annotator's it was when it was submitted first.
     """
 
@@ -177,7 +177,7 @@ class ReservationEventRow(models.Model):
 
 
 class DraftRow(models.Model):
-    """One saved answer; a row is only added, and `current` says which one of a question counts.
+    """One saved answer; rows are only added, and `current` marks the one that counts for its question.
 
     `turn` is 0 for the dialogue as a whole. `outcome` is empty where the answer was
     taken back. `undoes` is the number of the row that this one undoes.
@@ -227,7 +227,7 @@ class DraftQuoteRow(models.Model):
 
 
 class OnboardingRow(models.Model):
-    """A text that somebody has read and acknowledged: background material, or the impartiality rules."""
+    """A text that an annotator acknowledged: background material, or the impartiality rules."""
 
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     subject = StorableTextField()
@@ -244,7 +244,7 @@ class OnboardingRow(models.Model):
 
 
 class PracticeRow(models.Model):
-    """One example that somebody has gone through with feedback, in one series and one version of its category."""
+    """One example that an annotator practised with feedback, in one series and one version of its category."""
 
     queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
@@ -308,7 +308,7 @@ class TestAnswerRow(models.Model):
 
 
 class ResolutionRow(models.Model):
-    """What a review recorded about one question; a later one is a further row, and `current` says which counts.
+    """Outcome of a review for one question; a later one is a further row, and `current` marks the one that counts.
 
     `turn` is 0 for the dialogue as a whole.
     """
@@ -398,7 +398,7 @@ class GoldRow(models.Model):
 
 
 class ThreadRow(models.Model):
-    """One thread; `version` is that of the guideline when it was begun."""
+    """One thread; `version` is the guideline's version at its start."""
 
     token = StorableTextField(unique=True)
     queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+")
@@ -506,7 +506,7 @@ class OriginalAccessRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table; nobody looks without a reason."""
+        """Table; each reading needs a reason."""
 
         db_table = "store_original_access"
         constraints: ClassVar = [models.CheckConstraint(name="original_access_reason", condition=~Q(reason=""))]
@@ -574,7 +574,7 @@ class RoomPostRow(models.Model):
 
 
 class ReviewWishRow(models.Model):
-    """A wish that seniors look at whatever is submitted for an item, drawn by the plan or not."""
+    """A request that seniors review all submissions for an item, drawn by the plan or not."""
 
     item = models.OneToOneField(WorkItemRow, on_delete=models.PROTECT, related_name="+")
     by = StorableTextField()

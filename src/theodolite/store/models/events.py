@@ -107,7 +107,7 @@ class AcknowledgementRow(models.Model):
 
 
 class AvoidedTopicRow(models.Model):
-    """One topic that a person would rather not meet in a study, as long as they say so."""
+    """One topic that a person avoids in a study until they change it."""
 
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     study = StorableTextField(db_index=True)
@@ -160,7 +160,7 @@ class ProfileEntryRow(models.Model):
 
 
 class GuessRow(models.Model):
-    """What a tester believes of a session; `options` are lines."""
+    """A tester's guess about a session; `options` are lines."""
 
     session = models.ForeignKey(SessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     about = models.TextField()
@@ -179,7 +179,7 @@ class GuessRow(models.Model):
 
 
 class TombstoneRow(models.Model):
-    """That somebody withdrew; no content and no key."""
+    """Record of a withdrawal, without content and key."""
 
     study = StorableTextField(db_index=True)
     kind = models.TextField()
@@ -224,7 +224,7 @@ class LiveDialogueRow(models.Model):
 
 
 class LiveTurnRow(models.Model):
-    """One prompt, and the response as far as it has come; `state` is empty while it is under way."""
+    """One prompt and the response so far; `state` is empty while it is in progress."""
 
     key = HashField(unique=True)
     dialogue = models.ForeignKey(LiveDialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -246,7 +246,7 @@ class LiveTurnRow(models.Model):
     cost_microusd = models.BigIntegerField(null=True)
 
     class Meta:
-        """Table, numbering, states, one reply under way a dialogue."""
+        """Table, numbering, states, one reply in progress for each dialogue."""
 
         db_table = "store_live_turn"
         constraints: ClassVar = [
@@ -257,7 +257,7 @@ class LiveTurnRow(models.Model):
 
 
 class LiveAttemptRow(models.Model):
-    """One attempt of a strategy as a red teamer tells it; number 0 stands for a strategy without any."""
+    """One attempt of a strategy, as a red teamer describes it; number 0 means a strategy without attempts."""
 
     dialogue = models.ForeignKey(LiveDialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     place = models.IntegerField()
@@ -333,7 +333,7 @@ ANSWER = ["session", "questionnaire", "question"]
 
 
 class CodingRow(models.Model):
-    """One revision of what one coder sees in one answer; the slot makes sure that there are never too many coders."""
+    """One revision of one coder's codes for one answer; the slot limits the number of coders."""
 
     session = models.ForeignKey(SessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     questionnaire = StorableTextField()
@@ -371,7 +371,7 @@ class CodingCodeRow(models.Model):
 
 
 class CodingResolutionRow(models.Model):
-    """One revision of what came of talking about an answer that was coded differently."""
+    """One revision of the outcome of a discussion about an answer that was coded differently."""
 
     session = models.ForeignKey(SessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     questionnaire = StorableTextField()

@@ -68,7 +68,7 @@ class RunRow(models.Model):
 class UnitRow(models.Model):
     """The smallest piece of work that is leased and resumed.
 
-    `adopted_from` names the unit of an earlier run whose result stands for this one;
+    `adopted_from` names the unit of an earlier run whose result this one uses;
     it is always a unit that did the work itself. An annotation is `ready` once the
     session that it is about is done. `lease_until` is in seconds since 1970 by the
     database's clock.
@@ -169,7 +169,7 @@ class JournalEntryRow(models.Model):
 
 
 class FailureRow(models.Model):
-    """Why a unit brought nothing, and what its last call cost; struck, not deleted, when the unit is tried again."""
+    """Why a unit failed, and the cost of its last call; struck, not deleted, when the unit is tried again."""
 
     unit = models.ForeignKey(UnitRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     label = StorableTextField()
@@ -215,7 +215,7 @@ class FiledRow(models.Model):
 
 
 class DialogueRow(models.Model):
-    """What one session brought; its key is the unit's, persona and context are contents."""
+    """Result of one session; its key is the unit's, persona and context are contents."""
 
     unit = models.OneToOneField(UnitRow, on_delete=models.PROTECT, related_name="+")
     label = StorableTextField()
@@ -311,7 +311,7 @@ class TurnRow(models.Model):
 
 
 class StrategyRow(models.Model):
-    """One way of attack in one dialogue."""
+    """One attack strategy in one dialogue."""
 
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()
@@ -362,10 +362,10 @@ VALUE_ONLY_WHEN_ANSWERED = Q(outcome="answered", value__isnull=False) | (
 
 
 class AnnotationRow(models.Model):
-    """One sitting; a revision is a further row, none is ever changed.
+    """One annotation; a revision is a further row, and rows never change.
 
     A person who labels by hand does no unit of a run: such a row belongs to its
-    dialogue, whichever run holds it, and has no `unit`. `shown` says in words which
+    dialogue, in whichever run it is, and has no `unit`. `shown` states in words which
     order the sitting showed, and `sitting` which one of its annotator's it was.
     """
 

@@ -465,7 +465,7 @@ def opening_lines(study: str) -> tuple[str, ...]:
         study: Folder of a study to be hosted; empty for none.
 
     Raises:
-        StudyError: If the study holds faults; says all of them.
+        StudyError: If the study has faults; lists all of them.
     """
     server_store().events.dialogues.interrupt_all()  # no process waits for replies of an earlier one
     if study:

@@ -199,7 +199,7 @@ def _settled(annotator: AnnotatorContext, end: ThreadEnd, task: AnnotatorTask) -
 
 
 def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what was settled and does not be in this version of the guideline yet."""
+    """Return the outcomes of threads that this version of the guideline does not contain yet."""
     notes = {*guideline.guidance, *(note for question in guideline.instrument.questions for note in question.guidance)}
     return tuple(text for text in settled if " ".join(text.split()) not in notes)
 

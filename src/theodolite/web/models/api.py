@@ -68,7 +68,7 @@ class ApiToken(models.Model):
         return self.name
 
     def is_valid(self, now: datetime) -> bool:
-        """Tell whether it is neither revoked nor expired."""
+        """Return whether it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property

@@ -411,7 +411,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         """Return the prompt template for a class.
 
         Raises:
-            ValidationError: If it is no template, or the prompt itself does not be in it.
+            ValidationError: If it is no template, or the prompt itself is not in it.
         """
         prompt = str(self.cleaned_data["prompt"]).strip()
         try:
