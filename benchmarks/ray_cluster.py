@@ -41,7 +41,7 @@ def n_dialogues(folder: Path, environ: dict[str, str]) -> int:
     """Return the stored dialogues of the latest run, as `theodolite status` states them."""
     command = [*COMMAND, "status", str(folder), "--json"]
     done = subprocess.run(command, capture_output=True, env=environ, check=False)
-    return int(json.loads(done.stdout)["sessions"]["done"]) if done.returncode == 0 else 0
+    return int(json.loads(done.stdout)["sessions"].get("done", 0)) if done.returncode == 0 else 0
 
 
 def results(folder: Path) -> dict:
@@ -80,7 +80,7 @@ def main(n: int, *, is_postgresql: bool) -> None:
             started = time.perf_counter()
             driver = subprocess.Popen([*COMMAND, *words], stdout=subprocess.DEVNULL, env=environ)
             while (killed_at := n_dialogues(study, environ)) < n // 4 and driver.poll() is None:
-                time.sleep(0.5)
+                time.sleep(2)
             cluster.remove_node(lost, allow_graceful=False)
             code = driver.wait()
             on_ray_s = time.perf_counter() - started
