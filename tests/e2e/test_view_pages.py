@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import signal
 import subprocess
 import sys
@@ -277,3 +278,31 @@ def test_a_study_without_runs_says_so_on_every_page(viewer, visit):
     load_by_click(page.get_by_role("link", name="Compare"))
     assert "No comparison yet" in page.inner_text("main")
     assert_accessible(page)
+
+
+def test_a_study_is_written_from_an_empty_folder_to_a_clean_check(tmp_path, browser):
+    opened = Viewer(tmp_path)
+    writer = Visitor(browser, opened.address, bypass_csp=True, viewport={"width": 390, "height": 844})
+    page = writer.page
+    page.goto(opened.link)
+    load_by_click(page.get_by_role("link", name="New study").first)
+    page.get_by_label("Name", exact=True).fill("shop")
+    page.get_by_label("Address of the application").fill("http://127.0.0.1:9/chat")
+    load_by_click(page.get_by_role("button", name="Create study"))
+    expect(page.get_by_role("heading", name="No errors")).to_be_visible()
+
+    page.get_by_role("textbox", name="study.yaml").press("Control+End")
+    page.keyboard.type("titel: A shop\n")
+    page.keyboard.press("Control+s")
+    page.get_by_role("button", name="Replace by title").click()
+    expect(page.get_by_role("heading", name="No errors")).to_be_visible()
+    load_by_click(page.get_by_role("link", name="General"))
+    page.get_by_label("Title").fill("A small shop")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("textbox", name="study.yaml")).to_have_value(re.compile("title: A small shop\n$"))
+    assert_accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert in_a_process("check", tmp_path / "shop").code == 0
+    assert (writer.complaints, writer.strangers) == ([], [])
+    writer.context.close()
+    assert opened.stop() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,13 @@ from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.comparing import Request, compare, context_of_run, keep_watch
 from theodolite.bootstrap.connections import SystemClock
-from theodolite.bootstrap.database import DATABASE_NAME, DATABASE_VARIABLE, open_store, open_store_to_read
+from theodolite.bootstrap.database import (
+    DATABASE_NAME,
+    DATABASE_VARIABLE,
+    make_workspace,
+    open_store,
+    open_store_to_read,
+)
 from theodolite.bootstrap.permission import (
     CodeRequest,
     KeyRequest,
@@ -22,15 +29,18 @@ from theodolite.bootstrap.permission import (
     key_request,
     require_code_permission,
     require_key_permission,
+    trust_new_study,
 )
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import facts_of
 from theodolite.bootstrap.run_process import RunProcess, latest_process, start_process, stop_process
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.config.calls import CallEstimate, estimate_calls
+from theodolite.config.editable_files import EditableFiles
 from theodolite.config.load_context import report_assets
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import study_file, workspace_for
+from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError, WrongSchema
 from theodolite.domain.estimate import Findings
@@ -55,6 +65,8 @@ DEPTH = 4
 
 MOST_FOLDERS = 5_000
 """Folders that are searched for studies at most; count."""
+
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages"}
 
@@ -398,6 +410,40 @@ class LocalStudies:
                 return await check_endpoints(context.endpoints(clients, ALL_KINDS))
             finally:
                 await clients.close()
+
+    def files(self, study: LocalStudy) -> EditableFiles:
+        """Return the files of a study, to be edited; a save writes the file itself.
+
+        Raises:
+            InputError: If the folder holds several YAML files, and none is the study's.
+        """
+        file = study_file(Path(study.path))
+        if not isinstance(file, Path):
+            message = f"`{file.file}`: {file.message}"
+            raise InputError(message)
+        workspace = workspace_for(study.folder)
+        make_workspace(workspace)
+        storage = workspace / "edited" / digest("edited", str(study.folder.resolve()))[:16]
+        return EditableFiles(folder=study.folder, storage=storage, main=file.name)
+
+    def create(self, name: str, kind: StarterKind, answers: Mapping[str, str]) -> LocalStudy:
+        """Write the first files of a new study below the root, and return it.
+
+        Args:
+            name: Name of its folder.
+            kind: What it is to measure.
+            answers: As of `write_starter`.
+
+        Raises:
+            InputError: If the name is no name of a folder, an answer cannot be used, or a study is there already.
+        """
+        if not _FOLDER_NAME.fullmatch(name):
+            message = f"`{name}` is no name of a folder; use letters, digits, `-` and `_`"
+            raise InputError(message)
+        folder = Path(self.root) / name
+        write_starter(folder, kind, answers)
+        trust_new_study(folder)
+        return next(study for study in self.all() if study.folder == folder)
 
     def start(self, study: LocalStudy, request: RunRequest) -> None:
         """Start or resume a run in a process of its own.

@@ -83,6 +83,7 @@ _ORGANISER: Final = (
         icon="adjustments",
         pages=(
             ("organiser:editions", "Published versions"),
+            ("organiser:edit_study", "Edit study"),
             ("organiser:questions", "Questions"),
             ("organiser:schemas", "Schemas"),
             ("organiser:criteria", "Criteria"),

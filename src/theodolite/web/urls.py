@@ -129,6 +129,7 @@ _ORGANISER = [
     path("exchange/label-studio/<str:guideline>/", exchange.label_studio, name="label_studio"),
     path("audit/", organiser_home.audit_log, name="audit"),
     path("editions/", organiser_home.editions, name="editions"),
+    path("study/", organiser_home.edit_study, name="edit_study"),
     path("results/", results.results, name="results"),
     path("results/measure/", results.measure_now, name="measure"),
     path("results/<slug:measurement>/share/", results.share, name="share"),

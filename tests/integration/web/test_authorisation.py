@@ -119,6 +119,7 @@ PAGES: dict[str, object] = {
     "organiser:home": {Role.ORGANISER},
     "studies": HOST,
     "organiser:editions": {Role.ORGANISER},
+    "organiser:edit_study": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "organiser:measure": {Role.ORGANISER, Role.ANALYST},

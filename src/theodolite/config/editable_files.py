@@ -1,0 +1,445 @@
+"""Files of a study as people edit them in a browser: reading, saving with history, drafts, and their diagnostics.
+
+Every saved text stays: a save stores the text before and after it in the workspace. On a server the saved texts are
+drafts beside the study's files until somebody applies them; a live event reads the files alone.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+from filelock import FileLock
+
+from theodolite.config.load_context import ResourceResolver
+from theodolite.config.loading import IGNORED_FOLDERS, OUTPUT_FOLDERS, OUTPUTS, LoadedStudy, load_study
+from theodolite.config.permissions import SERVING, USUAL, WORKSPACE_NAME, write_private
+from theodolite.config.required_access import code_hash_of, named_code, named_keys
+from theodolite.config.tables import unreadable
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
+from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.identity import digest
+
+EDITABLE = (".yaml", ".yml", ".md", ".txt", ".csv", ".tsv", ".json", ".jsonl")
+"""Endings of files that can be edited; code and pictures are none of them."""
+
+LARGEST = 1_000_000
+"""Size of a file that can be edited; bytes."""
+
+MOST_LISTED = 500
+"""Files that are listed at most; count."""
+
+MOST_VERSIONS = 200
+"""Stored versions of one file at most; count. The oldest go first."""
+
+_DEPTH = 3
+
+_PART = re.compile(r"[A-Za-z0-9_](?:[\w .-]*[\w-])?")
+
+_LONGEST_NAME = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyText:
+    """The text of one file.
+
+    Attributes:
+        name: Path in the study's folder, with `/`.
+        text: The text; lines end in a line feed.
+        is_draft: Whether the text is saved as a draft, and the file in the folder is another.
+    """
+
+    name: str
+    text: str
+    is_draft: bool = False
+
+    @property
+    def version(self) -> str:
+        """Hash of the text; a save names the one that it replaces."""
+        return digest("study file", self.text)[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextVersion:
+    """A stored version of a file.
+
+    Attributes:
+        number: Counts up from 1.
+        saved_at: When it was stored; UTC.
+    """
+
+    number: int
+    saved_at: datetime
+
+
+class EditConflict(Conflict):
+    """The file has changed since the page was opened; `current` is its text now."""
+
+    def __init__(self, current: StudyText) -> None:
+        """Name the file."""
+        super().__init__(f"`{current.name}` has changed since you opened the page")
+        self.current = current
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftReading:
+    """A study as its files and drafts say.
+
+    Attributes:
+        loaded: The study; None if it has faults.
+        diagnostics: Faults, notes and open items, as `theodolite check` lists them.
+        added_access: Code and keys that the files of the folder do not name, in words.
+    """
+
+    loaded: LoadedStudy | None
+    diagnostics: tuple[LocatedDiagnostic, ...]
+    added_access: tuple[str, ...] = ()
+
+
+_READINGS: dict[str, tuple[object, DraftReading]] = {}
+"""The last readings by the storage of the study; each with what changes whenever a file does."""
+
+_MOST_READINGS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditableFiles:
+    """The files of one study.
+
+    Attributes:
+        folder: The study's folder.
+        main: Name of the study's own file.
+        storage: Folder of stored versions and drafts, in a workspace.
+        has_drafts: Whether a save makes a draft; otherwise it writes the file.
+    """
+
+    folder: Path
+    storage: Path
+    main: str = USUAL
+    has_drafts: bool = False
+
+    def names(self) -> tuple[str, ...]:
+        """Return the files that can be edited, the study's own first."""
+        there = {*self._in_folder(), *self.drafts()}
+        return tuple(sorted(there, key=lambda name: (name != self.main, "/" in name, name))[:MOST_LISTED])
+
+    def _in_folder(self) -> Iterator[str]:
+        levels = [self.folder]
+        for _ in range(_DEPTH):
+            below = []
+            for entry in sorted(entry for level in levels for entry in level.iterdir()):
+                if entry.is_symlink() or entry.name.startswith("."):
+                    continue
+                if entry.is_dir():
+                    below += [] if _matches(entry.name, (*IGNORED_FOLDERS, *OUTPUT_FOLDERS)) else [entry]
+                elif _is_editable(entry.name):
+                    yield entry.relative_to(self.folder).as_posix()
+            levels = below
+
+    def drafts(self) -> tuple[str, ...]:
+        """Return the names of files with a draft."""
+        folder = self.storage / "drafts"
+        entries = folder.glob("*.json") if folder.is_dir() else ()
+        return tuple(sorted(json.loads(entry.read_text(encoding="utf-8"))["name"] for entry in entries))
+
+    def read(self, name: str) -> StudyText:
+        """Return the text of a file; of its draft where there is one.
+
+        Raises:
+            InputError: If the name is not allowed, or the file is too large or no text.
+            NotFound: If there is no such file.
+        """
+        path = self._path(name)
+        draft = self._draft(name)
+        if draft is not None:
+            return StudyText(name=name, text=draft["text"], is_draft=True)
+        if not path.is_file():
+            message = f"there is no file `{name}` in the study's folder"
+            raise NotFound(message)
+        return StudyText(name=name, text=_text_of(path, name))
+
+    def save(self, name: str, text: str, *, seen: str) -> StudyText:
+        """Save a text, and store it as a version.
+
+        Args:
+            name: Path in the study's folder.
+            text: The text.
+            seen: Version that the page showed; empty for a new file.
+
+        Raises:
+            EditConflict: If the file has changed since.
+            InputError: If the name or the text is not allowed, or the file cannot be written.
+        """
+        path, text = self._path(name), text.replace("\r\n", "\n")
+        if len(text.encode("utf-8", "replace")) > LARGEST:
+            message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
+            raise InputError(message)
+        with self._locked():
+            known = self.read(name) if path.is_file() or self._draft(name) is not None else None
+            if known is not None and known.version != seen:
+                raise EditConflict(known)
+            if known is not None and known.text == text:
+                return known
+            if known is not None and self._latest(name) != known.text:
+                self._store(name, known.text)
+            self._write(path, name, text)
+            self._store(name, text)
+        return self.read(name)
+
+    def _write(self, path: Path, name: str, text: str) -> None:
+        """Write a text, as a draft or as the file itself; bytes before the text and ends of lines stay as they were."""
+        try:
+            if self.has_drafts:
+                draft = self._draft(name) or {"name": name, "base": _hash_of(path)}
+                _written(self._draft_path(name), json.dumps(draft | {"text": text}))
+            else:
+                _replace(path, text)
+        except OSError as error:
+            message = f"`{name}` cannot be written: {unreadable(error)}"
+            raise InputError(message) from error
+
+    def versions(self, name: str) -> tuple[TextVersion, ...]:
+        """Return the stored versions of a file, the latest first."""
+        folder = self._versions(name)
+        files = sorted(folder.glob("*.txt"), reverse=True) if folder.is_dir() else []
+        return tuple(
+            TextVersion(number=int(file.stem), saved_at=datetime.fromtimestamp(file.stat().st_mtime, UTC))
+            for file in files
+        )
+
+    def version(self, name: str, number: int) -> str:
+        """Return the text of a stored version.
+
+        Raises:
+            NotFound: If there is none of the number.
+        """
+        self._path(name)
+        file = self._versions(name) / f"{number:06d}.txt"
+        if not file.is_file():
+            message = f"there is no version {number} of `{name}`"
+            raise NotFound(message)
+        return file.read_bytes().decode("utf-8")
+
+    def _latest(self, name: str) -> str | None:
+        known = self.versions(name)
+        return self.version(name, known[0].number) if known else None
+
+    def _store(self, name: str, text: str) -> None:
+        known = self.versions(name)
+        _written(self._versions(name) / f"{known[0].number + 1 if known else 1:06d}.txt", text)
+        for old in known[MOST_VERSIONS - 1 :]:
+            (self._versions(name) / f"{old.number:06d}.txt").unlink(missing_ok=True)
+
+    def check(
+        self, *, resolver: ResourceResolver | None = None, environ: Mapping[str, str] | None = None
+    ) -> DraftReading:
+        """Return the study as its files and drafts say, with everything that `theodolite check` finds.
+
+        The last readings are remembered for as long as no file changes.
+        """
+        stamp = (self._stamp(), environ is None)
+        key = str(self.storage)
+        if key not in _READINGS or _READINGS[key][0] != stamp:
+            _READINGS.pop(key, None)
+            _READINGS[key] = (stamp, self._check(resolver, environ))
+            while len(_READINGS) > _MOST_READINGS:
+                _READINGS.pop(next(iter(_READINGS)))
+        return _READINGS[key][1]
+
+    def _stamp(self) -> str:
+        """Return what changes whenever a file or a draft does."""
+        folders = [self.folder, self.storage / "drafts"]
+        entries = sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*") if path.is_file())
+        ignored = self.folder / WORKSPACE_NAME
+        shown = [path for path in entries if not path.is_relative_to(ignored) or path.is_relative_to(folders[1])]
+        return digest(*(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in shown))
+
+    def _check(self, resolver: ResourceResolver | None, environ: Mapping[str, str] | None) -> DraftReading:
+        if not self.drafts():
+            return _reading(self.folder, self.main, resolver, environ)
+        with self._with_drafts() as folder:
+            reading = _reading(folder, self.main, resolver, environ)
+            if reading.loaded is None:
+                return reading
+            added = added_access(_reading(self.folder, self.main, resolver, None).loaded, reading.loaded)
+            return DraftReading(loaded=reading.loaded, diagnostics=reading.diagnostics, added_access=added)
+
+    def apply(self, *, resolver: ResourceResolver | None = None) -> tuple[str, ...]:
+        """Write the drafts to the study's files, and return their names.
+
+        Raises:
+            InvalidStudyError: If the study would hold faults.
+            InputError: If it would run code or send keys that the files do not name yet.
+            Conflict: If a file has changed on the machine since its draft was begun.
+        """
+        with self._locked():
+            names = self.drafts()
+            reading = self.check(resolver=resolver)
+            if reading.loaded is None:
+                raise InvalidStudyError(reading.diagnostics, ending="Nothing was written.")
+            if reading.added_access:
+                message = f"the draft adds {'; '.join(reading.added_access)}; only the operator adds code and keys"
+                raise InputError(message)
+            for name in names:
+                self._require_same_base(name)
+            for name in names:
+                _replace(self._path(name), self.read(name).text)
+                self._draft_path(name).unlink()
+        return names
+
+    def discard(self, name: str) -> None:
+        """Remove the draft of a file; its versions stay."""
+        self._path(name)
+        with self._locked():
+            self._draft_path(name).unlink(missing_ok=True)
+
+    def _require_same_base(self, name: str) -> None:
+        draft = self._draft(name)
+        if draft is not None and draft["base"] != _hash_of(self._path(name)):
+            message = (
+                f"`{name}` was changed on the machine after its draft was begun; copy your text, discard the draft"
+            )
+            raise Conflict(message)
+
+    @contextmanager
+    def _with_drafts(self) -> Iterator[Path]:
+        """Give a copy of the folder in which the drafts replace the files; files are linked where that works."""
+        with TemporaryDirectory(dir=self.storage) as made:
+            folder = Path(made) / self.folder.name
+            ignored = shutil.ignore_patterns(".*", *OUTPUT_FOLDERS, *IGNORED_FOLDERS)
+            shutil.copytree(self.folder, folder, ignore=ignored, copy_function=_link)
+            for name in self.drafts():
+                path = folder / name
+                path.unlink(missing_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(self.read(name).text, encoding="utf-8")
+            yield folder
+
+    def _path(self, name: str) -> Path:
+        """Return where a file lies.
+
+        Raises:
+            InputError: If the name leads elsewhere, or is none of a file that can be edited.
+        """
+        parts = PurePosixPath(name).parts
+        is_name = "/".join(parts) == name and 0 < len(parts) <= _DEPTH and len(name) <= _LONGEST_NAME
+        if not is_name or not all(_PART.fullmatch(part) for part in parts) or not _is_editable(parts[-1]):
+            message = (
+                f"`{name}` cannot be edited here; expected a name of letters, digits, `-` and `_` that ends in"
+                f" {', '.join(EDITABLE)}, in at most {_DEPTH - 1} folders"
+            )
+            raise InputError(message)
+        path = self.folder / name
+        if path.is_symlink() or not path.resolve().is_relative_to(self.folder.resolve()):
+            message = f"`{name}` is a link to another place, and cannot be edited here"
+            raise InputError(message)
+        return path
+
+    def _draft_path(self, name: str) -> Path:
+        return self.storage / "drafts" / f"{quote(name, safe='')}.json"
+
+    def _draft(self, name: str) -> dict[str, str] | None:
+        file = self._draft_path(name)
+        draft: dict[str, str] | None = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
+        return draft
+
+    def _versions(self, name: str) -> Path:
+        return self.storage / "versions" / quote(name, safe="")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Let one process after the other save."""
+        self.storage.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with FileLock(self.storage / "lock", timeout=30):
+            yield
+
+
+def added_access(before: LoadedStudy | None, after: LoadedStudy) -> tuple[str, ...]:
+    """Return the code and keys that a study names and did not name before, in words.
+
+    Args:
+        before: The study before; None where its files have faults, and name nothing.
+        after: The study afterwards.
+    """
+    known = {code.shown for code in named_code(before.study)} if before else set()
+    sent = {use.shown for use in named_keys(before.study)} if before else set()
+    code = [f"code `{code.shown}`" for code in named_code(after.study) if code.shown not in known]
+    keys = [f"key `{use.shown}`" for use in named_keys(after.study) if use.needs_permission and use.shown not in sent]
+    changed = []
+    if before and not code and code_hash_of(before.study, before.folder) != code_hash_of(after.study, after.folder):
+        changed = ["changed code"]
+    return (*code, *keys, *changed)
+
+
+def _reading(
+    folder: Path, main: str, resolver: ResourceResolver | None, environ: Mapping[str, str] | None
+) -> DraftReading:
+    try:
+        loaded = load_study(folder / main, environ=environ, resolver=resolver, looks_at_code=True)
+    except InvalidStudyError as error:
+        return DraftReading(loaded=None, diagnostics=error.placed)
+    return DraftReading(loaded=loaded, diagnostics=loaded.notes)
+
+
+def _is_editable(name: str) -> bool:
+    return name.endswith(EDITABLE) and name != SERVING and not _matches(name, OUTPUTS)
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def _text_of(path: Path, name: str) -> str:
+    try:
+        if path.stat().st_size > LARGEST:
+            message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
+            raise InputError(message)
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        message = f"`{name}` is not UTF-8; save it as UTF-8 on the machine itself"
+        raise InputError(message) from error
+    except OSError as error:
+        message = f"`{name}` cannot be read: {unreadable(error)}"
+        raise InputError(message) from error
+
+
+def _hash_of(path: Path) -> str:
+    return digest("file", path.read_bytes().hex()) if path.is_file() else ""
+
+
+def _written(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_private(path, text)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file in one step, with its former mode, ends of lines and byte order mark."""
+    before = path.read_bytes() if path.is_file() else b""
+    raw = (text.replace("\n", "\r\n") if b"\r\n" in before else text).encode("utf-8")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes((b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b"") + raw)
+        if before:
+            shutil.copymode(path, partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _link(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without hard links
+        shutil.copy2(source, target)
+    return target

@@ -1,0 +1,106 @@
+// The editor of a study: line numbers, Ctrl+S, saves without a reload, faults that lead to their lines.
+// Without it the page is a plain form.
+
+const form = document.querySelector("[data-editor]");
+const text = form.querySelector("[data-text]");
+const gutter = form.querySelector("[data-gutter]");
+const saved = document.querySelector("#saved");
+const IN_PLACE = /^(save|replace:|add_text)/;
+
+let kept = snapshot();
+let busy = false;
+
+/** Return everything that a save would send. */
+function snapshot() {
+  return new URLSearchParams(new FormData(form)).toString();
+}
+
+/** Number the lines, and mark those with a fault. */
+function number() {
+  const wrong = new Set([...document.querySelectorAll("[data-fault]")].map((link) => link.dataset.line));
+  const n = text.value.split("\n").length;
+  const lines = Array.from({ length: n }, (_, index) => String(index + 1));
+  gutter.innerHTML = lines.map((line) => (wrong.has(line) ? `<span class="wrong">${line}</span>` : line)).join("\n");
+  gutter.scrollTop = text.scrollTop;
+}
+
+/** Put the caret at a line and bring it into view. */
+function goTo(line) {
+  const start = text.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  const end = text.value.indexOf("\n", start);
+  text.focus();
+  text.setSelectionRange(start, end < 0 ? text.value.length : end);
+  text.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(text).lineHeight));
+}
+
+/** Save without a reload, and show what the server answers. */
+async function save(act) {
+  if (busy) return;
+  busy = true;
+  saved.textContent = "Saving ...";
+  const body = new FormData(form);
+  body.set("act", act);
+  const sent = text.value;
+  try {
+    const reply = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+    const told = await reply.json();
+    if (reply.status === 409) {
+      busy = false;
+      kept = snapshot();
+      form.requestSubmit(form.querySelector("button.first")); // the page shows both texts
+      return;
+    }
+    show(told, sent);
+  } catch {
+    saved.textContent = "Not saved: no connection. Your text is kept on this page. Save again later.";
+  }
+  busy = false;
+}
+
+function show(told, sent) {
+  if (!told.is_saved) {
+    saved.textContent = told.problem;
+    return;
+  }
+  const focused = document.activeElement?.id;
+  form.querySelector("[data-seen]").value = told.version;
+  if (text.value === sent && text.value !== told.text) text.value = told.text;
+  for (const name of ["findings", "side", "form", "versions"]) document.querySelector(`[data-${name}]`).innerHTML = told[name];
+  if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
+  saved.textContent = told.saved;
+  form.removeAttribute("data-unsaved");
+  kept = snapshot();
+  number();
+}
+
+text.addEventListener("input", number);
+text.addEventListener("scroll", () => (gutter.scrollTop = text.scrollTop));
+addEventListener("beforeunload", (event) => {
+  if (snapshot() !== kept || form.hasAttribute("data-unsaved")) event.preventDefault();
+});
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+    event.preventDefault();
+    save("save");
+  }
+});
+form.addEventListener("submit", (event) => {
+  const act = event.submitter?.value ?? "save";
+  const adds = form.querySelector("[name=new_name]")?.value;
+  if (IN_PLACE.test(act) && !(act === "save" && adds) && !event.submitter?.matches(".first")) {
+    event.preventDefault();
+    save(act);
+  } else {
+    form.removeAttribute("data-unsaved");
+    kept = snapshot();
+  }
+});
+document.addEventListener("click", (event) => {
+  const line = event.target.closest("[data-line]");
+  if (line) {
+    event.preventDefault();
+    goTo(Number(line.dataset.line));
+  }
+});
+
+number();

@@ -1,0 +1,399 @@
+"""The page on which a study is edited: its files, a text view with diagnostics, and forms that write the same text.
+
+`theodolite view` and the organiser's pages show the same page. The page works without scripts; scripts save without
+a reload.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.editable_files import DraftReading, EditableFiles, EditConflict, StudyText, TextVersion
+from theodolite.config.study_forms import (
+    GENERAL,
+    FormField,
+    PartForm,
+    Widget,
+    removed,
+    schema_name,
+    study_form,
+    with_entry,
+    with_fields,
+)
+from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
+from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
+
+FIELD = "field:"
+"""Begins the names of inputs that hold the value of a key."""
+
+_SUGGESTED = re.compile(r"Did you mean `([^`]+)`\?")
+
+PARTIALS = ("findings", "side", "form", "versions")
+"""Parts of the page that a save changes."""
+
+_SHOWN_VERSIONS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedStudy:
+    """A study as a page edits it.
+
+    Attributes:
+        title: Name of the study.
+        files: Its files.
+        template: Template that the page extends.
+        address: Address of the page.
+        context: Values that the template needs.
+        environ: Environment variables, to note which keys are not set; None asks nothing.
+        publishing: Address of the page that publishes the files; empty where nothing is published.
+        tools: Addresses of pages that belong to parts of the study, by part.
+        record: Records what was done to which files; None where nothing is recorded.
+    """
+
+    title: str
+    files: EditableFiles
+    template: str
+    address: str
+    context: Mapping[str, object]
+    environ: Mapping[str, str] | None = None
+    publishing: str = ""
+    tools: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    record: Callable[[str, Sequence[str]], object] | None = None
+
+    def page(self, name: str = "", at: str = "") -> str:
+        """Return the address of a file's page, and of the form of a part."""
+        query = {key: value for key, value in (("file", name), ("at", at)) if value}
+        return f"{self.address}?{urlencode(query)}" if query else self.address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDiagnostic:
+    """A diagnostic as the page lists it.
+
+    Attributes:
+        item: The diagnostic.
+        is_here: Whether it belongs to the file on the page.
+        suggested: The word that it suggests; empty for none.
+    """
+
+    item: LocatedDiagnostic
+    is_here: bool
+    suggested: str = ""
+
+    @property
+    def replacement(self) -> str:
+        """Line, column, width and word of the suggestion, as the button sends it."""
+        return f"{self.item.line}:{self.item.column}:{self.item.width}:{self.suggested}"
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether it stops the study."""
+        return self.item.severity is Severity.FAULT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RefusedText:
+    """A text that was not saved, and why."""
+
+    text: str
+    why: str
+    current: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartLink:
+    """A part of a file in the list of parts.
+
+    Attributes:
+        field: Its key.
+        address: Address of its form.
+        n_faults: Faults in it; count.
+        is_current: Whether the page shows it.
+    """
+
+    field: FormField
+    address: str
+    n_faults: int
+    is_current: bool
+
+
+def edit(request: HttpRequest, edited: EditedStudy) -> HttpResponse:
+    """Show a file of a study with its form and its diagnostics, or save what was sent."""
+    name = request.POST.get("file") or request.GET.get("file") or edited.files.main
+    if request.method != "POST":
+        try:
+            return _page(request, edited, edited.files.read(name))
+        except (InputError, NotFound) as error:
+            raise Http404 from error
+    act, _, rest = request.POST.get("act", "save").partition(":")
+    if act == "save" and request.POST.get("new_name", "").strip():  # Enter in the name of a new entry
+        act = "add_text" if "new_value" in request.POST else "open_entry"
+    try:
+        if act in _ACTS:
+            return _ACTS[act](request, edited, name, rest)
+        return _save(request, edited, name, act, rest)
+    except EditConflict as conflict:
+        why = "Not saved: the file has changed since you opened the page. Your text is in the editor; the other text is"
+        why += " below. To replace the other text, save again."
+        unsaved = _RefusedText(text=request.POST.get("text", ""), why=why, current=conflict.current.text)
+        return _page(request, edited, conflict.current, unsaved, HTTPStatus.CONFLICT)
+    except (InputError, Conflict, NotFound, InvalidStudyError) as error:
+        unsaved = _RefusedText(text=request.POST.get("text", ""), why=f"Not saved: {error}")
+        shown = _read_or_main(edited.files, name)
+        return _page(request, edited, shown, unsaved, HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+def _read_or_main(files: EditableFiles, name: str) -> StudyText:
+    try:
+        return files.read(name)
+    except (InputError, NotFound):
+        return files.read(files.main)
+
+
+def _save(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: str) -> HttpResponse:
+    """Save the text with the changed fields of the form."""
+    saved = _saved(request, edited, name, act, rest)
+    at = request.POST.get("at", "")
+    if _is_script(request) and act != "remove":
+        return _page(request, edited, saved)
+    messages.success(request, "Draft saved." if edited.files.has_drafts else "Saved.")
+    at = (at.rpartition("/")[0] or GENERAL) if act == "remove" else at
+    return redirect(edited.page(name, at))
+
+
+def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: str) -> StudyText:
+    """Save the text after the action of a button, and return what is saved."""
+    shown, sent = edited.files.read(name), request.POST
+    text = sent.get("text", shown.text).replace("\r\n", "\n")
+    form = _form(request, edited, shown)
+    if form is not None:
+        values = {key.removeprefix(FIELD): value for key, value in sent.items() if key.startswith(FIELD)}
+        text = with_fields(text, form, {key: str(value) for key, value in values.items()})
+        if act == "add_text":
+            text = with_entry(text, form, sent.get("new_name", "").strip(), sent.get("new_value", ""))
+        if act == "remove":
+            text = removed(text, form)
+    if act == "replace":
+        text = _with_word(text, rest)
+    saved = edited.files.save(name, text, seen=sent.get("seen", ""))
+    _record(edited, "saved file of the study", [name])
+    return saved
+
+
+def _record(edited: EditedStudy, verb: str, names: Sequence[str]) -> None:
+    if edited.record is not None:
+        edited.record(verb, names)
+
+
+def _with_word(text: str, place: str) -> str:
+    """Return the text with another word at `line:column:width:word`."""
+    line, column, width, word = place.split(":", 3)
+    lines = text.split("\n")
+    row, start = int(line) - 1, int(column) - 1
+    if 0 <= row < len(lines):
+        lines[row] = lines[row][:start] + word + lines[row][start + int(width) :]
+    return "\n".join(lines)
+
+
+def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str) -> HttpResponse:
+    """Add a file, empty or with a pasted table."""
+    name, table = request.POST.get("new_file", "").strip(), request.POST.get("table", "")
+    text = table_text(table) if table.strip() and name.endswith(".csv") else table
+    try:
+        edited.files.save(name, text, seen="")
+        _record(edited, "added file of the study", [name])
+    except EditConflict:
+        message = f"`{name}` is there already; choose another name"
+        raise InputError(message) from None
+    messages.success(request, f"Added {name}.")
+    return redirect(edited.page(name))
+
+
+def table_text(pasted: str) -> str:
+    """Return a table that was copied from a spreadsheet or a page as CSV; columns are separated by tabs or commas."""
+    lines = pasted.replace("\r\n", "\n").strip("\n")
+    if "\t" not in lines.split("\n", 1)[0]:
+        return lines + "\n"
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(csv.reader(io.StringIO(lines), delimiter="\t"))
+    return stream.getvalue()
+
+
+def _open_entry(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -> HttpResponse:
+    """Open the form of an entry that does not exist yet; its first save adds it. Other changes are saved first."""
+    form = _form(request, edited, _saved(request, edited, name, "save", ""))
+    if form is None:
+        return redirect(edited.page(name))
+    entry = request.POST.get("new_name", "").strip() if form.adds == "name" else str(len(form.fields))
+    if not entry:
+        message = "the new entry needs a name"
+        raise InputError(message)
+    at = f"{form.at}/{entry.replace('~', '~0').replace('/', '~1')}"
+    kind = request.POST.get("kind", "")
+    return redirect(edited.page(name, at) + (f"&{urlencode({'kind': kind})}" if kind else ""))
+
+
+def _restore(request: HttpRequest, edited: EditedStudy, name: str, rest: str) -> HttpResponse:
+    """Save an earlier version again."""
+    number = int(rest) if rest.isdecimal() else 0
+    edited.files.save(name, edited.files.version(name, number), seen=request.POST.get("seen", ""))
+    _record(edited, "restored file of the study", [name])
+    messages.success(request, f"Version {number} is restored.")
+    return redirect(edited.page(name))
+
+
+def _apply(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str) -> HttpResponse:
+    """Write the drafts to the files, and open the page that publishes them."""
+    _record(edited, "applied drafts of the study", edited.files.apply(resolver=resource_resolver()))
+    messages.success(request, "The drafts are written to the study's files. Review the changes, then publish.")
+    return redirect(edited.publishing or edited.page())
+
+
+def _discard(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -> HttpResponse:
+    edited.files.discard(name)
+    _record(edited, "discarded draft of the study", [name])
+    messages.success(request, f"The draft of {name} is discarded. Its versions are kept.")
+    return redirect(edited.page(name if name in edited.files.names() else ""))
+
+
+_ACTS = {
+    "new_file": _new_file,
+    "open_entry": _open_entry,
+    "restore": _restore,
+    "apply": _apply,
+    "discard": _discard,
+}
+"""What a button of the page does, beside saving."""
+
+
+def _is_script(request: HttpRequest) -> bool:
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def _form(request: HttpRequest, edited: EditedStudy, seen: StudyText) -> PartForm | None:
+    """Return the form of the part in the address; None for a file without forms, or with a fault in its YAML."""
+    schema = schema_name(seen.name, main=edited.files.main)
+    sent = request.POST if request.method == "POST" else request.GET
+    if not schema or not sent.get("at"):
+        return None
+    try:
+        return study_form(seen.text, schema, sent.get("at", ""), kind=sent.get("kind", ""))
+    except InputError:
+        return None
+
+
+def _page(
+    request: HttpRequest,
+    edited: EditedStudy,
+    shown: StudyText,
+    unsaved: _RefusedText | None = None,
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
+    reading = edited.files.check(resolver=resource_resolver(), environ=edited.environ)
+    context = _context(request, edited, shown, reading) | {"unsaved": unsaved}
+    if not _is_script(request):
+        return render(request, "web/editing/edit.html", context, status=status)
+    parts = {name: render_to_string(f"web/editing/_{name}.html", context, request) for name in PARTIALS}
+    saved = f"Saved {timezone.localtime().strftime('%H:%M:%S')}"
+    text = unsaved.text if unsaved else shown.text
+    problem = unsaved.why if unsaved else ""
+    told = {"version": shown.version, "text": text, "saved": saved, "is_saved": not unsaved, "problem": problem}
+    return JsonResponse(told | parts, status=status)
+
+
+def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, reading: DraftReading) -> dict[str, object]:
+    form = _form(request, edited, shown)
+    findings = [_finding(item, shown.name) for item in reading.diagnostics]
+    faults = [found for found in findings if found.is_fault]
+    return {
+        **edited.context,
+        "edited": edited,
+        "shown": shown,
+        "form": form,
+        "kind": (request.POST if request.method == "POST" else request.GET).get("kind", ""),
+        **_rows(form, findings),
+        "parts": _parts(edited, shown, faults, form),
+        "files": [(name, edited.page(name), _n_in(faults, name)) for name in edited.files.names()],
+        "drafts": edited.files.drafts() if edited.files.has_drafts else (),
+        "findings": sorted(findings, key=lambda found: (not found.is_fault, not found.is_here)),
+        "n_faults": len(faults),
+        "versions": edited.files.versions(shown.name)[:_SHOWN_VERSIONS],
+        "version": _version(request, edited, shown.name),
+        "added_access": reading.added_access,
+        "tools": edited.tools.get(form.at.split("/")[0], ()) if form else (),
+    }
+
+
+def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[TextVersion, str] | None:
+    """Return the stored version that the address names, with its text."""
+    number = request.GET.get("version", "")
+    found = next((item for item in edited.files.versions(name) if str(item.number) == number), None)
+    return (found, edited.files.version(name, found.number)) if found else None
+
+
+def _finding(item: LocatedDiagnostic, name: str) -> ShownDiagnostic:
+    word = _SUGGESTED.search(item.message)
+    is_here = item.file == name
+    suggested = word[1] if word and is_here and item.line and item.column else ""
+    return ShownDiagnostic(item=item, is_here=is_here, suggested=suggested)
+
+
+def _rows(
+    form: PartForm | None, findings: Sequence[ShownDiagnostic]
+) -> dict[str, list[tuple[FormField, list[ShownDiagnostic]]]]:
+    """Return the fields of a form, each with the faults of its line."""
+    lines: dict[int, list[ShownDiagnostic]] = {}
+    for found in findings:
+        if found.is_here and found.is_fault:
+            lines.setdefault(found.item.line, []).append(found)
+    fields, more = (form.fields, form.more) if form else ((), ())
+    return {
+        "rows": [(item, lines.get(item.line, [])) for item in fields],
+        "more_rows": [(item, lines.get(item.line, [])) for item in more],
+    }
+
+
+def _n_in(faults: Sequence[ShownDiagnostic], name: str) -> int:
+    return sum(found.item.file == name for found in faults)
+
+
+def _parts(
+    edited: EditedStudy, shown: StudyText, faults: Sequence[ShownDiagnostic], form: PartForm | None
+) -> list[PartLink]:
+    """Return the parts of a file that has forms, with their faults."""
+    schema = schema_name(shown.name, main=edited.files.main)
+    if not schema:
+        return []
+    try:
+        top = study_form(shown.text, schema, "")
+    except InputError:
+        return []
+    keys = (*top.fields, *top.more)
+    starts = sorted(part.line for part in keys if part.line)
+    current = form.at.split("/")[0] if form else ""
+    general = FormField(key="general", at=GENERAL, is_set=True)
+    address = edited.page(shown.name, GENERAL)
+    result = [PartLink(field=general, address=address, n_faults=0, is_current=current == GENERAL)]
+    for part in keys:
+        if part.widget is not Widget.LINK:
+            continue
+        end = next((line for line in starts if line > part.line), 10**9)
+        n = sum(found.is_here and part.line <= found.item.line < end for found in faults) if part.line else 0
+        link = PartLink(
+            field=part, address=edited.page(shown.name, part.at), n_faults=n, is_current=part.key == current
+        )
+        result.append(link)
+    return result
