@@ -38,7 +38,7 @@ class BringColumns:
     """Which column of a table means what, and what holds for all its rows.
 
     Attributes:
-        prompt: What the tester said.
+        prompt: The tester's prompt.
         response: What the application said.
         id: Identifies the dialogue; each row is one where empty.
         turn: Number of the turn, for dialogues of several rows.

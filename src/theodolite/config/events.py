@@ -28,7 +28,7 @@ UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
 
 
 class LevelSpec(Spec):
-    """What one level of testing is to hold."""
+    """Plan of one level of testing."""
 
     people: int = Field(default=0, ge=0)
     """Number of testers."""

@@ -50,7 +50,7 @@ class PriceListSpec(Spec):
 
 
 class PriceSpec(Spec):
-    """What a model costs."""
+    """Price of a model."""
 
     input: float = Field(ge=0)
     """US dollars per million input tokens."""

@@ -12,7 +12,7 @@ from theodolite.domain.shown_order import NOT_VARIED, ShownOrder
 
 
 class Outcome(StrEnum):
-    """What became of a question; only `ANSWERED` carries a value."""
+    """Outcome of a question; only `ANSWERED` has a value."""
 
     ANSWERED = "answered"
     MISSING = "missing"
@@ -23,14 +23,14 @@ class Outcome(StrEnum):
 
 
 NON_RESPONSE_OPTIONS = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
-"""What a person may say in place of a value where the question allows it, and what that makes of the question."""
+"""Words that a person may use instead of a value, with the resulting outcome."""
 
 NON_RESPONSE_NAMES = {outcome: words for words, outcome in NON_RESPONSE_OPTIONS.items()}
 """The same the other way round."""
 
 
 class AnnotatorKind(StrEnum):
-    """Who or what an annotator is."""
+    """Kind of annotator."""
 
     PERSON = "person"
     MODEL = "model"
@@ -38,7 +38,7 @@ class AnnotatorKind(StrEnum):
 
 
 class AdjudicationOrigin(StrEnum):
-    """How a final label came about."""
+    """Origin of a final label."""
 
     CONSENSUS = "consensus"
     NO_CONSENSUS = "no consensus"
@@ -55,7 +55,7 @@ class Control(StrEnum):
 
 
 SOURCE_MATERIAL = 0
-"""What stands for the source material where a quote names its turn."""
+"""Turn number that means the source material in a quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Quote:
     """Words of a dialogue that an annotator gives as evidence.
 
     Attributes:
-        turn: Number of the turn it is said to be in; 0 for the source material.
+        turn: Stated number of its turn; 0 for the source material.
         text: The words.
         verified: Whether they occur there.
     """
@@ -75,7 +75,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What one annotator answered to one question, for the dialogue or a turn.
+    """One annotator's answer to one question, for the dialogue or a turn.
 
     Attributes:
         question: Name of the question.
@@ -85,7 +85,7 @@ class Answer:
         replicate: Number of the repetition by the same annotator, from 1.
         reasoning: Why, in the annotator's words.
         evidence: Quotes.
-        raw: What the annotator really said, where it is not the value.
+        raw: The annotator's own words, if they differ from the value.
     """
 
     question: str
@@ -130,7 +130,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """One annotator's sitting on one dialogue under one instrument version.
+    """One annotator's annotation of one dialogue under one instrument version.
 
     Attributes:
         unit: Key of the unit of work; empty where a person labelled by hand.
@@ -145,8 +145,8 @@ class Annotation:
         votes: All readings of a judge that reads more than once; empty where one was to decide.
         control: How the control question was answered: `FAILED` or `UNANSWERED` if any vote did so.
         answered_as: Name that the judge's endpoint gave itself; several have a line each.
-        shown: The order that the sitting showed.
-        sitting: Which sitting of its annotator by this guideline it was, from 1; 0 where nobody counted.
+        shown: The displayed order.
+        sitting: Number of the sitting of its annotator by this guideline, from 1; 0 if unknown.
     """
 
     unit: str
@@ -184,11 +184,11 @@ class Adjudication:
         question: Name of the question.
         outcome: What became of it.
         value: The label; None unless the outcome is `ANSWERED`.
-        origin: How it came about.
+        origin: Its origin.
         participants: Opaque keys of the people who took part.
         rationale: Why, in their words.
         decided: When; UTC.
-        raw: What the file says, where it fits no label.
+        raw: Text of the file, if it matches no label.
     """
 
     dialogue: str

@@ -55,7 +55,7 @@ class Voting:
     prior: tuple[float, float] = (0.5, 0.5)
 
     def __post_init__(self) -> None:
-        """Refuse a vote that could never end or never begin."""
+        """Reject a vote that could never end or never start."""
         if not 1 <= self.most <= MOST_VOTES:
             message = f"a vote has 1 to {MOST_VOTES} readings; most={self.most}"
             raise InputError(message)
@@ -85,7 +85,7 @@ class ModelJudge:
 
 
 class Side(StrEnum):
-    """Which side of a turn a rule looks at."""
+    """Side of a turn that a rule searches."""
 
     PROMPT = "prompt"
     RESPONSE = "response"
@@ -110,8 +110,8 @@ class WordRule:
         any_of: Regular expressions, letters' case ignored; one must be found. Empty where none need be.
         then: Label where the rule is met.
         otherwise: Label where it is not.
-        none_of: Regular expressions of which none may be found in the same text.
-        where: Which side of a turn is looked at.
+        none_of: Regular expressions of which none may match the same text.
+        where: Side of a turn that is searched.
         question: Name of the question that it answers; empty for the guideline's first.
         check: How the last response is compared with `text`, in place of expressions; None for expressions.
         text: The text, the expression or the schema; `{{ expected }}` stands for the expected answer of the case.
@@ -149,7 +149,7 @@ class PythonLabeller:
     Attributes:
         target: `module:function` or `file.py:function`.
         version: Version that its author declares; a changed function is another
-            instrument, and nobody but its author can say so.
+            instrument, and only its author can state it.
         sha256: Hash of the file, where the target names one in the study's folder.
         timeout_s: Patience for one dialogue; seconds.
         env: Names of the environment variables that the function sees beside the usual ones.
@@ -181,7 +181,7 @@ class RecordedLabels:
 class HandLabels:
     """Labels that a person gives by hand, on a page or in a label file, when the dialogues have been held.
 
-    They are no work of a run: nobody is asked by the program, and a run is whole without them.
+    They are no work of a run: the program does not ask for them, and a run is complete without them.
 
     Attributes:
         is_representative: Whether a plain share of the labels may stand for all dialogues, since no judge's
@@ -192,7 +192,7 @@ class HandLabels:
 
 
 Labelling = ModelJudge | WordRule | PacketRule | PythonLabeller | RecordedLabels | HandLabels
-"""How an annotator comes to its labels."""
+"""How an annotator labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class Annotator:
         name: Identifier within the study.
         kind: Person, model or rule.
         guideline: Name of the guideline.
-        labelling: How it comes to its labels.
+        labelling: How it labels.
         title: What reports call it; the name where empty.
         panel: Name of the panel that it sits on; empty for none. The members of a
             panel are side by side, and their answers are never merged.

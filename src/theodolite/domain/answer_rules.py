@@ -1,4 +1,4 @@
-"""The rules by which answers are read: which of them is the label of a dialogue, and whose labels count.
+"""Rules for answers: which one is the label of a dialogue, and whose labels count.
 
 Estimates, reports, lists and exports all read the answer table through these
 functions, so that no two of them can disagree about one dialogue.
@@ -12,7 +12,7 @@ functions, so that no two of them can disagree about one dialogue.
 5. Several people who share the dialogues of a guideline are a pool. A final label
    stands for all of their labels. Else one of them decides what is listed: a defect, else
    any label, else the outcome of the first who answered. Its rate weighs all labels
-   (`pooled_defect_rate`), so that no majority hides anybody's label.
+   (`pooled_defect_rate`), so that no majority hides a label.
 6. Final labels of a study lead over annotators' labels of the same question, in rates and in trees.
 """
 
@@ -264,7 +264,7 @@ def _ranking(
 
 
 def _rank(outcome: int, *, is_defect: bool) -> int:
-    """Return the rank of an answer about a turn, the lowest of which decides."""
+    """Return the rank of an answer about a turn; the lowest rank decides."""
     if is_defect:
         return 0
     return {_ANSWERED: 2, _NOT_APPLICABLE: 3}.get(outcome, 1)
@@ -350,8 +350,8 @@ class AnswerSources:
     def counted(self) -> tuple[AnswerSource, ...]:
         """All of them who label every dialogue, the reference first.
 
-        The sample that people label by hand is drawn by what judges say, so that
-        a plain share of it is a share of nothing; they count where nobody else labels.
+        The sample that people label by hand is drawn by judges' verdicts, so
+        its plain share estimates nothing; people's labels count if no one else labels.
         """
         on_all = tuple(source for source in self.annotators if not source.by_hand)
         return ((self.reference,) if self.reference else ()) + (on_all or self.annotators)
@@ -447,11 +447,11 @@ def _pool_of(study: Study, guideline: Guideline) -> tuple[str, ...]:
 
 
 def reference_names(study: Study, guideline: Guideline, application: Application | str) -> tuple[str, ...]:
-    """Return the names of the annotators by whose labels a guideline's rates are read.
+    """Return the names of the annotators whose labels define a guideline's rates.
 
     They are the final labels where the study has them, else all annotators side by
     side, since labels are never merged. Several people who label by hand are one pool; one person, and people who
-    label a sample that a judge's verdicts drew, count where nobody else labels.
+    label a sample that a judge's verdicts drew, count if no one else labels.
     """
     sources = annotators_of(study, guideline, application, guideline.question.name)
     return tuple(source.name for source in sources.reference_annotators)

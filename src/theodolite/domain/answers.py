@@ -30,7 +30,7 @@ OUTCOME_CODES: Final[Mapping[Outcome, int]] = {outcome: code for code, outcome i
 WORST_FIRST: Final = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
 """Which outcome a dialogue is counted under where the outcomes of its annotators differ.
 
-A label that never came decides before one that came and cannot be read.
+A missing label decides before an unparseable one.
 """
 
 NO_VALUE: Final = -1
@@ -67,7 +67,7 @@ class AnswerRecord(NamedTuple):
 
 
 class Provenance(NamedTuple):
-    """Where an answer comes from.
+    """Source of an answer.
 
     Attributes:
         origin: `annotation`, `stub` where a script answered for a model, or the origin of a final label.
@@ -197,12 +197,12 @@ class DialogueLabels(Sequence[DialogueLabel]):
         return sum(label == value for label in self)
 
     def outcome_counts(self) -> Outcomes:
-        """Return how many dialogues came to which outcome."""
+        """Return the dialogues by outcome; counts."""
         return _outcomes({outcome: self.outcomes.count(code) for outcome, code in OUTCOME_CODES.items()})
 
 
 def outcomes_of(outcomes: Iterable[Outcome]) -> Outcomes:
-    """Return how many units came to which outcome."""
+    """Return the units by outcome; counts."""
     counts = dict.fromkeys(Outcome, 0)
     for outcome in outcomes:
         counts[outcome] += 1
@@ -262,7 +262,7 @@ class UnitFailure:
     """A unit of work that failed, without its message.
 
     Attributes:
-        party: Whose fault it is.
+        party: The responsible party.
         kind: What went wrong.
         annotator: The annotator that failed; empty for the session itself.
     """

@@ -18,7 +18,7 @@ Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[ob
 
 
 USUAL_REPLY = 500
-"""Tokens of a reply where nobody says how long it can become; count."""
+"""Assumed tokens of a reply without a stated limit; count."""
 
 
 _LONGEST = ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "maxTokens")
@@ -55,7 +55,7 @@ _OWN_MACHINE = r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a model costs.
+    """Price of a model.
 
     Attributes:
         input_usd: US dollars for a million tokens read.
@@ -94,19 +94,19 @@ class ModelEndpoint:
         key_header: Header that carries the key; empty for the one that its form is known for.
         params: Further fields of every request, e.g. `{"temperature": 0}`; None takes a field out.
         script: Replies given in turn instead of a model's; always labelled as scripted.
-        price: What it costs; None where nobody said.
+        price: Its price; None if unknown.
         parallel: Calls in flight at most; count. How many there really are is
             found by asking, together with other models of the same account.
         timeout_s: Patience for one attempt; seconds.
         deadline_s: Patience for all attempts and the pauses between them; seconds.
         attempts: Tries of one call at most, refusals for "too many requests" not counted; count.
         kind: In which form it wants to be asked.
-        rpm: Requests begun in any minute at most; count, None for no limit.
+        rpm: Largest number of requests started in any minute; count, None for no limit.
         tpm: Tokens in any minute at most; count, None for no limit.
         cache: Which of its replies are kept and given again.
         structured: Whether answer schemas are sent: None for where the endpoint takes them,
             True for a failure where it does not, False for never.
-        stream: Whether replies are asked for piece by piece even where nobody listens.
+        stream: Whether replies are streamed even without a listener.
         plugin: Name of the model provider of a plugin that opens it; empty for none.
         network: Proxy and certificates of its calls; they decide no reply.
     """
@@ -142,7 +142,7 @@ class ModelEndpoint:
 
     @property
     def longest_reply(self) -> int:
-        """Tokens of a reply at most, as `params` say it; what is usual where they say nothing."""
+        """Largest length of a reply in tokens, from `params` or the default."""
         nested = [self.params.get(name) for name in _NESTED]
         fields = [self.params, *(one for one in nested if isinstance(one, Mapping))]
         limits = [one.get(name) for one in fields for name in _LONGEST]
@@ -150,7 +150,7 @@ class ModelEndpoint:
 
     @property
     def uses_cloud_credentials(self) -> bool:
-        """Whether the credentials of this machine for a cloud authorise its calls, since the study names no key."""
+        """Whether this machine's cloud credentials authorise its calls, because the study names no key."""
         return self.kind in CLOUD_HOSTS and not self.key and not self.is_scripted
 
     @property
@@ -194,15 +194,15 @@ def _is_own(url: str) -> bool:
 
 
 HTTP_SLOTS = ("prompt", "session", "turn", "context", "history")
-"""What the templates of an HTTP application's requests may name."""
+"""Names that templates of an HTTP application's requests may use."""
 
 
 ARIA_SLOTS = ("prompt", "context", "turn")
-"""What the template of an ARIA class's prompts may name."""
+"""Names that the template of an ARIA class's prompts may use."""
 
 
 class ClaimKind(StrEnum):
-    """What a team says of its application."""
+    """A team's description of its application."""
 
     CAPABILITY = "capability"
     LIMITATION = "limitation"
@@ -232,7 +232,7 @@ class Isolation(StrEnum):
 
 
 class Markup(StrEnum):
-    """In which form an application's replies come."""
+    """Format of an application's replies."""
 
     TEXT = "text"
     HTML = "html"
@@ -242,7 +242,7 @@ class Markup(StrEnum):
 class Runtime:
     """How the processes that run an application's code are set up.
 
-    What decides no reply is no part of the version; the interpreter and the
+    Settings without influence on replies are no part of the version; the interpreter and the
     distributions that are used are part of `CodeVersion`.
 
     Attributes:
@@ -293,7 +293,7 @@ class CodeVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A capability or limitation that a team claims, and what tests it.
+    """A capability or limitation that a team claims, with its tests.
 
     Attributes:
         text: The claim in words.
@@ -362,16 +362,16 @@ class HttpEndpoint:
         body_as: How it is written: JSON as it is, or the fields of a form.
         reply: Where the reply is: `$.a.b[0]`, or `text` for the whole body.
         reply_pattern: Regular expression over the body, in place of `reply`;
-            its first group is the reply. Empty where a path says it.
+            its first group is the reply. Empty if a path is used.
         stream: Whether the answer is a stream of events, each with a piece of the reply.
         session: Where the site's own session id is in its first answer; empty
-            where sessions have the ids that we give them.
+            if sessions have our ids.
         method: HTTP method.
         headers: Header name to template.
         key: Name of the environment variable that holds the token.
         key_header: Header in which the token is alone; empty for `Authorization: Bearer`.
         timeout_s: Patience for one reply; seconds.
-        public_only: Whether private networks and this machine are not called, whatever the address leads to.
+        public_only: Whether private networks and this machine are never called, for any address.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
         network: Proxy and certificates of its calls; they decide no reply.
     """
@@ -406,7 +406,7 @@ class PythonCallable:
         target: `module:function` or `file.py:function`.
         code: Everything that runs when it is called.
         runtime: How its processes are set up.
-        markup: In which form its replies come.
+        markup: Format of its replies.
         timeout_s: Patience for one reply; seconds.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
     """
@@ -436,7 +436,7 @@ class AriaClass:
             object; `ARIA_AUTH_JSON` where it is empty and that is set.
         prompt: What `GetResponse` is given, a template over `prompt`, `context` and
             `turn`; empty for the prompt alone.
-        markup: In which form its replies come.
+        markup: Format of its replies.
         timeout_s: Patience for one call; seconds.
         parallel: Sessions that are called at one time at most; count. It decides no reply,
             so it is no part of the version.
@@ -474,7 +474,7 @@ class Application:
         name: What the study calls it.
         connection: How it is reached.
         description: What it is, in a sentence.
-        claims: What its team says of it.
+        claims: Its team's claims.
         mitigations: What it adds to the application that it is a variant of.
         guardrails: Where its guardrails live.
         variant_of: Name of the application that it is a variant of; empty for none.
@@ -492,7 +492,7 @@ class Application:
 
     @property
     def deciding_part(self) -> Application:
-        """The same without what is only said about it: to edit a claim makes no other application."""
+        """The same without descriptions: an edited claim makes no other application."""
         return replace(self, claims=(), description="", variant_of="", scenarios=())
 
     def is_tested_in(self, scenario: str) -> bool:

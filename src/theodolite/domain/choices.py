@@ -1,6 +1,6 @@
-"""Choices: what a study says in one word.
+"""Choices: keys of a study with one word as value.
 
-They are apart from the nouns that hold them, so that the shape of a study file
+They are apart from the nouns that use them, so that the shape of a study file
 is known before any noun of what the study does not have is loaded.
 """
 
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class TransformForm(StrEnum):
-    """What a transform node does to each value."""
+    """Function of a transform node."""
 
     REVERSE = "reverse"
     """Turns a scale round: the lowest value becomes the highest."""
@@ -21,7 +21,7 @@ class TransformForm(StrEnum):
 
 
 class Weighing(StrEnum):
-    """Whose answers weigh the same where a node sums up single answers."""
+    """Unit of equal weight if a node summarises single answers."""
 
     DIALOGUE = "dialogue"
     """Each dialogue weighs one, however many answers it has."""
@@ -45,14 +45,14 @@ class ImpactSide(StrEnum):
 
 
 class Assignment(StrEnum):
-    """Which applications one tester meets."""
+    """Applications for one tester."""
 
     WITHIN_SUBJECTS = "within_subjects"
     BETWEEN_SUBJECTS = "between_subjects"
 
 
 class AiType(StrEnum):
-    """What kind of system a series evaluates."""
+    """Kind of system that a series evaluates."""
 
     GENERATIVE = "generative"
     PREDICTIVE = "predictive"
@@ -67,7 +67,7 @@ class UserType(StrEnum):
 
 
 class TopicWeight(StrEnum):
-    """How much a topic may weigh on whoever reads about it."""
+    """Burden of a topic for readers."""
 
     LIGHT = "light"
     MODERATE = "moderate"
@@ -95,7 +95,7 @@ class MeanCorrection(StrEnum):
 
 
 class Identification(StrEnum):
-    """What tells that a risk has materialised."""
+    """Evidence that a risk has materialised."""
 
     DIALOGUE = "dialogue"
     QUESTIONNAIRE = "questionnaire"

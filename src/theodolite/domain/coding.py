@@ -25,14 +25,14 @@ CODERS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """One thing that an answer may speak of.
+    """One theme of an answer.
 
     Attributes:
         name: What coders and readers call it; unique in its codebook.
         definition: What it means, in a sentence or two.
         include: When it is given.
         exclude: When it is not given, although one might think so.
-        example: Words to which it is given; invented, or released by whoever wrote them.
+        example: Words with this code; invented, or released by their author.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Code:
 
     @property
     def meaning(self) -> tuple[str, str, str]:
-        """What decides whether an answer has the code; an example only shows it."""
+        """The definition, which decides whether an answer has the code; an example only illustrates it."""
         return self.definition, self.include, self.exclude
 
 
@@ -70,7 +70,7 @@ class Codebook:
     covers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse codes without a name or meaning, and two of one name; says all faults at once."""
+        """Reject codes without a name or meaning, and two of one name; lists all faults at once."""
         names = [code.name.casefold() for code in self.codes]
         problems = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
         problems += ["a code has no name"] if "" in names else []
@@ -106,10 +106,10 @@ class Codebook:
             raise InputError(message)
 
     def outdates(self, earlier: Codebook, codes: Sequence[str]) -> bool:
-        """Return whether an answer that was coded by an earlier revision must be looked at again.
+        """Return whether an answer that was coded by an earlier revision must be coded again.
 
         A code that is new, or means something else now, may belong to any answer. One
-        that is gone only concerns answers that bear it. Examples and order concern none.
+        that was removed only concerns answers with it. Examples and order concern none.
 
         Args:
             earlier: By which it was coded.
@@ -122,7 +122,7 @@ class Codebook:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class OpenAnswer:
-    """Where something was written: the answer of one session's tester to one open question.
+    """Place of an answer: one session's tester and one open question.
 
     Attributes:
         session: Key of the session.
@@ -142,7 +142,7 @@ class OpenAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoderAbsence:
-    """That a coder has left, or is back; what they have coded stays, what they would code again goes to others.
+    """Absence or return of a coder; their codings stay, and their pending recodings go to others.
 
     Attributes:
         study: Name of the study.
@@ -168,7 +168,7 @@ class CoderAbsence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coding:
-    """What one coder sees in one answer; a later revision of the same coder counts, and the earlier ones stay.
+    """One coder's codes for one answer; the latest revision counts, and earlier ones stay.
 
     Attributes:
         answer: Which answer.
@@ -191,7 +191,7 @@ class Coding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingResolution:
-    """What came of talking about an answer that was coded differently; the codings stay as they are.
+    """Outcome of a discussion about an answer that was coded differently; the codings stay as they are.
 
     Attributes:
         answer: Which answer.
@@ -245,7 +245,7 @@ class QuoteRelease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedAnswer:
-    """An answer as it may be shown, with who can be told of it: never a person.
+    """An answer as it may be shown, without its author.
 
     Attributes:
         answer: Which answer.
@@ -257,7 +257,7 @@ class ReleasedAnswer:
 
 
 class CodedState(StrEnum):
-    """Where the coding of an answer is."""
+    """State of the coding of an answer."""
 
     UNCODED = "not coded yet"
     ONCE = "coded by one person"
@@ -274,7 +274,7 @@ class CodedAnswer:
     Attributes:
         answer: Which answer.
         codings: One a coder, by a codebook that still holds; the first to code it first.
-        resolution: What came of talking about it; None where nobody did, or the codebook has changed since.
+        resolution: Outcome of a discussion; None without one, or if the codebook has changed since.
     """
 
     answer: OpenAnswer
@@ -293,13 +293,13 @@ class CodedAnswer:
 
     @property
     def is_coded(self) -> bool:
-        """Whether everybody has coded it who is to."""
+        """Whether all assigned coders have coded it."""
         return self.state not in {CodedState.UNCODED, CodedState.ONCE}
 
     def has(self, code: str) -> bool | None:
         """Return whether it has a code; None while that is not known, or not agreed on.
 
-        Coders who differ on one code may well say the same of another, and no code is given by the greater number.
+        Coders who differ on one code may agree on another, and no code is decided by majority.
         """
         if not self.is_coded:
             return None
@@ -317,7 +317,7 @@ class CodingWork:
         codebooks: All revisions of all codebooks by content hash, the oldest first.
         codings: Latest revision of each coder and answer.
         resolutions: Latest revision of each answer that was talked about.
-        releases: Latest revision of each answer that somebody read for being quoted.
+        releases: Latest revision of each answer that a person checked for quotation.
         quotes: Answers as they may be shown.
         away: Opaque keys of coders who have left.
     """
@@ -331,7 +331,7 @@ class CodingWork:
 
     @property
     def current(self) -> dict[str, Codebook]:
-        """The codebooks that hold now, by name; the one for all other questions has none, and comes first."""
+        """The current codebooks by name; the one for all other questions has no name and comes first."""
         latest = {book.name: book for book in self.codebooks.values()}
         return dict(sorted(latest.items()))
 
@@ -349,7 +349,7 @@ class CodingWork:
         return not self._holds(coding.answer, coding.codebook, coding.codes)
 
     def vacant(self, answer: OpenAnswer) -> str:
-        """Return the coder whose place at an answer is free, as they have left and would code it again; or nothing."""
+        """Return the coder whose place at an answer is free because they left before recoding it; or None."""
         mine = (coding for coding in self.codings if coding.answer == answer and coding.coder in self.away)
         return next((coding.coder for coding in mine if self.is_due(coding)), "")
 
@@ -427,7 +427,7 @@ def tried_in(summaries: Iterable[LiveDialogueSummary]) -> Iterator[Questionnaire
 
 
 def _strategy_text(strategy: Strategy) -> str:
-    """Return a strategy in one line: its name, then what was tried and what it brought, in order."""
+    """Return a strategy in one line: its name, then its attempts and their results, in order."""
     tries = "; ".join(_attempt_text(attempt) for attempt in strategy.attempts)
     name = strategy.name.replace("_", " ")
     return f"{name}: {tries}" if tries else name

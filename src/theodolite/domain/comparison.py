@@ -11,7 +11,7 @@ from theodolite.domain.findings.number import Estimate, Outcomes, Significance, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleVerdict:
-    """What one annotator's label of one dialogue makes of it under one rule.
+    """Effect of one annotator's label of one dialogue under one rule.
 
     Attributes:
         dialogue: Label of the dialogue.
@@ -32,7 +32,7 @@ class Ruling:
         subject: Application, guideline, rule and annotator, with level and tester type where there are several.
         instruments: Guideline and annotator to their versions.
         verdicts: Pair key to verdict.
-        is_single: Whether it is of one person of a pool, whose own rate leads.
+        is_single: Whether it belongs to one person of a pool, whose pooled rate is the main one.
     """
 
     subject: EstimateSubject
@@ -42,7 +42,7 @@ class Ruling:
 
     @property
     def key(self) -> EstimateSubject:
-        """What must be equal for two rulings to be compared: all but the application and the wording of the rule."""
+        """Key of comparable labels: all but the application and the wording of the rule."""
         among = tuple(sorted(self.subject.among, key=lambda group: group.name))
         return replace(self.subject, application="", condition="", violation=None, among=among)
 
@@ -59,7 +59,7 @@ class ComparedSide:
         plan: Version of the plan.
         mitigations: Names of the mitigations of the application.
         family: Name of the application that it is a variant of, or its own; empty where a
-            study says so of none, and all of its applications may be variants of one.
+            study states it of none, and all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
         people: Names of the annotators who are people.
         titles: Annotator to what reports call it; those without a title are left out.
@@ -107,9 +107,9 @@ class PairedRate:
         n_unpaired: Dialogues of either side that have no pair; count.
         flips: Pairs with a defect on one side alone.
         difference: Second rate less first; `Undefined` where the two cannot be compared.
-        test: Whether flips go one way; None where there is no difference to test.
+        test: Test whether flips go one way; None if there is no difference to test.
         adjusted: The test's p-value, adjusted for all rates of the comparison by the same annotator.
-        n_wanted: Pairs that would tell a difference of this size; None where it is told already.
+        n_wanted: Pairs that would detect a difference of this size; None if it is detected already.
         changed: What makes the two incomparable, in words; empty where nothing does.
     """
 

@@ -49,7 +49,7 @@ def passages_in(name: str, text: str) -> tuple[Passage, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPassages:
-    """What one search has found, as the record of a dialogue keeps it.
+    """Result of one search in the record of a dialogue.
 
     Attributes:
         turn: Number of the turn whose prompt was the query.
@@ -61,7 +61,7 @@ class FoundPassages:
 
 
 FOUND = 'Passages found for "{query}": {n}'
-"""What begins the record of a search."""
+"""Start of the record of a search."""
 
 
 def found_text(query: str, passages: Sequence[Passage]) -> str:
@@ -81,7 +81,7 @@ def material_with(*texts: str) -> str:
 
 
 def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPassages, ...]]:
-    """Return source material without the records of searches, and what these searches found.
+    """Return source material without the records of searches, and the results of these searches.
 
     Args:
         material: As `material_with` has put it together.
@@ -106,7 +106,7 @@ def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPas
 
 
 def _passages(record: str) -> tuple[Passage, ...]:
-    """Return the passages of one record; passages hold no blank lines, so that these keep them apart."""
+    """Return the passages of one record, separated by blank lines, which they do not contain."""
     blocks = (block.partition("\n") for block in record.split("\n\n")[1:])
     return tuple(Passage(name=head.partition("] ")[2], text=text) for head, _, text in blocks)
 
@@ -120,7 +120,7 @@ class Level(StrEnum):
 
 
 class TesterType(StrEnum):
-    """Who held the tester's side of a dialogue."""
+    """Kind of tester of a dialogue."""
 
     SCRIPT = "script"
     SIMULATED_USER = "simulated user"
@@ -155,8 +155,8 @@ class Turn:
 
     Attributes:
         number: Place in the dialogue, from 1.
-        prompt: What the tester said; empty where it is withheld.
-        response: What the application said; empty where it is withheld.
+        prompt: The tester's prompt; empty if it is withheld.
+        response: The application's reply; empty if it is withheld.
         withheld: Why the texts are not shown; empty where they are.
         latency_s: Time the application took; seconds, None where unknown.
         prompt_at: Place of the prompt in the unit's journal, from 0; None where it is not there.
@@ -192,7 +192,7 @@ class Dialogue:
         pair_key: Hash of what the tester's side sees and the repeat; two
             applications' dialogues with equal pair keys are a pair.
         cluster: What resembling dialogues share: the persona or script.
-        turns: What was said.
+        turns: The turns.
         ending: Why it ended.
         repeat: Number of the repetition, from 1.
         persona: Who was played, for simulated users.

@@ -15,7 +15,7 @@ from theodolite.domain.shown_order import OrderPlan
 
 
 class Role(StrEnum):
-    """What a person may do in one study; somebody may have several that do not exclude each other."""
+    """A person's role in one study; one person may have several that do not exclude each other."""
 
     ORGANISER = "organiser"
     SENIOR = "senior annotator"
@@ -31,9 +31,9 @@ KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
 
 
 def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> str:
-    """Return why somebody cannot take on a role beside their others; empty where nothing speaks against it.
+    """Return why a person cannot have a role in addition to their others; empty if they can.
 
-    Blindness holds both ways: who has ever known does not annotate, and who annotates now does not come to know. What
+    Blindness holds both ways: a person who knew never annotates, and an annotator does not get to know. What
     was read cannot be unread, so that a role that was given up still counts.
 
     Args:
@@ -66,7 +66,7 @@ class AcknowledgedText(StrEnum):
     CONTENT_WARNING = "content warning"
     INSTRUCTIONS = "instructions"
     TOPICS = "topics"
-    """What one may choose not to meet; acknowledged is that one was asked, whatever one chose."""
+    """Topics that a person may avoid; the acknowledgement records the question, regardless of the choice."""
     RELEASE = "release"
     """Whether the person's dialogues may be part of public releases; the latest answer counts."""
 
@@ -111,7 +111,7 @@ MUCH_DIALOGUES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """What one person has been through.
+    """Exposure of one person.
 
     Attributes:
         minutes: Time in sessions, pauses left out; minutes.
@@ -133,7 +133,7 @@ class BreakRule:
     Attributes:
         every_min: Time between reminders; minutes, 0 for none.
         most_min: Time in sessions that one person spends in the study at most; minutes, 0 for no limit.
-        most_severe: Broken guardrails that one person meets at most; count, 0 for no limit.
+        most_severe: Largest number of broken guardrails that one person sees; count, 0 for no limit.
     """
 
     every_min: int = 0
@@ -145,17 +145,17 @@ class BreakRule:
         return bool(self.every_min) and exposure.since_break_min >= self.every_min
 
     def is_enough(self, exposure: Exposure) -> bool:
-        """Return whether the person has met as much as anybody should."""
+        """Return whether the person has reached the limit of exposure."""
         over_time = bool(self.most_min) and exposure.minutes >= self.most_min
         return over_time or (bool(self.most_severe) and exposure.severe >= self.most_severe)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonProfile:
-    """What a person says of themselves after consent; kept apart from identity.
+    """A person's own attributes after consent; stored apart from identity.
 
     Attributes:
-        user_type: How they meet the application; None where the person did not say, which is no type of its own.
+        user_type: Their type of user; None if not stated, which is no type of its own.
         expertise: In their own words.
         languages: Language tags, e.g. `("en", "de")`.
         groups: Self-described groups by attribute.
@@ -174,14 +174,14 @@ class PersonProfile:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """What dialogues may be split by: type of user, first language, groups; what was not said is left out."""
+        """Attributes that may split dialogues: type of user, first language, groups; without unstated ones."""
         known = {"user_type": self.user_type.value} if self.user_type else {}
         return {**known, **self.annotator_attributes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelPlan:
-    """What one level of testing is to hold.
+    """Plan of one level of testing.
 
     Attributes:
         level: The level.
@@ -191,7 +191,7 @@ class LevelPlan:
         repeats: Repetitions of each script or persona; count.
         quotas: Type of user to how many of the people are to be of it; each type is
             balanced by itself, and the rest of the people has no stratum.
-        opens: When sessions may begin, local time, ISO 8601 without offset; empty for the event's own time.
+        opens: When sessions may start, local time, ISO 8601 without offset; empty for the event's own time.
         closes: When they end, likewise.
     """
 
@@ -215,7 +215,7 @@ class LevelPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreeningQuestion:
-    """What somebody is asked before taking part, and the answer that lets in.
+    """A screening question, with the answer that admits.
 
     Attributes:
         text: The question, to be answered with yes or no.
@@ -245,7 +245,7 @@ class AnnotationProcess:
         schema: Name of the schema that people annotate by; empty where the study has one alone.
         reserve_min: How long a dialogue stays reserved for one annotator; minutes.
         most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
-        apart: Whether one dialogue's categories are annotated by different people.
+        apart: Whether different people annotate one dialogue's categories.
         practice: Whether annotators go through the examples to practise on, in each series, before they get work.
         pass_mark: Share of right answers in a qualification, corrected for guessing; fraction 0..1, 0 for no test.
         attempts: Attempts at a qualification before a senior must let in; count.
@@ -270,7 +270,7 @@ class AnnotationProcess:
     order: OrderPlan = field(default_factory=OrderPlan)
 
     def __post_init__(self) -> None:
-        """Refuse a process that nobody could begin, or in which no person would read a dialogue."""
+        """Reject a process that could not start, or in which no person would read a dialogue."""
         require_counts("annotation", passes=self.passes, reserve_min=self.reserve_min, attempts=self.attempts)
         shares = {"quality_check": self.quality_check, "most_share": self.most_share, "pass_mark": self.pass_mark}
         for name, share in shares.items():
@@ -290,13 +290,13 @@ class Event:
     """When and how people take part.
 
     Attributes:
-        opens: Local time, ISO 8601 without offset; empty where not said.
-        closes: Local time, ISO 8601 without offset; empty where not said.
+        opens: Local time, ISO 8601 without offset; empty if not stated.
+        closes: Local time, ISO 8601 without offset; empty if not stated.
         zone: Name of the time zone, e.g. `Europe/Berlin`.
-        assign: Which applications one tester meets.
+        assign: Applications for one tester.
         consent: Text that people consent to; empty where still to be written.
         contact: Where people can turn.
-        warning: What people may meet that can be unpleasant; empty where nothing is said beside the consent.
+        warning: Unpleasant content that people may see; empty if the consent covers it.
         breaks: When people are reminded to rest, and when it is enough.
         screening: What people are asked before they take part.
     """
@@ -351,7 +351,7 @@ class Series:
         teams: Who takes part; empty where it leaves that open.
         plan: What it has published.
         follows: Name of the preceding series, whose open decisions it can take over; empty for none.
-        submission_criteria: What an application must meet, as teams read it; empty for the shipped criteria.
+        submission_criteria: Criteria for applications, as teams read them; empty for the shipped criteria.
         terms: Terms of participation of teams; empty for the shipped terms.
     """
 
@@ -376,12 +376,12 @@ class Series:
         """Return in words where a study departs from what was published.
 
         A series may hold several studies, so that a study need not hold all of it;
-        what a study adds is what nobody was told of.
+        additions of a study are undisclosed.
 
         Args:
             applications: Names of the study's applications.
             scenarios: Names of its scenarios.
-            risks: What each of its risks goes by: its name and its identifiers; several each.
+            risks: Name and identifiers of each of its risks; several each.
             user_types: Types of users that it calls for.
         """
         entered = {name for team in self.teams for name in team.applications}
@@ -401,7 +401,7 @@ class Series:
         """Return in words what of the plan none of the series' studies tests.
 
         Args:
-            pairs: Application and scenario of all studies, where they meet.
+            pairs: Pairs of application and scenario in all studies.
             risks: What the risks of all studies go by: names and identifiers.
             user_types: Types of users that any study calls for.
         """

@@ -14,7 +14,7 @@ from theodolite.domain.study_parts import TopicTally
 
 
 class GuessedThing(StrEnum):
-    """What a tester is kept from knowing."""
+    """Facts that are hidden from testers."""
 
     APPLICATION = "application"
     LEVEL = "level"
@@ -22,7 +22,7 @@ class GuessedThing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindingGuess:
-    """What one tester believes of one session.
+    """One tester's guess about one session.
 
     Attributes:
         session: Key of the session.
@@ -40,7 +40,7 @@ class BlindingGuess:
 
 
 class Withdrawal(StrEnum):
-    """What a person who withdraws wants to happen to what was said and answered."""
+    """A withdrawing person's choice for their dialogues and answers."""
 
     REMOVE = "remove"
     """Words and answers are deleted, and estimates leave the dialogues out."""
@@ -50,7 +50,7 @@ class Withdrawal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """What is left of a withdrawal in logs that only grow: that there was one, and no content.
+    """Trace of a withdrawal in append-only logs: the fact alone, without content.
 
     Attributes:
         study: Name of the study.
@@ -70,7 +70,7 @@ class Tombstone:
 
 
 class IdentifyingKind(StrEnum):
-    """What is given away."""
+    """Revealed fact."""
 
     EMAIL = "e-mail address"
     PHONE = "phone number"
@@ -86,7 +86,7 @@ class IdentifyingKind(StrEnum):
 
 
 MASK = "\N{BULLET}"
-"""What stands for each letter that is not shown."""
+"""Replacement for each hidden letter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class BlindingAssessment:
     Attributes:
         about: What was guessed.
         level: Level of testing; None for all levels together.
-        rate: Share of testers whose first guess was right; those who did not know are left out.
+        rate: Share of testers whose first guess was right, without those who did not know.
         chance: Share that would be right by guessing alone; fraction.
         p_value: How often so many or more would be right by guessing alone; None for too few guesses.
         n_unknown: First answers that said "I do not know"; count.
@@ -158,16 +158,16 @@ class BlindingAssessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRecord:
-    """What people left beside dialogues and answers.
+    """People's records other than dialogues and answers.
 
     Attributes:
         sessions: Those of the study, whichever edition, in the order in which they were made.
-        turns: Key of a session in which anything was said to its turns, and to those that the person marked as
+        turns: Key of a session with any turn to its turns, and to those that the person marked as
             broken guardrails; counts.
         dialogues: Key of a session to its dialogues that ended and are kept; counts, none where there are none.
         guesses: What testers believe they met, the oldest first.
         tombstones: Withdrawals, the oldest first.
-        topics: What it cost the balance that nobody has to meet some topics, a topic each.
+        topics: Effect of avoided topics on the balance, for each topic.
     """
 
     sessions: tuple[Session, ...] = ()
@@ -180,7 +180,7 @@ class EventRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposureTally:
-    """What the people of one level went through, over sessions that are over.
+    """Exposure of one level's people, over finished sessions.
 
     Attributes:
         level: Level of testing.
@@ -191,7 +191,7 @@ class ExposureTally:
         turns: Prompts sent; count.
         severe: Turns that people marked as broken guardrails; count.
         severe_most: Most of them that one person met; count.
-        n_enough: People who went through as much as the study asks of anybody; count, None where it sets no limit.
+        n_enough: People who reached the study's limit of exposure; count, None without a limit.
     """
 
     level: Level
@@ -207,7 +207,7 @@ class ExposureTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawalTally:
-    """What withdrawals of one kind reached; counts, and nothing else is left of it."""
+    """Extent of withdrawals of one kind; counts, and nothing else is stored."""
 
     kind: Withdrawal
     n_people: int
@@ -218,11 +218,11 @@ class WithdrawalTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageTally:
-    """What people held reading the study in one language; counts, and no names.
+    """Sessions of people who read the study in one language; counts, without names.
 
     Attributes:
-        language: Language tag; empty for all sessions of which it is not known.
-        n_sessions: Sessions that were begun and not withdrawn; count.
+        language: Language tag; empty for all sessions without a known one.
+        n_sessions: Sessions that were started and not withdrawn; count.
         n_dialogues: Their dialogues that ended and are kept; count.
     """
 
@@ -233,13 +233,13 @@ class LanguageTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFinding:
-    """What can be said of an event beside what was said in it.
+    """Findings about an event other than its dialogues.
 
     Attributes:
         leaks: How far testers saw through the blinding.
         exposures: What people went through, a level each.
         withdrawals: What was taken back, a kind each.
-        topics: What people did not have to meet, a topic each.
+        topics: Avoided topics.
         languages: What people held by the language in which they read the study, the most sessions first; what is
             not known comes last.
     """

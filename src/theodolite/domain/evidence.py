@@ -289,7 +289,7 @@ class Archive(Protocol):
     """
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
-        """Yield what was said, under the labels that the present plan gives."""
+        """Yield the dialogues under their labels in the current plan."""
         ...
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
@@ -310,7 +310,7 @@ class Archive(Protocol):
         """Return the calls that led to some records, by unit; a few hundred records at a time.
 
         Args:
-            dialogues: What was said; by their keys.
+            dialogues: The dialogues by key.
             annotations: What annotators answered about these dialogues.
             failures: Units that brought nothing.
         """
@@ -348,26 +348,26 @@ class Evidence:
         study: What was to be measured.
         run: The execution that this is the evidence of.
         sessions: Every planned session; the denominator of everything.
-        archive: The records, for whoever wants to read words.
+        archive: The records, for reading texts.
         answers: All answers in columns, and the outcome of each session; enough for all that is counted.
         samples: What was drawn for people to label.
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         validation_reports: Latest validation report of each annotator, as it is now, that has one.
         spending: What it cost.
         spending_parts: The same by application, stage and model, without replies to participants.
-        role_breaks: What the checks of simulated users found while the records were read; None where nobody looked.
-        spoken: What people and simulated users said where both met the same scenario, as
-            numbers gathered while the records were read; None where nobody looked.
-        schemas: How answers were asked for, of annotators whose requests had a schema.
+        role_breaks: Findings of the checks of simulated users during the pass; None without checks.
+        spoken: Texts of people and simulated users in the same scenarios, as
+            numbers from the pass over the records; None if they were not computed.
+        schemas: Use of answer schemas, for annotators whose requests had one.
         responses: Latest revisions of what testers answered after their sessions; annotators never see them.
         notes: What red teamers noted while they tested, as answers in own words.
         answered: Key of each dialogue that such a response is about to its position in the plan.
         reviews: What people found who read a session's dialogues and questionnaire together.
         annotator_attributes: Self-described groups: attribute to annotator to group.
-        coding: What was done about answers in own words; None where nobody has begun.
+        coding: Coding of free-text answers; None if it has not started.
         event: What people left beside dialogues and answers: guesses, exposure, withdrawals.
         criteria: How annotators were sought, chosen and given work, statement by statement.
-        sittings: Sessions of people about the study as it is written now.
+        sittings: People's sessions for the current version of the study.
         earlier_scores: Scores of earlier finished runs by application, guideline and annotator; the first run first.
     """
 
@@ -402,7 +402,7 @@ class ListedArchive:
 
     Attributes:
         sessions: Every planned session.
-        dialogue_list: What was said; a planned session has one at most, with equal label.
+        dialogue_list: The dialogues; a planned session has at most one, with equal label.
         annotation_list: What annotators answered, latest revisions.
         final_list: Final labels.
         failure_list: Units that brought nothing.
@@ -464,7 +464,7 @@ def listed_evidence(
         study: What was to be measured.
         run: The execution.
         sessions: Every planned session, in order of the plan.
-        dialogues: What was said; a planned session has one at most, with equal label.
+        dialogues: The dialogues; a planned session has at most one, with equal label.
         annotations: What annotators answered, latest revisions.
         adjudications: Final labels.
         failures: Units that brought nothing.

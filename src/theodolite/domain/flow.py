@@ -25,7 +25,7 @@ CONTENT_FILTER = "content_filter"
 
 
 FILTERED_TEXT = "(The application's own filter withheld this reply.)"
-"""What is in a dialogue in place of a reply that a filter withheld: a refusal, not a failure."""
+"""Record of a reply that a filter withheld: a refusal, not a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +43,14 @@ class AskModel:
     Attributes:
         model: Name of the model in the study.
         messages: The chat so far.
-        party: On whose behalf the model is asked.
+        party: Party on whose behalf the model is called.
         replicate: Number of the repetition, from 1; equal requests with other numbers differ.
         answer_schema: JSON Schema that the answer is to keep; None where any words will do.
             Makers accept different parts of the language. What all of them take are
             closed objects with every property required, `enum`, arrays and plain types.
             The messages must ask for the same in words, since not every endpoint takes a schema.
         may_be_cached: Whether the response cache may keep the reply. Not where a person's words are sent: the person
-            may take them back, and a cache is looked after by nobody. Plays no part in whether two requests are equal.
+            may withdraw them, and no one maintains a cache. It does not affect whether two requests are equal.
     """
 
     model: str
@@ -62,7 +62,7 @@ class AskModel:
 
 
 class SchemaUse(StrEnum):
-    """What became of the answer schema of a request."""
+    """Outcome of a request's answer schema."""
 
     NONE = ""
     """The request had none."""
@@ -71,7 +71,7 @@ class SchemaUse(StrEnum):
     REFUSED = "refused"
     """The endpoint takes none: the answer was asked for in words alone."""
     OFF = "off"
-    """The study says that none is to be sent."""
+    """The study switches schemas off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +79,10 @@ class Exchange:
     """An earlier prompt and response of the same dialogue.
 
     Attributes:
-        prompt: What the tester said.
+        prompt: The tester's prompt.
         response: What the application answered.
         context: Source material that the application was given with the prompt, for those to
-            whom it must be said again; None where it was that of the present turn. It follows
+            which it must be repeated; None if it was that of the current turn. It follows
             from the prompt, and is no part of what a request is.
     """
 
@@ -97,11 +97,11 @@ class SayToApplication:
 
     Attributes:
         application: Name of the application in the study.
-        prompt: What the tester says.
+        prompt: The tester's prompt.
         turn: Number of the turn in the dialogue, from 1.
         item: Key of the persona or script, by which recorded replies are found.
         repeat: Number of the repetition, from 1.
-        history: Earlier turns of the dialogue that the application goes on from.
+        history: Earlier turns of the dialogue that the application continues.
         context: Source material of the scenario.
     """
 
@@ -119,7 +119,7 @@ class SayToApplication:
         return len(self.history) + 1
 
     def before(self) -> Iterator[SayToApplication]:
-        """Yield what was said in earlier turns, as somebody must hear it who has forgotten."""
+        """Yield the texts of earlier turns for a reader without memory of them."""
         for position, exchange in enumerate(self.history):
             context = self.context if exchange.context is None else exchange.context
             yield replace(
@@ -133,7 +133,7 @@ class AskFunction:
 
     Attributes:
         annotator: Name of the annotator in the study.
-        turns: What was said, in order.
+        turns: The turns, in order.
         guideline: Name of the guideline.
         questions: Names of its questions.
         context: Source material of the dialogue.
@@ -151,7 +151,7 @@ Request = AskModel | SayToApplication | AskFunction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back, and what it took.
+    """A reply, with its cost and duration.
 
     Attributes:
         text: The words; empty where they are withheld.
@@ -167,8 +167,8 @@ class Reply:
         recorded: Whether it was given long ago and read from a file: no call was made.
         repaired: Letters that no database can hold and that were replaced; count.
         schema_use: What became of the request's answer schema.
-        context: Source material that the answer came with, for recorded replies; empty for none.
-        original: The reply as it came, where it came as HTML and `text` is what a reader sees of it; else empty.
+        context: Source material of the answer, for recorded replies; empty for none.
+        original: The unchanged reply if it is HTML and `text` is its visible text; else empty.
     """
 
     text: str
@@ -189,7 +189,7 @@ class Reply:
 
     @property
     def cached(self) -> bool:
-        """Whether the response cache gave it: no call was made, and nothing was spent."""
+        """Whether it comes from the response cache, without a call and without cost."""
         return self.attempts == 0 and not self.recorded
 
 
@@ -208,7 +208,7 @@ class JournalEntry:
         position: Place among the unit's replies, from 0.
         request_hash: Content hash of the request; 64 hexadecimal digits.
         reply: The reply.
-        estimated_tokens: Tokens that it must have taken, where it tells none; count.
+        estimated_tokens: Estimated tokens if it reports none; count.
         estimated_microusd: What these cost at a known price; millionths of a US dollar.
     """
 
@@ -234,7 +234,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Returned(Generic[Result]):
-    """A flow that has come to its end."""
+    """A finished flow."""
 
     result: Result
 
@@ -250,7 +250,7 @@ def advance(flow: Flow[Result], waiting: Waiting, reply: Reply) -> Waiting | Ret
 
 
 def replay(flow: Flow[Result], journal: Sequence[JournalEntry]) -> Waiting | Returned[Result]:
-    """Bring a fresh flow to where its journal ends.
+    """Replay a journal into a new flow.
 
     Args:
         flow: A flow that has not been started.

@@ -40,7 +40,7 @@ class GateForm(StrEnum):
 
 
 class GateState(StrEnum):
-    """Whether a result keeps a gate."""
+    """Whether a result meets a gate."""
 
     MET = "met"
     NOT_MET = "not met"
@@ -52,7 +52,7 @@ _FORM: Final = re.compile(
     r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>%|points?|days?)?"
 )
 _ABOVE: Final = frozenset({GateForm.COMPLETENESS})
-"""Forms whose limit is a least value; all others have a greatest one."""
+"""Forms with a lower limit; all others have an upper one."""
 
 _UNITS: Final = {GateForm.COUNT: "", GateForm.WORSE_BY: "points", GateForm.VALIDATED: "days"}
 """Units of the limits that are no percentage."""
@@ -69,7 +69,7 @@ class Gate:
     """A limit on the results of one judge, annotator or guideline.
 
     Attributes:
-        name: Name of the judge, annotator or guideline whose rates it limits.
+        name: Judge, annotator or guideline whose rates it limits.
         form: The number that is limited.
         limit: The limit; a fraction, a count for `count`, days for `validated`.
         text: The gate as written, e.g. `upper <= 20%`.
@@ -132,12 +132,12 @@ def _unit_problem(form: GateForm, number: float, unit: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFacts:
-    """What gates compare with beside the rates of a run.
+    """References of gates other than the rates of a run.
 
     Attributes:
         validation_days: Age of the latest validation of each judge, as it is now; days. Judges without one are absent.
         differences: Application, guideline, rule and annotator to the rate less that of the baseline run, or why
-            there is none; None where no baseline was looked at.
+            there is none; None if no baseline was read.
     """
 
     validation_days: Mapping[str, float] = field(default_factory=dict)

@@ -19,7 +19,7 @@ class Violation(StrEnum):
 
 
 class Origin(StrEnum):
-    """Where a guideline's words come from."""
+    """Source of a guideline's words."""
 
     SHIPPED = "shipped"
     STUDY = "study"
@@ -60,7 +60,7 @@ class DefectRule:
 
     @property
     def test(self) -> Condition:
-        """What an answer must meet to be a defect."""
+        """Condition that makes an answer a defect."""
         return Condition(question=self.question, operator=self.operator, values=self.values)
 
     @property
@@ -95,7 +95,7 @@ class Example:
         answers: Question name to the right answer.
         reason: Why that answer is right.
         context: Source material that belongs to the example.
-        defect: Whether the example claims to be a defect; None where it does not say.
+        defect: Whether the example claims to be a defect; None if not stated.
     """
 
     dialogue: str
@@ -116,7 +116,7 @@ class Guideline:
         defect_rules: When an answer is a defect; at least one.
         examples: Few-shot examples.
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
-        origin: Where its words come from.
+        origin: Source of its words.
         guidance: How it is to be applied, note by note, beside what is at single questions.
         needs_context: Whether annotators compare the dialogue with source material; no part of its identity.
     """

@@ -29,7 +29,7 @@ SHORT = 8
 
 
 class FixedJson(dict[str, "Json"]):
-    """A JSON object that nobody changes once it is made, and whose texts are written once."""
+    """An immutable JSON object whose texts are written once."""
 
     __slots__ = ("_as_given", "_text")
 
@@ -59,7 +59,7 @@ class Record(Protocol):
 
 
 TYPE_TAG = "is"
-"""Key under which a record inside another one says what type it is."""
+"""Key of the type of a nested record."""
 
 STORED_AS = "stored_as"
 """Key in the metadata of a renamed field with its name in stored records."""
@@ -102,8 +102,8 @@ class _Shape(NamedTuple):
     Attributes:
         members: Key as it is written and default of each field that identifies a record, sorted by name.
         values: Takes the values of these fields out of a record, all at once.
-        tag: What says the type, as it is written.
-        whole: All of it but the values, where no field has a default to be left out at; else empty.
+        tag: The written type.
+        whole: All of it but the values if no field has an omitted default; else empty.
     """
 
     members: tuple[tuple[str, object], ...]
@@ -157,7 +157,7 @@ def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
 
 
 def _whole(template: str, values: Callable[[object], tuple[object, ...]], record: object) -> str:
-    """Return a record inside another one whose fields are all written, as those of messages are."""
+    """Return a nested record with all fields written, as in messages."""
     return template % tuple(map(_part, values(record)))
 
 
@@ -237,7 +237,7 @@ def _beginning(kind: type) -> bytes:
 
 
 def digest(*parts: str) -> str:
-    """Return the SHA-256 of some texts, kept apart by their lengths; 64 hex digits."""
+    """Return the SHA-256 of some texts, separated by their lengths; 64 hex digits."""
     return hashlib.sha256(_apart(*parts)).hexdigest()
 
 
@@ -249,6 +249,6 @@ def _apart(*parts: str) -> bytes:
 def keyed_draw(seed: int, purpose: str, key: str) -> float:
     """Return a number in [0, 1) that depends on nothing but its arguments.
 
-    Drawing by key and not from a stream keeps draws apart: adding a persona changes no other persona's draws.
+    Drawing by key and not from a stream makes draws independent: adding a persona changes no other persona's draws.
     """
     return int(digest(str(seed), purpose, key)[:13], 16) / float(1 << 52)

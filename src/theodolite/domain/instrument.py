@@ -19,14 +19,14 @@ class Orientation(StrEnum):
 
 
 class QuestionLevel(StrEnum):
-    """What a question is asked about."""
+    """Subject of a question."""
 
     DIALOGUE = "dialogue"
     TURN = "turn"
 
 
 class Topic(StrEnum):
-    """What a question of a questionnaire is about (ARIA's four topics)."""
+    """Topic of a questionnaire's question (ARIA's four topics)."""
 
     RISK_EXPOSURE = "perceived risk and impact exposure"
     OUTPUT = "perception of output"
@@ -35,7 +35,7 @@ class Topic(StrEnum):
 
 
 class Construct(StrEnum):
-    """What a question shows of users and the content that they met (NIST AI 700-1, section 4.3)."""
+    """Aspect of users and the content that they saw (NIST AI 700-1, section 4.3)."""
 
     PERCEIVE = "perceive"
     MAKE_SENSE = "make sense"
@@ -44,7 +44,7 @@ class Construct(StrEnum):
 
 
 class ScaleKind(StrEnum):
-    """What kind of value answers a question."""
+    """Type of a question's answer."""
 
     CATEGORIES = "categories"
     NUMBERS = "numbers"
@@ -64,7 +64,7 @@ class Operator(StrEnum):
     ONE_OF = "in"
 
     def compares(self, number: float, limits: Sequence[float]) -> bool:
-        """Return whether a number meets the comparison with one limit, or with several for `in`."""
+        """Return whether a number satisfies the comparison with one limit, or with several for `in`."""
         if self in {Operator.EQUAL, Operator.ONE_OF, Operator.UNEQUAL}:
             return (number in limits) != (self is Operator.UNEQUAL)
         return {
@@ -81,10 +81,10 @@ class Operator(StrEnum):
 
 
 UNABLE = "unable to determine"
-"""What is answered where the dialogue does not tell, if the question allows it."""
+"""The answer if the dialogue does not show it, if the question allows it."""
 
 NOT_APPLICABLE = "does not apply"
-"""What is answered where the question has no object, if the question allows it."""
+"""The answer if the question does not apply, if the question allows it."""
 
 MOST_POINTS = 101
 """Points of a number scale at most; count. 0 to 100 fits, and whole tables are made of all pairs of points."""
@@ -126,7 +126,7 @@ class Scale:
     orientation: Orientation = Orientation.UNSTATED
 
     def __post_init__(self) -> None:
-        """Refuse a scale without points, with one point twice, or with more points than anybody can tell apart."""
+        """Reject a scale without points, with a duplicate point, or with more points than people can distinguish."""
         values = [label.value for label in self.labels]
         if len(set(values)) != len(values):
             message = f"a scale names each label once; got {values}"
@@ -225,7 +225,7 @@ class Condition:
         return f"{self.question} {self.operator.value} {self.values[0]}"
 
     def holds(self, value: str, scale: Scale) -> bool:
-        """Return whether an answer meets the condition.
+        """Return whether an answer satisfies the condition.
 
         Args:
             value: The answer; a point of `scale`.
@@ -263,10 +263,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemplar:
-    """An example that is beside a question: what was said, and how it is answered.
+    """An example beside a question: a text and its answer.
 
     Attributes:
-        text: What was said.
+        text: The text.
         answer: The right answer to the question.
         reason: Why.
     """
@@ -290,7 +290,7 @@ class Question:
         when: What an earlier question must have been answered for this one to be
             asked at all; None where it is always asked.
         exemplars: Examples of answers, shown on demand.
-        topic: What it is about, in a questionnaire; None where that is not said.
+        topic: Its topic in a questionnaire; None if not stated.
         several: Whether several labels may be chosen; each is an answer of its own.
         guidance: How it is to be read, note by note: mostly what annotators asked and seniors settled.
         stays: Whether it keeps its place where a study shows questions in several orders.
@@ -313,7 +313,7 @@ class Question:
 
     @property
     def is_optional(self) -> bool:
-        """Whether it may be left open: free text is asked for, never demanded."""
+        """Whether it may be left open: free text is optional."""
         return self.scale.kind is ScaleKind.TEXT
 
 

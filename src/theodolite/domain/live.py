@@ -243,8 +243,8 @@ class RecordedTurn:
     """One row of a recorded file.
 
     Attributes:
-        prompt: What the tester said; empty where it is withheld.
-        response: What the application said; empty where it is withheld.
+        prompt: The tester's prompt; empty if it is withheld.
+        response: The application's reply; empty if it is withheld.
         withheld: Why the texts are not there; empty where they are.
         context: Source material that the application had for this turn; empty for none.
     """
@@ -262,7 +262,7 @@ class RecordedDialogue:
     Attributes:
         key: The file's identifier of the item; the same for all applications.
         application: Name of the application.
-        turns: What was said.
+        turns: The turns.
         columns: Column to value of the dialogue's first row: labels and groups.
         turn_columns: The same of each row, in order of the turns; empty where the dialogue has one row.
         line: Line of the first row in the file.
@@ -298,7 +298,7 @@ class BroughtDialogue:
         scenario: Name of a scenario of the study.
         level: Level of testing.
         held_by: Who held the tester's side: a person, or a recording of which no more is known.
-        turns: What was said.
+        turns: The turns.
         tester: Whom the file names as the tester; empty where it names nobody.
         repeat: Number among dialogues of the same item and application, from 1.
         line: Line of its first row in the file.

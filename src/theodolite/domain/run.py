@@ -209,7 +209,7 @@ class Failure:
         unit: Key of the unit of work.
         label: What people call the dialogue, e.g. `d003`.
         application: Name of the application.
-        party: Whose fault it is.
+        party: The responsible party.
         kind: What went wrong.
         message: The cause in words, without secrets.
         turn: Number of the turn that failed; None where it was no turn.

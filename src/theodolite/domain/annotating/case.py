@@ -11,7 +11,7 @@ from theodolite.domain.dialogue import Level
 
 
 class ItemStage(StrEnum):
-    """How far a dialogue has come in one category, as people who look after a queue speak of it."""
+    """Stage of a dialogue in one category, in the words of a queue's seniors."""
 
     WAITING = "waiting"
     IN_WORK = "in work"
@@ -24,16 +24,16 @@ class ItemStage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueFilter:
-    """What is looked for among the dialogues of a queue; everything that is left empty is left open.
+    """Filter for the dialogues of a queue; empty fields match all.
 
     Attributes:
         scenario: Name of the scenario.
         level: Level of testing; only for those who may know it.
-        stage: How far the dialogue has come in the category, or in any where none is named.
+        stage: Stage of the dialogue in the category, or in any if none is named.
         category: Name of a category that the dialogue is asked in.
         disputed: Whether passes differ in that category, or in any; None for either.
-        flag: What a case that nobody dismissed says of the dialogue.
-        annotator: Key of somebody to whom it was offered, who is at it, or who has submitted it.
+        flag: Kind of a case about the dialogue that was not dismissed.
+        annotator: Key of an annotator who was offered it, is working on it, or submitted it.
         group: A group of the dialogue's case: name and value.
         words: Words that are in the dialogue as annotators see it; letters' case is ignored.
     """
@@ -56,11 +56,11 @@ class ListedItem:
     Attributes:
         item: Token of the work item.
         category: Name of the category.
-        stage: How far it has come.
+        stage: Its stage.
         passes: Passes wanted; count.
         n_done: Passes submitted; count.
         n_disputed: Questions that the passes did not answer alike; count.
-        is_first: Whether it goes before others.
+        is_first: Whether it comes before others.
         again: How often the category was asked of the dialogue before, by an earlier version; count.
     """
 
@@ -80,11 +80,11 @@ class ListedDialogue:
 
     Attributes:
         name: What one reader's pages call it.
-        opening: What was said first, as annotators see it.
+        opening: First text, as annotators see it.
         scenario: Name of its scenario.
-        level: Level of testing; whoever is blind to it is not shown it.
+        level: Level of testing; hidden from people who are blind to it.
         items: Its categories, in the order in which they were opened.
-        flags: What cases that nobody dismissed say of it, each kind once.
+        flags: Kinds of its cases that were not dismissed, each once.
     """
 
     name: str
@@ -108,7 +108,7 @@ class ListedCase:
         case: The case.
         name: What one reader's pages call its dialogue.
         scenario: Name of the scenario.
-        words: What is around the words that are hidden, which are not told; empty where none are hidden.
+        words: Context of the redacted words, without them; empty if there are none.
     """
 
     case: SensitiveCase
@@ -127,7 +127,7 @@ class ListedRoom:
         state: Its state.
         name: What one reader's pages call its dialogue.
         scenario: Name of the scenario.
-        opening: What was said first, as annotators see it.
+        opening: First text, as annotators see it.
         n_voted: People who have voted; count.
         opened: When; UTC.
     """
@@ -143,7 +143,7 @@ class ListedRoom:
 
 
 class FlagKind(StrEnum):
-    """What a flag says about a place in a dialogue."""
+    """Kind of a flag at a place in a dialogue."""
 
     PII = "personal data"
     SELF_IDENTIFICATION = "self-identification"
@@ -181,10 +181,10 @@ class TurnText(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """What somebody, or a detector, saw in a dialogue.
+    """Finding of a person or a detector in a dialogue.
 
     Attributes:
-        kind: What it says.
+        kind: Its kind.
         turn: Number of the turn; None for the dialogue as a whole.
         words: The words that are meant; empty for none.
         note: What the one who flags adds.
@@ -252,12 +252,12 @@ class SensitiveCase:
 
     @property
     def is_suggestion(self) -> bool:
-        """Whether a program opened it and no person has said anything of it yet."""
+        """Whether a program opened it and no person has decided it yet."""
         return self.flag.by_detector and all(step.act is CaseAct.OPENED for step in self.steps)
 
     @property
     def is_restricted(self) -> bool:
-        """Whether annotators are kept from the dialogue: restricted, and neither redacted nor closed since."""
+        """Whether the dialogue is closed to annotators: restricted, and neither redacted nor closed since."""
         ends = {CaseAct.RESTRICTED, CaseAct.REDACTED, CaseAct.CLOSED, CaseAct.DISMISSED}
         acts = [step.act for step in self.steps if step.act in ends]
         return bool(acts) and acts[-1] is CaseAct.RESTRICTED

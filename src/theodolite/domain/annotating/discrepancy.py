@@ -13,7 +13,7 @@ from theodolite.domain.guideline import Guideline
 
 
 class AnchorKind(StrEnum):
-    """What a thread depends on."""
+    """Subject of a thread."""
 
     QUESTION = "question"
     TURN = "turn"
@@ -22,7 +22,7 @@ class AnchorKind(StrEnum):
 
 
 class ThreadEnd(StrEnum):
-    """What a thread led to."""
+    """Outcome of a thread."""
 
     GUIDELINE = "guideline text"
     FAQ = "answer in the list of questions"
@@ -38,7 +38,7 @@ class Anchor:
         category: Name of the category.
         question: Name of the question; empty where it is about none.
         turn: Number of the turn; None where it is about none.
-        reservation: Token of the reservation from whose page it was begun; empty for none.
+        reservation: Token of the reservation from whose page it was started; empty for none.
     """
 
     kind: AnchorKind
@@ -73,7 +73,7 @@ class FeedbackThread:
         token: Opaque.
         anchor: What it is about.
         version: Content hash of the guideline at the time.
-        posts: Contributions in order; the first one began it.
+        posts: Contributions in order; the first one started it.
         end: What it led to; None while it is open.
         text: Words that go into the guideline or the list of questions; empty for none.
     """
@@ -87,7 +87,7 @@ class FeedbackThread:
 
 
 class RoomState(StrEnum):
-    """Where a calibration room is."""
+    """State of a calibration room."""
 
     VOTING = "voting"
     REVEALED = "revealed"
@@ -103,10 +103,10 @@ class CalibrationRoom:
         state: Its state.
         version: Content hash of the guideline that is calibrated.
         guideline: What is asked.
-        dialogue: What was said, blinded.
+        dialogue: The dialogue, blinded.
         own: The reader's latest answers.
-        before: Everybody's first answers by letter; empty until they are revealed.
-        after: Everybody's latest answers by letter; empty until they are revealed.
+        before: First answers by letter; empty until they are revealed.
+        after: Latest answers by letter; empty until they are revealed.
         posts: What was discussed; empty until the answers are revealed.
         n_voted: People who have voted; count.
         opened: When; UTC.
@@ -127,7 +127,7 @@ class CalibrationRoom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomShift:
-    """What one person answered before and after a discussion, for one question of one room.
+    """One person's answers before and after a discussion, for one question of one room.
 
     Attributes:
         room: Token of the room.
@@ -158,7 +158,7 @@ class DissentCause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """What one of several annotators answered, without who they are.
+    """Answers of one of several annotators, without identity.
 
     Attributes:
         letter: A, B, C, ...; in an order of its own for each dialogue and category.
@@ -188,7 +188,7 @@ class Discrepancy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolution:
-    """What a formal review recorded about one discrepancy; the answers behind it stay untouched.
+    """Outcome of a formal review for one discrepancy; the answers stay unchanged.
 
     Attributes:
         question: Name of the question.
@@ -224,7 +224,7 @@ class Resolution:
 
     @property
     def is_consensus(self) -> bool:
-        """Whether those who took part agreed."""
+        """Whether the participants agreed."""
         return self.outcome is not None
 
 
@@ -235,10 +235,10 @@ class ReviewSheet:
     Attributes:
         item: Token of the work item.
         guideline: What was asked.
-        dialogue: What was said, blinded.
+        dialogue: The dialogue, blinded.
         discrepancies: Where the answers differ.
         resolutions: What was recorded so far; the latest for each question and turn.
-        is_frozen: Whether the review has begun, so that nobody changes answers any more.
+        is_frozen: Whether the review has started, which freezes the answers.
     """
 
     item: str
@@ -260,7 +260,7 @@ class DisputedItem:
         about: What was asked where answers differ, in the order of asking.
         n_disputed: Questions, at turns or of the dialogue, that were not answered alike; count.
         n_resolved: Those of them that a review has dealt with; count.
-        is_frozen: Whether the review has begun.
+        is_frozen: Whether the review has started.
     """
 
     item: str

@@ -9,7 +9,7 @@ from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.identity import digest
 
 ITEM = 12
-"""Characters of an item's name; they tell neither the application nor what anybody said."""
+"""Characters of an item's name, which reveals neither the application nor any answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class LabelSample:
         study: Name of the study.
         guideline: Name of the guideline that they are to be labelled by.
         guideline_version: Content hash of that guideline.
-        judge: Name of the annotator whose verdicts make the strata; empty where there is none.
+        judge: Name of the annotator whose verdicts define the strata; empty if there is none.
         judge_version: Content hash of that annotator; empty likewise.
         seed: Of the draw.
         strata: Where they were drawn from.
@@ -82,7 +82,7 @@ class LabelSample:
 def item_of(dialogue: str) -> str:
     """Return what a label file calls a dialogue, given its key.
 
-    It is the same in every file, so that no list of names has to be kept.
+    It is the same in every file, so no list of names is needed.
     """
     return digest("item", dialogue)[:ITEM]
 
@@ -143,13 +143,13 @@ class GivenLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptLabels:
-    """What the labels of a file add to what is known.
+    """Effect of a label file on the stored labels.
 
     Attributes:
         new: Annotations of dialogues that this person had not labelled; first revisions.
-        revised: Annotations that differ from what this person said before; further revisions.
-        unchanged: Dialogues whose labels were there already, word for word; count.
-        annotator_attributes: What the file says of people: annotator to attribute to group.
+        revised: Annotations that differ from this person's earlier ones; further revisions.
+        unchanged: Dialogues with equal stored labels; count.
+        annotator_attributes: The file's attributes of people: annotator to attribute to group.
     """
 
     new: tuple[Annotation, ...]

@@ -30,8 +30,8 @@ def is_model(participant: str) -> bool:
 class Promotion:
     """The recorded decision that a judge's passes are shown beside people's as more than a shadow.
 
-    It belongs to one version of the judge and of the guideline. Whatever a promoted
-    judge says stays marked as a model's.
+    It belongs to one version of the judge and of the guideline. Each answer of a promoted
+    judge stays marked as a model's.
 
     Attributes:
         judge: Name of the judge in the study.
@@ -80,7 +80,7 @@ class Demotion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BesidePeople:
-    """How far a judge says what people say, on one question; every person's answer counts once.
+    """A judge's agreement with people on one question; every person's answer counts once.
 
     Attributes:
         question: Name of the question.
@@ -99,7 +99,7 @@ class BesidePeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStanding:
-    """State of one judge of a queue's study: shadow or promoted, and what that rests on.
+    """State of one judge of a queue's study: shadow or promoted, with the evidence.
 
     Attributes:
         judge: Name of the judge in the study.

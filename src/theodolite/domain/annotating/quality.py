@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class ReviewVerdict(StrEnum):
-    """What a senior annotator says of an annotation."""
+    """A senior annotator's verdict on an annotation."""
 
     ACCEPTED = "accepted"
     RETURNED = "returned"
@@ -33,8 +33,8 @@ class QualityReview:
 
     Attributes:
         reservation: Token of the reservation.
-        revision: Revision of the annotation that was looked at.
-        verdict: What they say.
+        revision: Revision of the annotation that was reviewed.
+        verdict: The verdict.
         comment: In their words; never empty for a returned one.
         by: Opaque key of the senior annotator.
         at: When; UTC.
@@ -50,7 +50,7 @@ class QualityReview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conscientiousness:
-    """How one annotator's work looks from above; shown to seniors, never used by the program.
+    """Quality indicators of one annotator for seniors; the program does not use them.
 
     Attributes:
         participant: Opaque key of the annotator.
@@ -88,13 +88,13 @@ class KnownAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldItem:
-    """A work item of which answers are known; shown to seniors, never used by the program.
+    """A work item with known answers; shown to seniors, not used by the program.
 
     Attributes:
         item: Token of the work item.
         category: Name of the category.
         known: What is right.
-        reason: Why, in the words of who said so.
+        reason: Why, in the words of its author.
         met: Opaque key of each annotator who submitted it, their right answers and all that are known; counts.
     """
 
@@ -139,7 +139,7 @@ class Marked:
     Attributes:
         question: Name of the question.
         given: What was answered; empty where nothing was.
-        expected: What the worked example says.
+        expected: The keyed answer.
         is_right: Whether the answer counts as right.
         within: Points by which a number may differ and still count; 0 for exact.
         chance: Probability that a uniform guess among the offered answers counts as right; fraction 0..1.
@@ -157,7 +157,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualificationResult:
-    """What became of one attempt at the test of a category.
+    """Result of one attempt at the test of a category.
 
     Attributes:
         marked: Every question with the answer given and expected.
@@ -189,7 +189,7 @@ class CategoryStanding:
         attempts: Attempts at the test so far; count.
         attempts_left: Attempts that are left; count.
         n_practice: Examples to practise on; count.
-        to_practise: Those that must still be gone through in this series, by their number among them, from 1.
+        to_practise: Examples that are still open in this series, by their number, from 1.
         n_test: Keyed answers in the next test; count.
     """
 
@@ -204,18 +204,18 @@ class CategoryStanding:
 
     @property
     def practised(self) -> bool:
-        """Whether no example has to be practised on any more."""
+        """Whether all examples are practised."""
         return not self.to_practise
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing of this category itself is between annotator and work."""
+        """Whether the annotator meets all requirements of this category itself."""
         return self.qualified and self.practised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Onboarding:
-    """The way of one annotator to the queue, step by step.
+    """Progress of one annotator towards the queue, step by step.
 
     Attributes:
         background_read: Whether the background material was acknowledged, as it is now.
@@ -236,5 +236,5 @@ class Onboarding:
 
     @property
     def is_cleared(self) -> bool:
-        """Whether there is a category in which they may work."""
+        """Whether they may work in at least one category."""
         return bool(self.open_to)

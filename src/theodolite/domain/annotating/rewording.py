@@ -1,4 +1,4 @@
-"""Rewordings: what another version of a schema touches of what people have answered, and what it moved."""
+"""Rewordings: people's answers that a new version of a schema affects, and the shift that it caused."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from theodolite.domain.estimate import Estimate, Undefined
 
 
 class Touch(StrEnum):
-    """What another version makes of a question.
+    """Change of a question in another version.
 
     Attributes:
         NEW: It was not asked before.
-        GONE: It is not asked any more.
+        GONE: It was removed.
         WORDS: It is put, or explained, in other words.
         ANSWERS: Other values answer it, or others of them are defects.
         PLACE: It is asked of something else, or after another answer.
@@ -36,8 +36,8 @@ class QuestionTouch:
     Attributes:
         question: Its name.
         kinds: How; never empty.
-        told: What is different, in words.
-        through: Touched questions that it is asked after, directly or by way of others.
+        told: The differences, in words.
+        through: Changed questions on which it depends, directly or through others.
     """
 
     question: str
@@ -65,13 +65,13 @@ class PastAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueAnswers:
-    """What people answered to one question about one dialogue by one version.
+    """People's answers to one question about one dialogue by one version.
 
     Attributes:
         dialogue: Key of the dialogue.
         scenario: Its scenario.
         cluster: What resembling dialogues share: their tester.
-        said: Annotator, turn (None for the dialogue as a whole) and value (None without one) of each answer.
+        said: Annotator, turn (None for the whole dialogue) and value (None without one) of each answer.
     """
 
     dialogue: str
@@ -87,7 +87,7 @@ class DialogueAnswers:
 
 
 class SampleAim(StrEnum):
-    """What dialogues are annotated again for.
+    """Purpose of a repeated annotation.
 
     Attributes:
         SHIFT: To find a shift of the defect rate, if there is one.
@@ -100,7 +100,7 @@ class SampleAim(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleWish:
-    """What a sample should be good for.
+    """Required precision of a sample.
 
     Attributes:
         aim: What it is for.
@@ -133,9 +133,9 @@ class SamplePlan:
         n_needed: Dialogues that it takes; count.
         n_there: Dialogues with a value by the old version; count.
         changing: Share of answers that two people give differently by the same words; fraction.
-        is_assumed: Whether nobody's answers tell that share, so that it was assumed.
-        n_pairs: Pairs of answers that tell it; count.
-        reached: What all dialogues that are there would do, in the wish's unit; None where they are enough.
+        is_assumed: Whether no answers show that share, so that it was assumed.
+        n_pairs: Pairs of answers behind it; count.
+        reached: Precision with all existing dialogues, in the unit of the requirement; None if they suffice.
     """
 
     wish: SampleWish
@@ -154,7 +154,7 @@ class SamplePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredShift:
-    """What another version moved, on dialogues that were answered by both.
+    """Shift between two versions, on dialogues that were answered by both.
 
     Attributes:
         question: Name of the question.

@@ -19,8 +19,8 @@ class BlindTurn:
 
     Attributes:
         number: Place in the dialogue, from 1.
-        prompt: What the tester said, masked.
-        response: What the application said, masked.
+        prompt: The tester's prompt, masked.
+        response: The application's reply, masked.
     """
 
     number: int
@@ -30,11 +30,11 @@ class BlindTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindReference:
-    """What the scenario says may be said and must be withheld, as annotators may look it up.
+    """The scenario's permitted and withheld content, for annotators' reference.
 
     Attributes:
         situation: What the tester was to do, in the words of the scenario.
-        permitted: What may be said.
+        permitted: Permitted content.
         prohibited: What must be withheld.
         facts: Title and text of each piece of ground truth.
     """
@@ -47,14 +47,14 @@ class BlindReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindDialogue:
-    """A dialogue without anything that tells where it comes from.
+    """A dialogue without any trace of its source.
 
     It has no level, application, tester, time, interruption, script or label;
     its name differs from annotator to annotator.
 
     Attributes:
         name: What this annotator's page calls it.
-        turns: What was said.
+        turns: The turns.
         material: Source material that the application was given; empty for none.
         withheld: Why texts are not shown; empty where they are.
         reference: What the scenario lays down.
@@ -68,7 +68,7 @@ class BlindDialogue:
 
 
 class BulkAct(StrEnum):
-    """What is done with many dialogues of a queue."""
+    """Action on many dialogues of a queue."""
 
     OFFER = "offer"
     FIRST = "first"
@@ -79,17 +79,17 @@ class BulkAct(StrEnum):
 
     @property
     def is_undoable(self) -> bool:
-        """Whether it can be taken back as a whole."""
+        """Whether it can be withdrawn as a whole."""
         return self is not BulkAct.BACK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkLine:
-    """What became of one work item.
+    """Result for one work item.
 
     Attributes:
         item: Token of the work item.
-        made: Token of what came of it: a reservation, a room, or the item itself; empty where nothing was done.
+        made: Token of the result: a reservation, a room, or the item itself; empty if nothing was done.
         refused: Why nothing was done, in words; empty where it was.
     """
 
@@ -99,7 +99,7 @@ class BulkLine:
 
 
 class ItemState(StrEnum):
-    """Where a work item is."""
+    """State of a work item."""
 
     OPEN = "open"
     COMPLETE = "complete"
@@ -108,7 +108,7 @@ class ItemState(StrEnum):
 
 
 class ReservationState(StrEnum):
-    """Where one annotator's claim on a work item is."""
+    """State of one annotator's claim on a work item."""
 
     OFFERED = "offered"
     RESERVED = "reserved"
@@ -119,7 +119,7 @@ class ReservationState(StrEnum):
 
     @property
     def is_live(self) -> bool:
-        """Whether it takes one of the item's passes."""
+        """Whether it uses one of the item's passes."""
         return self in {ReservationState.RESERVED, ReservationState.SUBMITTED}
 
 
@@ -138,16 +138,16 @@ class QueueCategory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueDesign:
-    """What a queue asks of whom; a changed design is another version, and both stay known.
+    """Categories and annotators of a queue; a changed design is another version, and both stay stored.
 
     Attributes:
         study: Name of the study.
         categories: What is asked, in order.
         process: Passes, routing, expiry, tests and shares.
-        first: Category that decides where a dialogue goes; empty where all are asked at once.
+        first: Category that decides the route of a dialogue; empty if all are asked at once.
         on_violation: Categories that follow where the first one sees a violation.
         otherwise: Categories that follow where it sees none.
-        background: What annotators read before they begin.
+        background: Text that annotators read before they start.
         rules: The impartiality rules that they acknowledge.
         criteria: How annotators are recruited, selected and assigned, for the documentation.
     """
@@ -182,9 +182,9 @@ class WorkItem:
         category: Name of the guideline.
         passes: Different annotators wanted; count.
         n_live: Passes that are reserved or submitted; count.
-        is_first: Whether it goes before others.
+        is_first: Whether it comes before others.
         draw: Its place among items with equally many passes; number in [0, 1).
-        tester: Key of the participant who held the dialogue; empty where nobody did.
+        tester: Key of the participant who held the dialogue; empty if there was none.
         scenario: Name of the scenario of the dialogue.
         is_heavy: Whether the scenario touches a heavy topic.
         state: Its state.
@@ -205,7 +205,7 @@ class WorkItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorState:
-    """What a queue knows of one annotator when it looks for work.
+    """Data of one annotator for the assignment of work.
 
     Attributes:
         participant: Opaque key of the annotator.
@@ -215,8 +215,8 @@ class AnnotatorState:
         n_taken: Category to the items that they have annotated or hold; counts.
         n_items: Category to its items; counts.
         offered: Keys of items that were offered to them.
-        backwards: Whether they meet the queue from its end.
-        avoided: Scenarios that touch what they would rather not meet.
+        backwards: Whether they get the queue from its end.
+        avoided: Scenarios with topics that they prefer to avoid.
         after_heavy: Whether the dialogue that they submitted last touched a heavy topic.
     """
 
@@ -237,7 +237,7 @@ class Reservation:
     """One annotator's claim on one work item.
 
     Attributes:
-        token: Opaque; is in addresses, and tells nothing.
+        token: Opaque identifier for addresses.
         category: Name of the guideline.
         version: Content hash of the guideline.
         state: Its state.
@@ -264,7 +264,7 @@ class AnnotatorTask:
     Attributes:
         reservation: The claim.
         guideline: What is asked.
-        dialogue: What was said, blinded.
+        dialogue: The dialogue, blinded.
         answers: Current answers.
         saved: When an answer was saved last; UTC, None if never.
         open: Questions that are still open.
@@ -282,10 +282,10 @@ class AnnotatorTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routed:
-    """Where a dialogue goes when its first category has been annotated.
+    """Route of a dialogue after its first category has been annotated.
 
     Attributes:
-        violation: Whether it goes on as a violation; None while a review has to decide.
+        violation: Whether it continues as a violation; None until a review decides.
         disputed: Whether the passes disagree, or a review found no consensus.
         reason: The rule and the counts that it rests on, in words.
     """
@@ -297,7 +297,7 @@ class Routed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitted:
-    """What became of an attempt to submit.
+    """Result of an attempt to submit.
 
     Attributes:
         open: Questions that must be answered first; empty where it was submitted.

@@ -12,7 +12,7 @@ from theodolite.domain.findings.number import Estimate, Undefined
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryProgress:
-    """How far one category of a queue has come.
+    """Progress of one category of a queue.
 
     Attributes:
         category: Name of the category.
@@ -22,7 +22,7 @@ class CategoryProgress:
         n_aside: Those set aside by a case; count.
         n_passes: Passes wanted; count.
         n_done: Passes submitted; count.
-        n_reserved: Passes that somebody is at; count.
+        n_reserved: Reserved passes; count.
         n_disputed: Dialogues with an answer that differs; count.
     """
 
@@ -42,9 +42,9 @@ class AnswerStretch:
     """The agreement on one question in one stretch of time.
 
     Attributes:
-        begun: When its first unit was submitted first; UTC.
+        begun: Time of its first submission; UTC.
         ended: When its last unit was; UTC.
-        alike: Share of units on which all said the same.
+        alike: Share of units with unanimous answers.
         alpha: Agreement beyond chance.
     """
 
@@ -56,7 +56,7 @@ class AnswerStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAgreement:
-    """How far people say the same to one question; a diagnosis, never a label.
+    """People's agreement on one question; a diagnosis, never a label.
 
     Attributes:
         category: Name of the category.
@@ -87,7 +87,7 @@ class QuestionAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairAgreement:
-    """How far two annotators say the same to one question.
+    """Agreement of two annotators on one question.
 
     Attributes:
         first: Name of the one.
@@ -108,7 +108,7 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAgreement:
-    """What one annotator said to one question, and how often others said the same of the same units.
+    """One annotator's answers to one question, and others' agreement on the same units.
 
     Attributes:
         annotator: Name of the annotator.
@@ -147,7 +147,7 @@ class UnitSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedPasses:
-    """What it takes to know a mean as closely as wanted, with so many passes.
+    """Sample that estimates a mean with the required precision, for a number of passes.
 
     Attributes:
         passes: Annotators for each dialogue; count.
@@ -173,7 +173,7 @@ class GroupAgreement:
             None where one is undefined or across is not above 0.
         p_value: Probability of a ratio as far from the middle if groups were
             made of raters at random; None where there is no ratio.
-        adjusted_p_value: The same for having looked at all groups.
+        adjusted_p_value: The same, adjusted for all groups.
     """
 
     group: str
@@ -194,7 +194,7 @@ class GroupDefects:
         rates: Group and the share of its labels that are a defect, by name of the group.
         gap: Highest minus lowest rate; None with fewer than two of them.
         p_value: Probability of a gap as wide if groups were made of these people at random; None likewise.
-        adjusted_p_value: The same for having looked at all of a run's gaps.
+        adjusted_p_value: The same, adjusted for all gaps of a run.
     """
 
     rule: str
@@ -206,7 +206,7 @@ class GroupDefects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterCheck:
-    """What models of raters make of one annotator; a diagnosis, never a label.
+    """Estimates of rater models for one annotator; a diagnosis, never a label.
 
     Attributes:
         annotator: Name of the annotator.
@@ -250,7 +250,7 @@ class AnnotatorGroups:
         application: Name of the application.
         guideline: Name of the guideline.
         question: Name of the question.
-        attribute: What the groups are told apart by.
+        attribute: Attribute that defines the groups.
         n_raters: People who labelled and are known by this attribute; count.
         n_unknown: People who labelled and are not; count.
         n_in_small: Of the known, those in groups too small to be named; count.
@@ -271,7 +271,7 @@ class AnnotatorGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteAdvice:
-    """What a judge's votes did for a rate, and what the same calls would do elsewhere.
+    """Effect of a judge's votes on a rate, compared with other uses of the same calls.
 
     Attributes:
         error: Standard error of the rate from these votes; fraction.
@@ -300,7 +300,7 @@ class VoteRecord:
         retest_alpha: How far the judge agrees with itself beyond chance.
         by_single_votes: Defect rate that single readings give.
         by_majorities: Defect rate that majorities give; another number, drawn towards 0 or 1.
-        advice: What the same calls would do as further dialogues; None where that cannot be told.
+        advice: Effect of the same calls as further dialogues; None if unknown.
     """
 
     voting: Voting
@@ -325,7 +325,7 @@ class JudgeDiagnostics:
         guideline: Name of the guideline.
         verdicts: Annotations that it gave; count.
         quoting: Those that quote anything; count.
-        ungrounded: Labels of dialogues of which it quotes words that do not occur where it says.
+        ungrounded: Labels of dialogues with quotes that do not occur where it says.
         control_passed: Verdicts that answer the control question rightly; count.
         control_failed: Labels of dialogues whose control question was answered wrongly.
         control_unanswered: Verdicts that leave the control question out; count.
@@ -349,7 +349,7 @@ class JudgeDiagnostics:
 
 
 class InjectionSpot(StrEnum):
-    """Where in a dialogue an injection is."""
+    """Position of an injection in a dialogue."""
 
     PROMPT = "prompt"
     RESPONSE = "response"
@@ -358,7 +358,7 @@ class InjectionSpot(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionAttempt:
-    """One way of telling a judge what to answer.
+    """One kind of instruction to a judge.
 
     Attributes:
         name: Identifier, e.g. `plain-order`.
@@ -374,7 +374,7 @@ class InjectionAttempt:
 
 
 class InjectionEffect(StrEnum):
-    """What an injection did to a verdict."""
+    """Effect of an injection on a verdict."""
 
     NONE = "none"
     TURNED = "turned"

@@ -80,7 +80,7 @@ class Estimate:
 
     @property
     def effective_n(self) -> float:
-        """Independent units that would tell as much: n over the design effect; count."""
+        """Effective sample size: n over the design effect; count."""
         return self.n if self.design_effect is None else self.n / self.design_effect
 
 
@@ -159,7 +159,7 @@ class TaskTally:
         application: Name of the application.
         level: Level of testing.
         n_sessions: Sessions that are over; count.
-        n_unsaid: Those whose tester has not said; count, not in the share.
+        n_unsaid: Those without a statement of their tester; count, not in the share.
         done: Share of the others in which the task was completed.
     """
 
@@ -176,9 +176,9 @@ class SchemaTally:
 
     Attributes:
         annotator: Name of the annotator.
-        sent: Replies whose endpoint took the schema; count.
-        refused: Replies whose endpoint takes none, asked for in words alone; count.
-        off: Replies for which the study says that none is to be sent; count.
+        sent: Replies whose endpoint accepted the schema; count.
+        refused: Replies whose endpoint accepts no schema and got it in words; count.
+        off: Replies for which the study switches schemas off; count.
     """
 
     annotator: str

@@ -11,11 +11,11 @@ from typing import Final
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 
 FEWEST_SCORES: Final = 8
-"""Scores from which order metrics are told; count. The published table is for eight, and fewer show chance alone."""
+"""Smallest number of scores for order metrics; count. The published table is for eight, and fewer show chance alone."""
 
 
 class Band(StrEnum):
-    """Where a value is in a published rule of thumb."""
+    """Band of a value in a published rule of thumb."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -49,13 +49,13 @@ def band_cuts(n: int) -> dict[str, tuple[float, float]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What a metric would be if the same scores came in random order.
+    """Distribution of a metric for the same scores in random order.
 
     Attributes:
         mean: Mean over all orders; in the metric's unit.
         sd: Standard deviation over all orders; in the metric's unit.
-        at_most: Share of orders whose value is as low as the one found, or lower.
-        at_least: Share of orders whose value is as high as the one found, or higher.
+        at_most: Share of orders whose value is at most the observed one.
+        at_least: Share of orders whose value is at least the observed one.
         method: How this was computed.
     """
 
@@ -84,9 +84,9 @@ class OrderValue:
 
     Attributes:
         value: The metric, in its own unit.
-        band: Where it is in the rule of thumb; None where that says nothing.
-        in_gap: Whether it is where the published table has a hole, so that the band rests on our closing it.
-        chance: What random order would bring, or why that cannot be told.
+        band: Its band in the rule of thumb; None if there is none.
+        in_gap: Whether it is in a gap of the published table, so that the band follows our choice.
+        chance: Distribution in random order, or why it is undefined.
     """
 
     value: float
@@ -97,7 +97,7 @@ class OrderValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderProfile:
-    """What RELEVANCE says of one sequence of scores, with what its metrics cannot see.
+    """RELEVANCE metrics of one sequence of scores, with their limits.
 
     Attributes:
         n: Scores; count.
@@ -114,7 +114,7 @@ class OrderProfile:
         defect_share: Share of scores that are defects, where a rule was given.
         tied_patterns: Share of patterns that hold equal scores; fraction.
         bands: Name of the rule of thumb that the bands are from.
-        notes: What these numbers cannot tell, one sentence each.
+        notes: Limits of these numbers, one sentence each.
     """
 
     n: int
@@ -174,7 +174,7 @@ class RollingWindows:
     Attributes:
         positions: Place of each window's last score in the whole history.
         level: Mean score; points of the scale.
-        defect_share: Share of defects; fractions, empty where no rule says what a defect is.
+        defect_share: Share of defects; fractions, empty if no rule defines defects.
         pen: Permutation entropy, normalised; fractions.
         cin: Inversions; counts.
         lis: Longest increasing subsequence; counts.
@@ -191,7 +191,7 @@ class RollingWindows:
 
 
 class OrderFactor(StrEnum):
-    """What stood elsewhere."""
+    """Elements at other positions."""
 
     QUESTIONS = "place of the question"
     OPTIONS = "order of the answers"
@@ -202,10 +202,10 @@ class OrderFactor(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderSide:
-    """The answers that were given one way.
+    """The answers in one order.
 
     Attributes:
-        shown: Which way, in words.
+        shown: The order, in words.
         n: Answers with a value; count.
         n_without_value: Answers without one: unable, does not apply, cannot be read; count.
         given: Label to how often it was given, in order of the scale; counts.
@@ -219,7 +219,7 @@ class OrderSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderEffect:
-    """What an order did to the answers to one question; a diagnosis, never a correction.
+    """Effect of an order on the answers to one question; a diagnosis, never a correction.
 
     Attributes:
         guideline: Name of the guideline.
@@ -227,12 +227,12 @@ class OrderEffect:
         factor: What stood elsewhere.
         annotator: Name of the judge; empty for all people together.
         measured: What the shift is a shift of, in words.
-        first: The answers given the one way.
-        second: Those given the other way.
-        shift: How far the second lie above the first; the unit says of what.
-        n_annotators: Who answered either way; count.
-        n_dialogues: Dialogues answered about either way; count.
-        n_between: Answers that stood in the middle, or of which the way is not known; count, on neither side.
+        first: The answers in the first order.
+        second: Those in the second order.
+        shift: Difference of the second from the first, in the stated unit.
+        n_annotators: Annotators in either order; count.
+        n_dialogues: Dialogues in either order; count.
+        n_between: Answers in the middle position or of unknown order; count, on neither side.
     """
 
     guideline: str
@@ -249,7 +249,7 @@ class OrderEffect:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval of the shift leaves out 0; of twenty shifts that are none, one does by chance."""
+        """Whether the interval of the shift excludes 0, which happens by chance to one of twenty null shifts."""
         shift = self.shift
         if isinstance(shift, Undefined) or shift.low is None or shift.high is None:
             return False
@@ -258,7 +258,7 @@ class OrderEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSubject:
-    """Whose scores of which application, to which question.
+    """Annotator, application and question of scores.
 
     Attributes:
         application: Name of the application.

@@ -14,9 +14,9 @@ from theodolite.domain.findings.number import Estimate, Undefined
 
 
 class StyleMark(StrEnum):
-    """What is counted of the prompts of a dialogue, the same in every language.
+    """Counts from the prompts of a dialogue, the same for every language.
 
-    Shares are of prompts; a prompt that has nothing to tell, e.g. one in a script without
+    Shares are of prompts; a prompt without the feature, e.g. one in a script without
     capital letters, does not count for that mark.
     """
 
@@ -35,7 +35,7 @@ class StyleMark(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpokenSide:
-    """What one kind of tester said in one scenario, as numbers: one of each mark a dialogue.
+    """Numbers of one kind of tester in one scenario: one of each mark for each dialogue.
 
     Attributes:
         scenario: Name of the scenario.
@@ -130,8 +130,8 @@ class Realism:
     """Dialogues of people and of simulated users in the same scenario, side by side and never added.
 
     Attributes:
-        people: What people said, or what was recorded.
-        simulated: What simulated users said.
+        people: Numbers of people or of recorded dialogues.
+        simulated: Numbers of simulated users.
         styles: Each mark on both sides.
         rates: Each defect rate on both sides.
         groups: Which groups were met.
@@ -151,7 +151,7 @@ _CODE = 3
 
 
 class RoleBreakKind(StrEnum):
-    """In which way a simulated user fell out of its part."""
+    """Kind of role break of a simulated user."""
 
     ROLE_FLIP = "role flip"
     REPETITION = "repetition"
@@ -168,7 +168,7 @@ class RoleBreakRule:
         kind: The kind.
         meaning: What it is, for readers of a report.
         words: Regular expressions over a prompt, letters' case ignored.
-        hints: Pieces in small letters of which one is wherever words are found; none where that is not known.
+        hints: Lower-case strings of which each match contains one; empty if unknown.
     """
 
     kind: RoleBreakKind
@@ -212,7 +212,7 @@ class RoleBreak:
     Attributes:
         dialogue: Label of the dialogue.
         turn: Number of the turn.
-        words: What it was found by: words of the prompt, the beginning of a repeated one, or what happened.
+        words: Evidence: words of the prompt, the start of a repeated one, or the event.
     """
 
     dialogue: str
@@ -222,14 +222,14 @@ class RoleBreak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleBreakCheck:
-    """What one rule found in all dialogues of a run that simulated users held.
+    """Findings of one rule in all of a run's dialogues with simulated users.
 
     Attributes:
         kind: The kind of role break.
         meaning: What it is.
-        n: Dialogues that were looked at; count.
+        n: Dialogues that were checked; count.
         unread: Those of them in a language that the rule has no words of; count.
-        role_breaks: Where it was found, in order of the plan; may be gone through as often as wanted.
+        role_breaks: Findings in order of the plan; can be iterated repeatedly.
     """
 
     kind: RoleBreakKind

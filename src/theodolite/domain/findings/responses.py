@@ -25,7 +25,7 @@ class AnswerSpread:
         n: Responses with an answer; count.
         outcomes: What became of the question in the other responses; count each.
         quartiles: Lower quartile, median and upper quartile, as labels; None where the labels have no order.
-        top_labels: The highest labels of the scale, whose share is told; empty where the labels have no order.
+        top_labels: The highest labels of the scale, whose share is reported; empty if the labels have no order.
         top: Share of answers with one of them, of the sessions that have an answer.
         texts: What was written, for free text; never shown to annotators.
     """
@@ -55,7 +55,7 @@ class ConstructAnswers:
         application: Name of the application.
         scenario: Name of the scenario; empty for all scenarios.
         spread: How the answers are spread; a dialogue that a pool shares has a label of each annotator.
-        n_clusters: Testers, or dialogues, that the answers come from; count.
+        n_clusters: Testers, or dialogues, behind the answers; count.
     """
 
     construct: Construct
@@ -92,7 +92,7 @@ class AnswerContrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseFinding:
-    """What one questionnaire brought at one level of testing; levels are never added.
+    """Results of one questionnaire at one level of testing; levels are never added.
 
     Attributes:
         questionnaire: Name of the questionnaire.
@@ -102,7 +102,7 @@ class ResponseFinding:
         questions: Its questions, in order.
         n: Responses that were handed in; count.
         n_people: Testers who gave them; count.
-        n_drafts: Responses that were begun and not handed in; count, in none of the numbers.
+        n_drafts: Responses that were started and not submitted; count, in none of the numbers.
         n_other: Responses to another version of the questionnaire; likewise.
         spreads: A question and application each, then those of groups.
         contrasts: Comparisons of applications, then of groups.
@@ -128,7 +128,7 @@ class AnswerSide:
     Attributes:
         name: What it is called.
         n_people: Testers who answered on it; count.
-        spread: How their answers are spread; None where the testers are too few to be told of.
+        spread: Spread of their answers; None if the testers are too few to be reported.
     """
 
     name: str
@@ -165,7 +165,7 @@ class AnswerComparison:
         is_within: Whether the same testers are compared with themselves.
         test: A test of all sides at once; None where answers have no order, or there is one side alone.
         effect: Probability that the second of two sides is higher, ties counting half; None for more sides, or within.
-        adjusted_p_value: Its p-value for all questions that are looked at together; None where undefined.
+        adjusted_p_value: Its p-value, adjusted for all questions; None if undefined.
         pairs: Every two sides, where there are more than two.
     """
 
@@ -188,7 +188,7 @@ class SideModel:
         held_equal: What else was held equal, such as the scenario.
         n: Answers; count.
         n_people: Testers; count.
-        is_even: Whether each side moves the odds alike all along the scale, as far as that can be told.
+        is_even: Whether the odds are proportional along the scale, as far as a test can show it.
     """
 
     against: str
@@ -200,7 +200,7 @@ class SideModel:
 
 
 class Reach(StrEnum):
-    """Whether a scenario leaves room for one application to be better or worse than another."""
+    """Whether a scenario can separate better from worse applications."""
 
     NOTHING_KNOWN = "nothing known"
     NEVER = "no application ever failed"
@@ -219,13 +219,13 @@ class ProxyRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelOrder:
-    """Whether two levels of testing put applications in the same order.
+    """Whether two levels of testing rank applications in the same order.
 
     Attributes:
         first: The one level.
         second: The other.
-        alike: Pairs of applications of which both levels find the same one worse; count.
-        opposed: Pairs of which they find different ones worse; count.
+        alike: Pairs of applications that both levels rank alike; count.
+        opposed: Pairs that they rank in opposite order; count.
         tied: Pairs that at least one of them finds equally bad; count.
     """
 
@@ -238,9 +238,9 @@ class LevelOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyCheck:
-    """What one annotator's labels by one rule show of one scenario as a proxy.
+    """Evidence from one annotator's labels by one rule on one scenario as a proxy.
 
-    Efficacy: whether the scenario brings out what it was made for, and tells applications apart that the same testers
+    Efficacy: whether the scenario elicits its target behaviour, and separates applications that the same testers
     met. Validity, as far as a run can carry it: whether levels of testing agree on which application is worse. Whether
     the proxy stands for its use case in the world is for people to judge who know that use.
 
@@ -252,9 +252,9 @@ class ProxyCheck:
         n_held: Dialogues held in them; count.
         n_labelled: Dialogues with a label by the rule; count.
         rates: Rate by application and level.
-        apart: Test whether applications differ, over testers who met all of them at one level.
+        apart: Test whether applications differ, over testers who tested all of them at one level.
         orders: Order of applications, two levels each.
-        adjusted_p_value: The p-value of `apart` for all checks of the run; None where it is undefined.
+        adjusted_p_value: The p-value of `apart`, adjusted for all checks of the run; None if undefined.
     """
 
     scenario: str
@@ -270,7 +270,7 @@ class ProxyCheck:
 
     @property
     def reach(self) -> Reach:
-        """Whether there is room between the applications."""
+        """Whether the applications can differ."""
         shares = [rate.defect.value for rate in self.rates if isinstance(rate.defect, Estimate)]
         if not shares:
             return Reach.NOTHING_KNOWN
@@ -286,7 +286,7 @@ class CodeAgreement:
     Attributes:
         code: Name of the code.
         n_given: Codings that give it; count.
-        alike: Share of answers coded by two of which both say the same.
+        alike: Share of doubly coded answers with equal codes.
         alpha: Krippendorff's alpha, nominal.
     """
 
@@ -319,18 +319,18 @@ class CoderPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThemeShare:
-    """How many answers speak of one theme, for one application and level and perhaps one group of testers.
+    """Answers with one theme, for one application and level and optionally one group of testers.
 
     Attributes:
         code: Name of the code.
         application: Name of the application.
         level: Level of testing; levels are never added.
         group: Name and value of the group; empty for all testers.
-        n: Answers of which it is known whether they speak of it; count.
+        n: Answers with a known code for it; count.
         n_undecided: Answers on which coders differ without a consensus; count, not in `n`.
         n_uncoded: Answers that two have not coded yet; count, not in `n`.
         n_people: Testers behind the known ones; count.
-        share: Share of the known ones; None where they are too few people to be told of.
+        share: Share of the known ones; None if the people are too few to be reported.
         bounds: The share if none, and if all, of the undecided and uncoded ones spoke of it; fractions,
             None where withheld or where there are no answers.
     """
@@ -366,7 +366,7 @@ class ThemeQuote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingFinding:
-    """What came of coding the answers to one open question.
+    """Result of coding the answers to one open question.
 
     Attributes:
         questionnaire: Name of the questionnaire.
@@ -404,6 +404,6 @@ class CodingFinding:
 
     @property
     def coders(self) -> dict[str, str]:
-        """What results call the coders of pairs, by opaque key: numbered in the order of keys, which tells nothing."""
+        """Displayed names of the coders of pairs, by opaque key: numbered in the order of keys."""
         keys = sorted({key for pair in self.pairs for key in (pair.first, pair.second)})
         return {key: f"coder {number}" for number, key in enumerate(keys, 1)}

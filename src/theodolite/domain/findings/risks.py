@@ -1,4 +1,4 @@
-"""Where risks became real, how often, and what somebody found who looked at a session as a whole."""
+"""Materialised risks: places, frequency, and findings of combined reviews."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class MaterialisedRisk:
         impact: Direction of the impact.
         session: Key of the tester's session; empty where a dialogue alone shows it.
         shown_by: The rule or the answer that shows it, or `combined review`.
-        by: Annotators who say so, or who reviewed it; empty for a tester's answer.
-        against: Annotators who labelled the same dialogue and do not say so.
+        by: Annotators who found it, or reviewed it; empty for a tester's answer.
+        against: Annotators who labelled the same dialogue and did not find it.
     """
 
     risk: str
@@ -48,9 +48,9 @@ class MaterialisedRisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CombinedReview:
-    """What somebody found who read a session's dialogues and its questionnaire together.
+    """Findings of a reviewer who read a session's dialogues and its questionnaire together.
 
-    Reviewers are no blind annotators: whoever has seen a questionnaire annotates no dialogue of the study.
+    Reviewers are no blind annotators: a person who has read a questionnaire annotates no dialogue of the study.
 
     Attributes:
         study: Name of the study.
@@ -87,10 +87,10 @@ class RiskPart:
     Attributes:
         group: Name of the group.
         part: Its value.
-        n: Dialogues or sessions of which it is known whether the risk became real; count.
-        n_undecided: Those of which nobody said so or otherwise; count, in no other number.
+        n: Dialogues or sessions with a known state of the risk; count.
+        n_undecided: Those without any decision; count, in no other number.
         n_people: Testers, personas or scripts behind the known ones; count.
-        count: In how many of them it did; None where they are too few to be told of.
+        count: Those in which it materialised; None if they are too few to be reported.
     """
 
     group: str
@@ -151,9 +151,9 @@ class RiskFinding:
         level: Level of testing.
         n: Dialogues, or sessions with a response, that could have shown it; count.
         materialised: Where it did.
-        pending: Keys of the sessions that somebody still has to review.
-        n_dismissed: Sessions of which a combined review says that it did not; count.
-        n_undecided: Those among `n` of which nobody has said so or otherwise, pending ones included; count.
+        pending: Keys of the sessions that still need a review.
+        n_dismissed: Sessions in which a combined review denies it; count.
+        n_undecided: Those among `n` without any decision, pending ones included; count.
         parts: Counts by group of people.
         contrasts: Comparisons of every two parts of a group.
         impact: Likelihood, magnitude and direction; None if nothing was measured.
@@ -173,5 +173,5 @@ class RiskFinding:
 
     @property
     def n_unseen(self) -> int:
-        """Dialogues or sessions of which nobody has said anything, and for which no review is due; count."""
+        """Dialogues or sessions without any decision for which no review is due; count."""
         return self.n_undecided - len(self.pending)

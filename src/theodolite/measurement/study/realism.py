@@ -271,7 +271,7 @@ def prompt_mark(mark: StyleMark, prompt: str) -> float | None:
 
     Args:
         mark: Any but the number of turns.
-        prompt: What the tester said.
+        prompt: The tester's prompt.
 
     Returns:
         A count, or 1 and 0 for marks whose mean is a share.

@@ -155,7 +155,7 @@ def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:
 
     Args:
         who: Name at the left.
-        text: What was said.
+        text: The text.
         margin: Columns before the text; count.
         width: Columns of the terminal; count.
     """

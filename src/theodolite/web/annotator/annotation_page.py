@@ -369,7 +369,7 @@ def annotation_page(
 
     Args:
         guideline: What is asked.
-        dialogue: What was said, blinded.
+        dialogue: The dialogue, blinded.
         answers: What was answered so far.
         title: What the page is called; the guideline's name in words where empty.
         instrument: What is asked in place of the guideline's own questions; None for these.

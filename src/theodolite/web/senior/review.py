@@ -233,7 +233,7 @@ def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ..
     """Return a text cut at the quotes that it contains; a quote that overlaps an earlier one is not marked.
 
     Args:
-        text: What was said.
+        text: The text.
         quotes: Quotes, with the letters of those who took them.
 
     Example:
