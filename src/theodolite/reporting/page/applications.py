@@ -228,7 +228,7 @@ def taxonomy_table(subject: Subject) -> Table | None:
             )
             for risk in classified
         ),
-        notes=tuple(f"{name}: {title}." for name, title in taxonomies.items()),
+        notes=("; ".join(f"{name}: {title}" for name, title in taxonomies.items()) + ".",),
     )
 
 

@@ -25,7 +25,7 @@ def test_the_table_names_identifiers_and_titles():
     assert table.rows == (
         ("invents", "facts.defect", "ai-600-1/confabulation Confabulation", "owasp-llm-2025/LLM09 Misinformation"),
     )
-    assert table.notes == ("ai-600-1: NIST AI 600-1.", "owasp-llm-2025: OWASP Top 10.")
+    assert table.notes == ("ai-600-1: NIST AI 600-1; owasp-llm-2025: OWASP Top 10.",)
 
 
 def test_without_taxonomies_there_is_no_table():
