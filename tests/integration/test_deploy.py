@@ -71,6 +71,21 @@ def test_the_image_copies_files_that_exist_and_that_the_context_has():
     assert [source for source in sources if not (ROOT / source).exists()] == []
 
 
+def test_the_image_has_the_packages_without_their_tests(tmp_path):
+    removing = next(words for name, words in instructions() if name == "RUN" and "find" in words).partition("find ")[2]
+    root = shlex.split(removing)[0].rpartition("/")[0]
+    kept, removed = ("numpy/linalg/linalg.py", "scipy/special/x.py"), ("numpy/linalg/tests/a.py", "scipy/tests/b.py")
+    for name in (*kept, *removed):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+
+    subprocess.run(["sh", "-c", f"find {removing}".replace(root, str(tmp_path))], check=True)
+
+    assert sorted(file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.py")) == sorted(kept)
+    python = next(words for name, words in instructions() if name == "FROM").partition(":")[2].partition("-")[0]
+    assert root.endswith(f"/lib/python{python}/site-packages")
+
+
 def test_the_image_runs_as_an_unprivileged_user_and_contains_no_secret():
     users = [words for name, words in instructions() if name == "USER"]
     settings = " ".join(words for name, words in instructions() if name in {"ENV", "ARG"})
