@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 TRIED = ("console", "python")
+Command = Callable[[str, Path], Done]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def first_missing(expected: list[str], output: str) -> str | None:
     return None
 
 
-def try_console(block: Block, folder: Path) -> None:
+def try_console(block: Block, folder: Path, run: Command) -> None:
     """Run the commands of a block and compare what they print."""
     steps = list(commands(block.text))
     for number, (command, expected) in enumerate(steps, 1):
@@ -110,7 +111,7 @@ def try_console(block: Block, folder: Path) -> None:
         assert done.returncode == code, f"{block.place}: `{command}` ends with {done.returncode}\n{done.stdout}"
 
 
-def try_block(block: Block, folder: Path, names: dict[str, object]) -> None:
+def try_block(block: Block, folder: Path, names: dict[str, object], run: Command = run) -> None:
     """Do what a block asks for."""
     if block.mark == "not run":
         return
@@ -119,6 +120,6 @@ def try_block(block: Block, folder: Path, names: dict[str, object]) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(block.text, encoding="utf-8")
     elif block.language == "console":
-        try_console(block, folder)
+        try_console(block, folder, run)
     elif block.language == "python":
         exec(compile(block.text, block.place, "exec"), names)  # noqa: S102 - our own documents

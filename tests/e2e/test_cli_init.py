@@ -127,42 +127,6 @@ def test_scripts_get_the_files_and_nothing_else_on_standard_output(tmp_path, mon
     assert found == {"exit_code": 0, "files": ["smoke/study.yaml", "smoke/cases.csv"]}
 
 
-NUMBERS = "question,answer\nWhat is 2+2?,4\nCapital of France?,Paris\n"
-
-
-def test_two_commands_and_one_file_score_test_cases_against_an_endpoint(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.csv").write_text(NUMBERS, encoding="utf-8")
-    with Loopback(models=("bot",), replies={"other": ["It is Paris."]}) as server:
-        written = theodolite("init", "smoke", "--app", server.url, "--cases", "mine.csv")
-        ran = theodolite("run", "smoke")
-
-    assert written.code == 0, written.said
-    assert "defect (label == no) 1 of 2" in ran.out
-
-
-def test_two_commands_and_one_file_score_a_python_function(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bot.py").write_text("def answer(prompt):\n    return 'The answer is 4.'\n", encoding="utf-8")
-    written = theodolite("init", "smoke", "--app", "bot.py:answer")
-    ran = theodolite("run", "smoke")
-
-    assert written.code == 0, written.said
-    assert "defect (label == no) 2 of 3" in ran.out
-
-
-def test_two_commands_and_one_file_score_recorded_rows_with_a_judge(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "q.csv").write_text("question,answer\nq1,a1\nq2,a2\n", encoding="utf-8")
-    with Loopback(models=("judge",)) as server:
-        written = theodolite("init", "faq", "--from", "q.csv", "--judge", "relevance", "--model", server.url)
-        ran = theodolite("run", "faq")
-
-    assert written.code == 0, written.said
-    assert "relevance" in ran.out
-    assert "2 planned: 2 judged" in ran.out
-
-
 def test_recorded_rows_without_labels_say_how_to_add_a_judge(tmp_path):
     (tmp_path / "q.csv").write_text("question,answer\nq1,a1\nq2,a2\n", encoding="utf-8")
     ended = theodolite("init", tmp_path / "rec", "--from", tmp_path / "q.csv")

@@ -1,5 +1,6 @@
 """`--json` prints one object on standard output in every ending, and exit codes say which ending it was."""
 
+import json
 import shutil
 from importlib.resources import as_file, files
 
@@ -7,7 +8,8 @@ import pytest
 
 from tests.fakes.loopback import Loopback
 from tests.fakes.support_study import HTTP_BOT, SupportStudy
-from tests.fakes.terminal import in_a_fresh_process, theodolite
+from tests.fakes.terminal import in_a_fresh_process, output_validator, theodolite
+from theodolite.cli.serve import teller
 
 pytestmark = pytest.mark.integration
 
@@ -117,6 +119,47 @@ def test_every_ending_prints_one_object_that_holds_its_exit_code(study, server, 
     assert ended.code == code, ended.said
     assert ended.out.count("\n") == 1
     assert ended.found["exit_code"] == code
+
+
+COMMANDS = (
+    ("status",),
+    ("runs",),
+    ("show", "d001"),
+    ("document",),
+    ("backup", "--out", "all.backup"),
+    ("doctor",),
+    ("probe", "bot"),
+    ("export",),
+    ("worker", "--until-done"),
+    ("release", "--redact-all"),
+    ("judge", "plan"),
+    ("label", "--file", "labels.csv", "--sample", "2"),
+)
+
+
+def test_commands_on_a_finished_run_print_what_the_schema_documents(study, server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert finished(study, server).code == 0
+    codes = {}
+    for words in COMMANDS:
+        group = words[:2] if words[0] == "judge" else words[:1]
+        ended = theodolite(*group, study.folder, *words[len(group) :], "--json")  # compares it with the schema
+        codes[words[0]] = (ended.code, ended.found["exit_code"], ended.said if ended.code else "")
+
+    assert {name: code for name, code in codes.items() if code[:2] != (0, 0)} == {}
+    assert theodolite("schemas", "schemas", "--json").found["files"]
+    assert theodolite("completion", "bash", "--json").err.endswith("takes no --json: it prints a shell script.\n")
+
+
+def test_a_server_prints_its_address_as_one_object(capsys):
+    tell = teller(as_json=True)
+    for line in ("Studies    .", "Open once  http://127.0.0.1:8000/start/k7", "Ctrl-C ends it."):
+        tell(line)
+
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"address": "http://127.0.0.1:8000/start/k7"}
+    output_validator("view").validate(json.loads(said.out))
+    assert said.err.splitlines() == ["Studies    .", "Ctrl-C ends it."]
 
 
 def test_faults_carry_file_line_and_column(study, server):

@@ -88,11 +88,11 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         code = 2 if result.faults else 0
         click.echo(faults_json(result.placed, exit_code=code) if as_json else told(result, color=wants_colour()))
         return code
-    serve(serving, _teller(as_json=as_json))
+    serve(serving, teller(as_json=as_json))
     return 0
 
 
-def _teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], None]:
+def teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], None]:
     """Return what prints the lines of a server that listens; with `as_json` the address is one object."""
 
     def tell(line: str) -> None:
@@ -127,7 +127,7 @@ def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.serving import view as serve_view
 
-    serve_view(study, _teller(as_json=as_json, browser=browser), port=port)
+    serve_view(study, teller(as_json=as_json, browser=browser), port=port)
     return 0
 
 
@@ -210,7 +210,7 @@ def label(
     head = desk_lines(n=desk.n_open, guideline=desk.guideline, judge=desk.judge, by=desk.annotator, width=width())
     address = f"Open once  {{address}}{desk.door}"
 
-    n = serve_label_desk(serving, desk, (*head, address), _teller(as_json=as_json, browser=browser))
+    n = serve_label_desk(serving, desk, (*head, address), teller(as_json=as_json, browser=browser))
     text = labelled_text(
         n=n, n_open=waiting(desk), study=desk.study, by=desk.annotator, has_judge=bool(desk.judge), width=width()
     )
