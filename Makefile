@@ -69,6 +69,7 @@ docs: $(STAMPS)/test ## Make the generated pages and the schemas of study files 
 	$(PYTHON) tools/cli_reference.py
 	$(PYTHON) tools/api_reference.py
 	$(PYTHON) tools/json_reference.py
+	$(PYTHON) tools/notebook.py
 	$(VENV)/bin/theodolite schemas src/theodolite/resources/schemas
 
 docs-site: $(SITE)/.stamp ## Build the documentation as a site with search; writes build/site/index.html

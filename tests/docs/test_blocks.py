@@ -10,15 +10,15 @@ from tools.check_docs import pages
 PAGES = [page for page in pages() if blocks_of(page)]
 
 
-PLAYED_FROM_THE_WHEEL = "first-study.md"
-"""The page that `tests/integration/release` plays."""
+PLAYED_ELSEWHERE = ("first-study.md", "notebook.md")
+"""Pages that `tests/integration/release` and `test_notebook.py` play."""
 
 
 @pytest.mark.integration
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.name != PLAYED_FROM_THE_WHEEL],
+    [page for page in PAGES if page.name not in PLAYED_ELSEWHERE],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_the_blocks_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch):

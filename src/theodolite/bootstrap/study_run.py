@@ -25,7 +25,7 @@ from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.queries.cases import cases_of, rules_of
 from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.queries.gates import gate_facts, gate_results, rate_text, subject_text
-from theodolite.reporting.queries.rates import lead_rates, rates_of
+from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of
 from theodolite.reporting.words.estimates import rate_text as words_of_rate
@@ -224,10 +224,7 @@ class StudyRun:
             for guideline, one in rules_of(self.evidence.study)
             for rate in lead_rates(rates, guideline.name, one.name)
         ]
-        shown = [
-            f"{rate.measurement.application} {rate.annotator} {words_of_rate(rate.measurement.result)}"
-            for rate in lead[:2]
-        ]
+        shown = [f"{rate.measurement.application} {rate.annotator} {_rate_words(rate)}" for rate in lead[:2]]
         more = f"; {len(lead) - 2} more in to_frame() and the report" if len(lead) > 2 else ""
         return ("; ".join(shown) or "none: no label and no defect rule") + more
 
@@ -245,6 +242,14 @@ class StudyRun:
         more = f"<p>{len(drawn) - 4} more figures are in the report.</p>" if len(drawn) > 4 else ""
         texts = (f"<p>{escape(line)}</p>" for line in (completeness, gates, f"Report: {self.written.report}"))
         return f"<div><h3>{escape(head)}</h3><p>{escape(titles)}</p>{''.join(parts)}{more}{''.join(texts)}</div>"
+
+
+def _rate_words(rate: Rate) -> str:
+    """Return a rate with its interval, or with its bound where no defect was found, as in figures and summaries."""
+    result = rate.measurement.result
+    if rate.defects or rate.estimate is None or result.n < figures.FEW:
+        return words_of_rate(result)
+    return f"0 of {figures.count(result.n)} ({figures.percent(0.0)}, {interval_words(rate)})"
 
 
 def _frame(evidence: Evidence, rows: Iterable[Mapping[str, object]]) -> DataFrame:
