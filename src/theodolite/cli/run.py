@@ -400,6 +400,9 @@ def _work_on_database(
         stored_studies(database_url, permit=permit, tell=note, names=names) as studies,
         observed([], [studies.store.statistics]),
     ):
+        for name in names:
+            if not studies.store.runs(name):
+                note(f"the database has no run of `{name}` yet")
         return work_interactively(
             studies.contexts,
             of=f"{of} in the database",

@@ -219,4 +219,5 @@ def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_none(tmp_path: Pat
 
         assert (idle.returncode, tested.returncode, joined.returncode) == (0, 0, 0), joined.stdout + joined.stderr
         assert _made(server) == N_CALLS
+    assert ("no run of `shared` yet" in idle.stderr) == bool(database.url)
     assert "Left run 1 of `shared`: 60 of 60 dialogues, 60 of 60 annotations." in joined.stdout
