@@ -78,7 +78,7 @@ RESERVED = {REFERENCE: "the recorded final labels", PEOPLE: "the people who shar
 def annotator_to_domain(
     entry: Entry[AnnotatorSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Annotator | None:
-    """Return the annotator whose labels a column or a person brings; None and faults where it has no guideline."""
+    """Return the annotator of a column's or person's labels; None and faults if it has no guideline."""
     if entry.name in RESERVED:
         message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
         context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
@@ -104,7 +104,7 @@ def annotator_to_domain(
 
 
 def annotator_attributes_of(annotators: Mapping[str, AnnotatorSpec]) -> dict[str, dict[str, str]]:
-    """Return what a study says of its annotators: attribute to annotator to group."""
+    """Return the study's attributes of its annotators: attribute to annotator to group."""
     annotator_attributes: dict[str, dict[str, str]] = {}
     for name, spec in annotators.items():
         for attribute, group in spec.groups.items():
@@ -114,7 +114,7 @@ def annotator_attributes_of(annotators: Mapping[str, AnnotatorSpec]) -> dict[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLabel:
-    """Somebody who gives one label a dialogue, and the question that it is said to answer.
+    """An annotator with one label a dialogue, and the question that it answers.
 
     Attributes:
         entry: Who gives it.
@@ -244,12 +244,12 @@ class LabelColumn:
 def unfit_labels(
     columns: Sequence[LabelColumn], parts: Sequence[Sequence[Mapping[str, str]]], on_rows: OnRows | None = None
 ) -> list[LocatedDiagnostic]:
-    """Return a note on each column that holds what fits no label; the rows are gone through once for all columns.
+    """Return a note on each column with values that match no label; the rows are read once for all columns.
 
     Args:
         columns: The columns.
         parts: Rows, file by file.
-        on_rows: Called while the rows are gone through.
+        on_rows: Called while the rows are read.
     """
     known = [column for column in columns if column.spelling]
     unfit: list[list[str]] = [[] for _ in known]

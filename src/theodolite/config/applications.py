@@ -273,7 +273,7 @@ def code_hash(entry: Entry[Spec], key: str, target: str, form: str, context: Loa
 
 
 def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> None:
-    """Add what is wrong with a function or class that cannot be had, if anybody asks for that."""
+    """Add the fault of a function or class that cannot be imported, if requested."""
     if not context.looks_at_code:
         return
     from theodolite.config.required_access import code_problem
@@ -366,7 +366,7 @@ def application_to_domain(
         entry: The entry, of any kind.
         context: Takes the faults.
         models: Names of the study's models.
-        environ: The environment, to see which keys are there.
+        environ: The environment, to check which keys are set.
         network: Proxy and certificates of the study's calls; none unless given.
     """
     spec = entry.spec

@@ -102,7 +102,7 @@ def study_to_domain(
     Args:
         entry: The study file.
         context: Context of the load; collects the diagnostics.
-        environ: The environment, to see which keys are there.
+        environ: The environment, to check which keys are set.
     """
     pack = read_packs(entry, context)
     series, series_entry = series_to_domain(entry, entry.spec.series, context)
@@ -387,7 +387,7 @@ def _requested_guidelines(parts: StudyParts, pack: Pack) -> tuple[str, ...]:
 
 
 def _guidelines(parts: StudyParts, pack: Pack, registry: GuidelineRegistry) -> tuple[Guideline, ...]:
-    """Return the guidelines of a study; a pack's own only where somebody labels by it, or nobody labels at all."""
+    """Return the guidelines of a study; a pack's own only if an annotator uses it, or if there are no annotators."""
     named = {annotator.guideline for annotator in parts.annotators}
     spare = {item.name for item in pack.guidelines} - named if named else set()
     return tuple(guideline for guideline in registry.read() if guideline.name not in spare)

@@ -1,7 +1,7 @@
 """Calls: how many a run will make, and about what they will cost.
 
 Calls are counted from the plan itself; a stop rule may save some. Tokens are a
-guess between two ends, since nobody knows beforehand how much will be said.
+guess between two bounds, because the length of dialogues is unknown beforehand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ASSUMPTION = (
     f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; thoughts before them are not foreseen;"
     " every dialogue runs its full length; no call is tried twice"
 )
-"""What the guess of tokens rests on, as `check --json` tells it."""
+"""Basis of the estimated tokens, as in `check --json`."""
 
 _OVERHEAD = 350
 """Tokens of a request around the guideline: role, form of the answer; count."""
@@ -63,7 +63,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointCalls:
-    """What one model or application will be asked.
+    """Expected calls of one model or application.
 
     Attributes:
         name: Its name in the study.
@@ -84,13 +84,13 @@ class EndpointCalls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallEstimate:
-    """What a run of a study will take.
+    """Expected cost of a run of a study.
 
     Attributes:
         dialogues: Dialogues of the plan, recorded ones included; count.
         recorded: Those among them that are recorded; count.
-        personas: Completed personas that speak; count.
-        scripts: Scripts that speak; count.
+        personas: Completed personas; count.
+        scripts: Scripts; count.
         attacks: Simulated red teamers: strategies times aims; count.
         applications: Live applications; count.
         turns: Turns of the longest live dialogue; count.
@@ -127,12 +127,12 @@ class CallEstimate:
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Names of the models that will be called and whose price nobody stated."""
+        """Names of the models that will be called without a known price."""
         return tuple(item.name for item in self.endpoints if item.is_model and item.calls and item.cost_usd is None)
 
     @property
     def cost_usd(self) -> Range:
-        """US dollars for the models whose price is known."""
+        """Cost of the models with a known price; US dollars."""
         return sum((item.cost_usd for item in self.endpoints if item.cost_usd is not None), Range())
 
 
@@ -298,7 +298,7 @@ def _tokens(*texts: str) -> int:
 
 
 def price_days(models: Sequence[ModelEndpoint]) -> tuple[str, ...]:
-    """Return the days of the price lists that the models' prices come from."""
+    """Return the dates of the price lists behind the models' prices."""
     return tuple(sorted({model.price.as_of for model in models if model.price and model.price.as_of}))
 
 
@@ -353,7 +353,7 @@ def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int =
 
 
 def _readings(loaded: LoadedStudy) -> str:
-    """Say how tables were read: recorded ones always, others where they are not what one expects."""
+    """Report how tables were read: recorded ones always, others if they are unusual."""
     usual = not loaded.recordings
     return "; ".join(text for text in loaded.readings if not (usual and text.endswith("UTF-8, comma")))
 
@@ -473,7 +473,7 @@ def _cells(study: Study) -> str:
 
 
 def _found(result: Sequence[Found]) -> str:
-    """Say where names were found, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
+    """Report where names were found, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
     by_place: dict[str, list[str]] = {}
     for item in sorted(result, key=lambda entry: entry.noun != "guideline"):
         noun = "" if item.noun == "guideline" else f"{item.noun} "

@@ -91,7 +91,7 @@ def header_problem(name: str, said: str = "`key_header` is") -> str:
 
     Args:
         name: The name.
-        said: How the message begins, up to the name.
+        said: Start of the message, up to the name.
     """
     return "" if HEADER_NAME.fullmatch(name) else f"{said} `{name}`; expected the name of a header: `X-Api-Key`"
 
@@ -138,7 +138,7 @@ def network_settings(
         entry: The study, or an entry of its models or applications.
         spec: Its settings; None where it has none.
         context: Takes the faults, and finds the files.
-        environ: The environment, to see which variables are there; None where nobody asks.
+        environ: The environment, to check which variables are set; None for no check.
         shared: The settings of the study, which hold for entries without any of their own.
     """
     if spec is None:
@@ -239,7 +239,7 @@ Mitigations: TypeAlias = Annotated[
 
 
 class ApplicationSpec(Spec):
-    """What every application can say of itself."""
+    """Keys of every application."""
 
     description: str = ""
     """Description in one sentence."""
@@ -259,7 +259,7 @@ A = TypeVar("A", bound=ApplicationSpec)
 
 
 def named(entry: Entry[A], name: str, connection: Connection) -> Application:
-    """Return an application with what every application says of itself."""
+    """Return an application with the keys of every application."""
     spec = entry.spec
     declared = spec.mitigations or {}
     pairs = declared.items() if isinstance(declared, dict) else ((item, "") for item in declared)
@@ -298,7 +298,7 @@ def check_template(
 
 
 Keys = tuple[str | int, ...]
-"""Where a value is, below its entry."""
+"""Path of a value, below its entry."""
 
 
 def texts_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
@@ -441,7 +441,7 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
 
 
 def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
-    """Add a fault where no request carries what is said."""
+    """Add a fault if no request contains the prompt."""
     if spec.method == "GET" and spec.body not in (None, ""):
         return  # a fault of its own
     heard = {"prompt", "history"}
@@ -454,7 +454,7 @@ def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context
 
 
 def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
-    """Add faults where the reply or the session id cannot be found in the way that is written."""
+    """Add faults if the reply or the session id cannot be extracted as configured."""
     if isinstance(spec.reply, PatternSpec):
         try:
             re.compile(spec.reply.regex)
@@ -480,7 +480,7 @@ _VALUES = "a text, a number, true or false, or a list of such"
 
 
 def said_body(spec: HttpSpec) -> Any:
-    """Return the body that a study file says, with the types of YAML; an empty mapping where it says none."""
+    """Return the body in a study file, with the types of YAML; an empty mapping if there is none."""
     return {} if _is_without(spec) else typed(spec.body)
 
 
@@ -529,7 +529,7 @@ def _faults_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys,
 
 
 def _check_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext, header: str) -> None:
-    """Add a fault where a header says a form is sent and none is, or the other way round."""
+    """Add a fault if a header contradicts whether a form is sent."""
     says_form = spec.headers[header].strip().lower().startswith(_FORM)
     if spec.body_as is BodyFormat.FORM and not says_form:
         message = f"`body_as: form` and `{header}` say different things of the body; leave the header out"

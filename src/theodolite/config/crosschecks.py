@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class StudyParts:
-    """What has been read of a study so far, for the checks that look across sections."""
+    """Parsed parts of a study so far, for checks across sections."""
 
     entry: Entry[StudySpec]
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -66,7 +66,7 @@ Rows = Sequence[Mapping[str, str]]
 def check_everything(
     parts: StudyParts, registry: GuidelineRegistry, context: LoadContext, models: Sequence[ModelEndpoint]
 ) -> None:
-    """Add everything that only shows when the whole study is looked at."""
+    """Add the faults that only show in the whole study."""
     _check_applications(parts, context)
     _check_bound_scenarios(parts, context)
     _check_variants(parts, context)
@@ -88,7 +88,7 @@ def check_everything(
 def check_persona_names(
     scenarios: Iterable[tuple[Scenario, Entry[ScenarioSpec]]], known: Sequence[str], context: LoadContext
 ) -> None:
-    """Add a fault for every persona group that a scenario names and nobody defines."""
+    """Add a fault for each undefined persona group of a scenario."""
     for scenario, entry in scenarios:
         for index, name in enumerate(scenario.personas):
             if name not in known:
@@ -146,7 +146,7 @@ def _check_variants(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _check_recorded_scenario(parts: StudyParts, context: LoadContext) -> None:
-    """Refuse recorded and live applications with several scenarios: nobody could tell which one was recorded."""
+    """Reject recorded and live applications with several scenarios: the recorded one would be ambiguous."""
     if parts.recorded and parts.live and len(parts.scenarios) > 1:
         entry = parts.recorded[0][0]
         message = (
@@ -237,7 +237,7 @@ def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _check_asked_guidelines(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
-    """Refuse scenarios that ask for a guideline nobody labels by: their dialogues would stay without a label."""
+    """Reject scenarios with a guideline without annotators: their dialogues would have no labels."""
     if any(is_broken(parts.entry, name) for name in ("judges", "annotators", "guidelines")) or not parts.annotators:
         return
     known = list(dict.fromkeys(annotator.guideline for annotator in parts.annotators))
@@ -348,7 +348,7 @@ def _check_user_types(parts: StudyParts, columns: Sequence[str], context: LoadCo
 
 
 def _told_by_plans(parts: StudyParts) -> list[str]:
-    """Return what live dialogues can be split by without a column of anybody's."""
+    """Return the attributes that can split live dialogues without a column."""
     scenarios = [scenario for scenario, _ in parts.scenarios]
     has_purposes = any(script.purpose for scenario in scenarios for script in scenario.scripts)
     is_attacked = any(scenario.attacks for scenario in scenarios)
@@ -518,7 +518,7 @@ def _listed(names: Iterable[str]) -> str:
 SLOT = "context"
 
 _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
-"""Tasks whose text simulated users do not copy out, since the application has it already."""
+"""Tasks whose text simulated users do not copy, because the application has it already."""
 
 
 def note_lost_material(parts: StudyParts, context: LoadContext) -> None:

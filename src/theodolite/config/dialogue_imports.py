@@ -26,7 +26,7 @@ from theodolite.domain.study import Study
 W = TypeVar("W", bound=StrEnum)
 
 HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
-"""Who may have held the tester's side of a dialogue that is brought."""
+"""Possible testers of an imported dialogue."""
 
 _SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
 
@@ -35,16 +35,16 @@ _PLACED = ("application", "scenario", "level", "tester")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BringColumns:
-    """Which column of a table means what, and what holds for all its rows.
+    """Meanings of a table's columns, and values for all its rows.
 
     Attributes:
         prompt: The tester's prompt.
-        response: What the application said.
+        response: The application's reply.
         id: Identifies the dialogue; each row is one where empty.
         turn: Number of the turn, for dialogues of several rows.
         context: Source material that the response should rest on.
         withheld: Why a row's texts are not there.
-        tester: Who held the tester's side; nobody resembles anybody where empty.
+        tester: Column of the tester; if empty, each dialogue has a tester of its own.
         application: Names the application; `of_application` holds where empty.
         scenario: Names the scenario; `of_scenario` holds where empty.
         level: Names the level of testing; `of_level` holds where empty.
@@ -72,7 +72,7 @@ class BringColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadBrought:
-    """What a table brings.
+    """Content of a table.
 
     Attributes:
         dialogues: Those without a fault, in order of the table.
@@ -105,7 +105,7 @@ def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBr
     Args:
         table: The rows.
         means: What its columns mean.
-        study: Whose applications and scenarios they belong to.
+        study: Study of their applications and scenarios.
     """
     if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
         return ReadBrought(faults=few_of(diagnostics, table.file), columns=table.columns)
@@ -147,7 +147,7 @@ class _DialogueReader:
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def dialogues(self) -> list[BroughtDialogue]:
-        """Return the dialogues whose place in the study is known, in order of the table."""
+        """Return the dialogues with a known place in the study, in order of the table."""
         columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
         by_application: dict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.table.rows):
@@ -194,7 +194,7 @@ class _DialogueReader:
         )
 
     def _said(self, row: Mapping[str, str], what: str) -> str:
-        """Return what a row says of its application, scenario or level, or what holds for all rows."""
+        """Return a row's application, scenario or level, or the value for all rows."""
         column = getattr(self.means, what)
         return (row[column].strip() if column else "") or str(getattr(self.means, f"of_{what}"))
 
@@ -227,7 +227,7 @@ class _DialogueReader:
 
 
 NAMES = tuple(each.name for each in fields(BringColumns))
-"""Names of everything that may be said of a table."""
+"""Names of all properties of a table."""
 
 UTTERANCES = "utterances.jsonl"
 """The file that makes an archive a corpus."""
@@ -236,7 +236,7 @@ PARTS = (UTTERANCES, "speakers.json", "users.json", "conversations.json", "corpu
 """Files that are read; `users.json` is what older corpora call the speakers."""
 
 MOST_UNPACKED = 400_000_000
-"""What the files of an archive may hold unpacked; bytes."""
+"""Largest unpacked size of an archive's files; bytes."""
 
 _ZIP = b"PK\x03\x04"
 
@@ -253,7 +253,7 @@ def is_corpus(stored: bytes, file: str) -> bool:
 def read_corpus(stored: bytes, file: str) -> Remarks:
     """Return what a corpus holds; its faults are in `faults`, all at once.
 
-    Fields of an utterance's `meta` keep their names, those of its speaker begin with
+    Fields of an utterance's `meta` keep their names, those of its speaker start with
     `speaker.`; `speaker` is the speaker's id.
 
     Args:
@@ -337,7 +337,7 @@ class _CorpusReader:
                 self._complain(f"{UTTERANCES}: is no JSON object; expected one in each line", line)
 
     def told(self, parts: Mapping[str, bytes], name: str) -> dict[str, dict[str, str]]:
-        """Return what a file tells of each speaker or conversation."""
+        """Return a file's metadata of each speaker or conversation."""
         if name not in parts:
             return {}
         try:
@@ -357,7 +357,7 @@ class _CorpusReader:
 
 
 def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is told of an entry; corpora of some years keep it beside the entry's own keys."""
+    """Return the metadata of an entry; some corpora store it beside the entry's own keys."""
     meta = entry.get("meta")
     return meta if isinstance(meta, dict) else {name: value for name, value in entry.items() if name not in _OWN}
 
@@ -402,7 +402,7 @@ def is_tasks(file: str) -> bool:
 def read_tasks(stored: bytes, file: str) -> Remarks:
     """Return the dialogues of a task file; its faults are in `faults`, all at once.
 
-    Nobody is known by the names in it, so that the field of a tester, if there is one, is among what is told.
+    Its names identify no known person, so a field for the tester, if any, is in the metadata.
     A task's dialogue is the field of its `data` that holds a list of objects with a speaker
     (`role`, `author`) and words (`content`, `text`). The task's place in the file, from 1,
     stands for the line. The other fields of `data` describe the conversation.

@@ -1,7 +1,7 @@
 """Files of a study as people edit them in a browser: reading, saving with history, drafts, and their diagnostics.
 
 Every saved text stays: a save stores the text before and after it in the workspace. On a server the saved texts are
-drafts beside the study's files until somebody applies them; a live event reads the files alone.
+drafts beside the study's files until a person applies them; a live event reads the files alone.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class EditConflict(Conflict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftReading:
-    """A study as its files and drafts say.
+    """A study from its files and drafts.
 
     Attributes:
         loaded: The study; None if it has faults.
@@ -243,7 +243,7 @@ class EditableFiles:
     def check(
         self, *, resolver: ResourceResolver | None = None, environ: Mapping[str, str] | None = None
     ) -> DraftReading:
-        """Return the study as its files and drafts say, with everything that `theodolite check` finds.
+        """Return the study from its files and drafts, with all findings of `theodolite check`.
 
         The last readings are remembered for as long as no file changes.
         """
@@ -280,7 +280,7 @@ class EditableFiles:
         Raises:
             InvalidStudyError: If the study would hold faults.
             InputError: If it would run code or send keys that the files do not name yet.
-            Conflict: If a file has changed on the machine since its draft was begun.
+            Conflict: If a file has changed on the machine since its draft was started.
         """
         with self._locked():
             names = self.drafts()

@@ -51,7 +51,7 @@ class LevelSpec(Spec):
 
 
 class OrderSpec(Spec):
-    """What people's annotation shows in several orders, to measure the effect of order."""
+    """Orders that people's annotation varies, to measure the effect of order."""
 
     questions: Literal["written", "reversed", "balanced"] = "written"
     """Order of questions: reversed in half of the annotations (`reversed`), or each question at each position
@@ -127,7 +127,7 @@ class BreaksSpec(Spec):
 
 
 class ScreeningSpec(Spec):
-    """What somebody is asked before taking part."""
+    """A screening question before participation."""
 
     ask: Filled
     """The question, with the answers yes and no."""
@@ -142,7 +142,7 @@ _SAMPLES = (
     "starters/consent.md",
     *(f"packs/aria/{name}/consent.md" for name in ("tv-spoilers", "meal-planner", "pathfinder")),
 )
-"""Texts that are to be completed before anybody reads them."""
+"""Texts to complete before people read them."""
 
 _BLANK = re.compile(r"(?<!\])(?!^\[[^\]\n]+\]:\s)\[[^\]\n]{1,60}\](?![(\[])", re.MULTILINE)
 """A place that is still to be filled in; links are none."""
@@ -153,8 +153,8 @@ class MissingText:
     """Something that an event must not open without.
 
     Attributes:
-        what: What is missing, in words.
-        key: Key of the study file that names its text; empty where no file can bring it.
+        what: The missing part, in words.
+        key: Key of the study file that names its text; empty if no file can contain it.
     """
 
     what: str
@@ -173,8 +173,8 @@ def unfinished(consent: str) -> str:
 def missing_texts(study: Study) -> tuple[MissingText, ...]:
     """Return the texts that people must read and that a study does not have yet.
 
-    A study that looks for risks and tells people nothing of what they may meet is one
-    that nobody can agree to. Where no people take part nothing is missing.
+    Without a warning of what a study of risks contains,
+    people cannot give informed consent. Without people nothing is missing.
     """
     from theodolite.testing.assigning import people_levels
 
@@ -232,7 +232,7 @@ class PeopleKeys(Protocol):
 
     @property
     def risks(self) -> Sized:
-        """Risks that the study looks for."""
+        """Risks that the study tests."""
 
 
 def levels_to_domain(spec: PeopleKeys) -> tuple[LevelPlan, ...]:
@@ -255,7 +255,7 @@ def levels_to_domain(spec: PeopleKeys) -> tuple[LevelPlan, ...]:
 
 
 def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | None:
-    """Return how people's annotation is organised, where the study says it."""
+    """Return how people's annotation is organised, if the study states it."""
     from theodolite.domain.event import AnnotationProcess, Route
 
     plan = spec.annotation
@@ -290,7 +290,7 @@ def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, 
         entry: The study file.
         spec: Its keys.
         context: Where it is.
-        warning: What its packs tell people that they may meet; the study's own text takes its place.
+        warning: Warning of its packs about content; the study's own text replaces it.
     """
     from theodolite.domain.event import Event, ScreeningQuestion
 

@@ -195,7 +195,7 @@ def _misfit(condition: Condition, questions: Mapping[str, Question]) -> str:
 
 
 def _orientation_note(condition: Condition, scale: Scale) -> str:
-    """Say so where the rule takes the good end of a scale for the bad one."""
+    """Report a rule that treats the good end of a scale as the bad one."""
     if scale.orientation is Orientation.UNSTATED or not condition.operator.needs_order:
         return ""
     bad_end_is_high = scale.orientation is Orientation.HIGHER_IS_WORSE
@@ -283,7 +283,7 @@ class GuidelineRegistry:
     def __init__(
         self, entries: Mapping[str, Entry[GuidelineSpec]], context: LoadContext, *, shipped: Collection[str] = ()
     ) -> None:
-        """Keep the study's own guidelines; some may come from a shipped schema. Others are looked up."""
+        """Set the study's own guidelines; some may come from a shipped schema. Others are looked up by name."""
         self._entries = entries
         self._shipped = shipped
         self._desk = context
@@ -318,7 +318,7 @@ class GuidelineRegistry:
         return self._read[name]
 
     def read_own(self) -> None:
-        """Read the guidelines of the study file and its pack, whether somebody names them or not."""
+        """Read the guidelines of the study file and its pack, also those without a reference."""
         for name, entry in self._entries.items():
             self._look_up(name, entry, "ask")
 
@@ -332,7 +332,7 @@ class GuidelineRegistry:
         self._read[guideline.name] = guideline
 
     def read(self) -> tuple[Guideline, ...]:
-        """Return all guidelines that were read: in the order of their first use, then those that nobody names.
+        """Return all guidelines that were read: in the order of their first use, then those without a reference.
 
         The order is the same whether a guideline is in the study's file or in one of its own.
         """
@@ -342,7 +342,7 @@ class GuidelineRegistry:
     def only(self) -> str:
         """Return the name of the one guideline of the study; empty where there are several or none.
 
-        Where the file holds none and names none, the study's folder may hold the one.
+        If the file has none and names none, the study's folder may contain the one.
         """
         names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
         return next(iter(names)) if len(names) == 1 else ""
@@ -355,7 +355,7 @@ class GuidelineRegistry:
 
 
 def guidelines_from_domain(study: Study) -> dict[str, Any]:
-    """Return all guidelines of a study in their long form, shipped ones included; those of schemas are there."""
+    """Return all guidelines of a study in their long form, with shipped ones and those of schemas."""
     own = (guideline for guideline in study.guidelines if guideline.name not in study.categories)
     return {guideline.name: guideline_from_domain(guideline) for guideline in own}
 

@@ -30,7 +30,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "schema": ("schema", "guideline", "schema_version"),
     "reason": ("reason", "why", "reasoning"),
 }
-"""What a column may be for, and the names that are understood without being told."""
+"""Roles of a column, and the names that are recognised without configuration."""
 
 INSTRUMENTS = ("judge", "data", "schema")
 """Roles that are parts of the instrument."""
@@ -48,7 +48,7 @@ _ENDING = "Nothing was watched."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredChange:
-    """A change of the instrument that the table itself does not tell.
+    """A change of the instrument that is not in the table.
 
     Attributes:
         part: What changed, e.g. judge.
@@ -66,11 +66,11 @@ class HistoryForm:
     """How the rows of a table are to be read.
 
     Attributes:
-        columns: Role to column, where people said so.
-        scale: Lower and upper end; None to tell it from the scores.
+        columns: Role to column, if stated.
+        scale: Lower and upper end; None to infer it from the scores.
         defect: When a score is a defect; None for no rule.
-        worse: Which end is the bad one; None to tell it from the rule.
-        changes: Changes of the instrument that the table does not tell.
+        worse: Which end is the bad one; None to infer it from the rule.
+        changes: Changes of the instrument that are not in the table.
         published: Whether equal scores in a row are one measurement, published again.
     """
 
@@ -90,7 +90,7 @@ class ScoreTable:
         name: What people call it.
         columns: Names of the columns.
         rows: Line or number of each row, for messages, with its cells; read once.
-        form: How it was read, e.g. `UTF-8, comma`; empty where there is nothing to say.
+        form: How it was read, e.g. `UTF-8, comma`; empty if unremarkable.
         faults: What is wrong with rows that cannot be read; complete after the last row.
     """
 
@@ -151,7 +151,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
 
 
 def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> list[LocatedDiagnostic]:
-    """Return that no row has a value, and what became of them; empty where one has."""
+    """Return a message that no row has a value, with the reasons; empty if one has."""
     if scores.n_of(Outcome.ANSWERED):
         return []
     counts = {outcome.value: scores.n_of(outcome) for outcome in Outcome}
@@ -162,7 +162,7 @@ def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> lis
 
 
 def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[LocatedDiagnostic]]:
-    """Return role to column, and what is wrong with the names that were given."""
+    """Return role to column, and the faults of the given names."""
     diagnostics = []
     for role, column in form.columns.items():
         if role not in ROLES:

@@ -106,7 +106,7 @@ class _LogReader:
         return f"{self._eval.get('task', 'task')}/{key}"
 
     def _turns(self, sample: Mapping[str, Any], *, error: str) -> tuple[tuple[RecordedTurn, ...] | None, str]:
-        """Return the turns and the system prompt; or None and what is wrong."""
+        """Return the turns and the system prompt; or None and the faults."""
         messages = sample.get("messages") or []
         if not messages and not error and self._is_own:
             reason = text_of(sample.get("input")).strip("[]") or "no turns"

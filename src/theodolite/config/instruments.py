@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruments:
-    """What the people of a study are asked.
+    """Questions for the people of a study.
 
     Attributes:
         schemas: What annotators are asked.
@@ -42,7 +42,7 @@ class Instruments:
     entries: tuple[Entry[CategorySpec | QuestionnaireSpec], ...]
 
     def note_unoriented(self, trees: Iterable[TreeDesign], context: LoadContext) -> None:
-        """Add a note for every question that a tree sums up and whose bad end nothing states."""
+        """Add a note for every question in a tree without a stated bad end."""
         note_orientations(self.entries, trees, context)
 
 
@@ -84,7 +84,7 @@ _LEADING = (
     ),
     (r"\bhow much (better|worse)\b", "names one end"),
 )
-"""Wordings that push an answer one way, and in which way."""
+"""Leading wordings, with their direction."""
 
 _BOTH_NAMED = re.compile(r"\b(or|at all|if at all|whether)\b", re.IGNORECASE)
 """Words that give the other answer a place in the question."""
@@ -113,7 +113,7 @@ def note_questions(
 def note_orientations(
     entries: Iterable[Entry[CategorySpec | QuestionnaireSpec]], trees: Iterable[TreeDesign], context: LoadContext
 ) -> None:
-    """Add a note for every scale that a tree sums up and whose bad end nothing states.
+    """Add a note for every scale in a tree without a stated bad end.
 
     Args:
         entries: The categories and questionnaires of a study.
@@ -166,7 +166,7 @@ class CategorySpec(GuidelineSpec):
 
 
 class RouteSpec(Spec):
-    """Where a dialogue goes after the first category."""
+    """Route of a dialogue after the first category."""
 
     first: Filled
     """First category of every dialogue; its guardrail rules detect a violation."""
@@ -177,7 +177,7 @@ class RouteSpec(Spec):
 
 
 class AnnotationSchemaSpec(Spec):
-    """An annotation schema: ordered categories, and where a dialogue goes after the first one."""
+    """An annotation schema: ordered categories, and the route of a dialogue after the first one."""
 
     edition: Word = ""
     """Edition, set by its author."""
@@ -193,7 +193,7 @@ SCHEMA_FOLDER = "schemas"
 """Folder of a study, and of resources, with annotation schemas."""
 
 ALL = "all"
-"""What is in a route for all categories but the first."""
+"""Word in a route for all categories but the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,7 +428,7 @@ class QuestionnaireQuestionSpec(Spec):
 
 
 class QuestionnaireSpec(Spec):
-    """What testers are asked once a session is over."""
+    """Questions for testers after a session."""
 
     title: str = ""
     """Heading for testers."""
@@ -487,7 +487,7 @@ def questionnaire_to_domain(entry: Entry[QuestionnaireSpec], context: LoadContex
 
 
 def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[ScenarioSpec], str, str]]:
-    """Yield the questionnaires that scenarios name; model testing has nobody to ask."""
+    """Yield the questionnaires that scenarios name; model testing has no respondents."""
     for scenario, entry in asking:
         levels: dict[LevelName, Any] = dict(entry.spec.questionnaires)
         if "model_testing" in levels:

@@ -217,14 +217,14 @@ class JudgeSpec(Spec):
 
 
 DEFAULT_TIMEOUT_S = 60.0
-"""Patience for a labelling function that says nothing else; seconds."""
+"""Default time limit of a labelling function; seconds."""
 
 _USUAL_MOST = {StopRule.FIXED: 5, StopRule.CURTAILED: 5, StopRule.LEAD: 5, StopRule.BAYES: 15}
 
 _LEAD = 2
 
 ALL = "all"
-"""What a judge writes under `guidelines` to label by all that the study's scenarios ask for."""
+"""Value of a judge's `guidelines` for all guidelines of the study's scenarios."""
 
 
 def judges_to_domain(
@@ -300,7 +300,7 @@ def _judge(
         context: Takes the faults.
         models: Names of the study's models.
         key: Key that names the guideline.
-        worded: Whose own wording the guideline is, where several judges share it.
+        worded: Judge whose own wording the guideline is, if several share it.
     """
     spec = entry.spec
     if spec.model and spec.model not in models:
@@ -483,7 +483,7 @@ def judges_from_domain(study: Study) -> dict[str, Any]:
 
 
 def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
-    """Return how a judge comes to its labels; empty for labels that are in a file."""
+    """Return how a judge labels; empty for labels from a file."""
     match labelling:
         case ModelJudge(model=model, voting=voting):
             return {"model": model, **({"votes": _votes_from_domain(voting)} if voting.most > 1 else {})}
@@ -521,7 +521,7 @@ Share = tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]]
 
 
 class CalibrationSpec(Spec):
-    """What a judge got right on labelled dialogues that are no part of the study."""
+    """A judge's results on labelled dialogues outside the study."""
 
     caught: Share
     """Defects that the judge detected, and all defects: `[180, 200]`."""
@@ -628,7 +628,7 @@ def _calibrations(specs: Mapping[str, CalibrationSpec]) -> Iterator[Calibration]
 
 
 def corrections_from_domain(study: Study) -> dict[str, Any]:
-    """Return how judges' numbers are corrected, where the study says it."""
+    """Return how judges' numbers are corrected, if the study states it."""
     return {
         correction.judge: {
             "rate": correction.rate.value,

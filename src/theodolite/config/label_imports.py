@@ -47,7 +47,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedItem:
-    """What may be answered about one item.
+    """Questions that can be answered about one item.
 
     Attributes:
         guideline: Name of the guideline.
@@ -62,7 +62,7 @@ class AskedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelKey:
-    """What a label file is read against.
+    """Study, dialogues and questions for reading a label file.
 
     Attributes:
         items: What the file calls a dialogue, and a guideline's name, to what may be answered about it.
@@ -81,13 +81,13 @@ class LabelKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLabels:
-    """What a label file holds.
+    """Content of a label file.
 
     Attributes:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
         faults: Everything that is wrong, in the order of the file.
-        annotator_attributes: What it says of people: annotator to attribute to group.
+        annotator_attributes: Its attributes of people: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
@@ -101,7 +101,7 @@ def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> s
 
     Args:
         slips: What is asked.
-        name: Name of the file; its ending tells the form.
+        name: Name of the file; its suffix determines the format.
         by: Who will label; empty where people write their names themselves.
     """
     rows = [_row(slip, by) for slip in slips]
@@ -152,7 +152,7 @@ def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
     Args:
         path: The file.
         key: What it is read against.
-        by: Who labelled, where the file does not say.
+        by: Annotator, unless the file names one.
     """
     table = read_table(path, path.name)
     missing = [column for column in NEEDED if column not in table.columns] if table.columns else []
@@ -167,7 +167,7 @@ def read_label_rows(table: InputTable, key: LabelKey, *, by: str = "", repeats: 
     Args:
         table: The rows.
         key: What they are read against.
-        by: Who labelled, where the rows do not say.
+        by: Annotator, unless the rows name one.
         repeats: Whether one person may have answered the same question about the same
             dialogue several times; each is then a replicate, in the order of the rows.
     """
@@ -353,15 +353,15 @@ ANNOTATOR = "annotator"
 """Column that names who answered."""
 
 ABOUT = f"{ANNOTATOR}."
-"""Beginning of the names of columns that say something of the annotator."""
+"""Prefix of columns with attributes of the annotator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorAttributes:
-    """What a label file says of those who labelled.
+    """A label file's attributes of annotators.
 
     Attributes:
-        said: Annotator, as the file names one, to attribute to group; empty cells say nothing.
+        said: Annotator as in the file, to attribute to group; empty cells are skipped.
         faults: Where two rows contradict each other.
     """
 
@@ -374,7 +374,7 @@ class AnnotatorAttributes:
 
 
 def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
-    """Return what the rows of a label file say of those who labelled.
+    """Return the annotators' attributes from the rows of a label file.
 
     Args:
         table: Rows with the columns of a label file.
@@ -410,13 +410,13 @@ class ImportColumns:
 
     Attributes:
         dialogue: Names the dialogue: by its label, or as the recorded file named it.
-        annotator: Who labelled; empty where `by` says so for all.
+        annotator: Column of the annotator; empty if `by` names one for all.
         answers: Question, or guideline and question with a dot between them, to the column that holds
             its answer; empty where a row names its question and answer in the columns `question` and `answer`.
         turn: Number of the turn; empty where dialogues as a whole were labelled.
         reason: Words of the annotator; empty for none.
         spelling: What the table writes to the label that is meant.
-        about: Attribute of the annotator to the column that tells it.
+        about: Attribute of the annotator to its column.
     """
 
     dialogue: str
@@ -435,10 +435,10 @@ def read_import(
 
     Args:
         path: A table (CSV, TSV, JSON lines), or Label Studio's export where it ends in `.json`.
-        key: What is asked of which dialogue.
+        key: Dialogue and question.
         names: What the file may call a dialogue, to what a label file calls it.
         columns: What the columns of a table mean.
-        by: Who labelled, where the file does not say.
+        by: Annotator, unless the file names one.
         repeats: Whether one person may have labelled the same thing several times.
     """
     table = label_studio_table(path) if path.suffix == ".json" else _renamed(read_table(path, path.name), columns)
@@ -501,7 +501,7 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
 
 
 def _with_items(table: InputTable, names: Mapping[str, str]) -> tuple[InputTable, list[LocatedDiagnostic]]:
-    """Return the rows whose dialogue is known, under the names of a label file, and what is wrong with the others."""
+    """Return the rows of known dialogues, under the names of a label file, and the faults of the others."""
     diagnostics, rows, lines = [], [], []
     strange: dict[str, int] = {}
     for row, line in zip(table.rows, table.lines, strict=True):

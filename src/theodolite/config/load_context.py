@@ -279,7 +279,7 @@ S_co = TypeVar("S_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Where a name was found that the study file itself does not define.
+    """Source of a name that the study file itself does not define.
 
     Attributes:
         noun: What it names, e.g. `guideline` or `persona template`.
@@ -296,14 +296,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(Generic[S_co]):
-    """One entry of a file with the place that it comes from.
+    """One entry of a file with its source.
 
     Attributes:
         name: Its name.
         spec: What it holds.
         source: The file.
         path: Where in the file.
-        pack: Folder of the scenario pack that it comes from; empty for the study's own.
+        pack: Folder of its scenario pack; empty for the study's own.
     """
 
     name: str
@@ -328,7 +328,7 @@ class Entry(Generic[S_co]):
 
 @dataclass(slots=True, kw_only=True)
 class LoadContext:
-    """What reading one study needs at hand: its folder, what was found and what is wrong.
+    """State of reading one study: its folder, the names found, and the faults.
 
     Attributes:
         folder: The study's folder.
@@ -339,10 +339,10 @@ class LoadContext:
         tables: Tables that have been read, by pack and name.
         files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
         code: Those of them that are code.
-        instead: What is read in place of files of the folder, by path; a draft that nobody has written there yet.
-        looks_at_code: Whether functions and classes that the study names are looked for, too.
+        instead: Texts that replace files of the folder, by path: drafts that are not written there yet.
+        looks_at_code: Whether functions and classes that the study names are searched too.
         taxonomies: Name to a taxonomy that has been read; None where it could not be.
-        on_rows: Called while long tables are gone through; None for nobody.
+        on_rows: Called while long tables are read; None for no receiver.
         paths: Finds the files that the study names, and refuses those that it may not read.
         packet_files: Texts of a held-out packet by name; they are read before those of the study and its packs.
     """
@@ -363,11 +363,11 @@ class LoadContext:
     packet_files: dict[str, bytes] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        """Let all paths begin in the study's folder."""
+        """Make all paths relative to the study's folder."""
         self.paths = StudyPaths(folder=self.folder)
 
     def find(self, *names: str | Path) -> Path | RefusedPath | None:
-        """Return the first of some files that is there, or why the study may not read it."""
+        """Return the first existing file of some, or why the study may not read it."""
         return self.paths.find(*names)
 
     def text(self, entry: Entry[Spec], *keys: str | int, name: str) -> str | None:
@@ -426,7 +426,7 @@ class LoadContext:
         return self.paths.read(path)
 
     def no_such_file(self, name: str) -> str:
-        """Return what to say of a file that is not there, with the likeliest other."""
+        """Return the message about a missing file, with the most similar other."""
         try:
             present = [path.name for path in self.folder.iterdir() if path.is_file()]
         except OSError:

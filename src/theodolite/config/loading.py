@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedStudy:
-    """A study that holds no faults, with everything its files bring.
+    """A study without faults, with the content of its files.
 
     Attributes:
         study: What is to be measured.
@@ -96,7 +96,7 @@ def load_study(
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         instead: What is read in place of files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
         looks_at_code: Whether functions and classes that the study names must be there; nothing of them is run.
-        on_rows: Called while long tables are gone through, so that somebody who waits can be told.
+        on_rows: Called while long tables are read, to show progress.
 
     Raises:
         InvalidStudyError: If its files hold faults; all of them at once.
@@ -113,8 +113,8 @@ def check_study(
 ) -> tuple[LocatedDiagnostic, ...]:
     """Return everything that is wrong with a study, worst first; its notes and open items where nothing is.
 
-    What is wrong can make a note untrue (a judge that cannot be read leaves
-    nobody who labels), so notes wait until there are no faults.
+    Faults can make a note untrue (a judge that cannot be read leaves
+    no annotator), so notes wait until there are no faults.
     """
     return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).placed
 
@@ -267,7 +267,7 @@ class FileHashes:
 _HASHES = FileHashes()
 
 HASHES_FILE = Path(".theodolite") / "code-hashes.json"
-"""Where slow hashes are remembered, in the study's folder, once that has a workspace."""
+"""File of cached hashes in the study's folder, once it has a workspace."""
 
 
 @dataclass(frozen=True)
@@ -375,7 +375,7 @@ class CodeReader:
         return not is_loop and not (folder.parent == study and is_study_s)
 
     def _is_own(self, path: Path, study: Path) -> bool:
-        """Return whether a file is the application's; beside the study lie the study's own files, and what it wrote."""
+        """Return whether a file belongs to the application and not to the study or its results."""
         if not path.is_file():
             return False
         if path.is_relative_to(study) and path.relative_to(study).as_posix() in self.material:

@@ -26,7 +26,7 @@ from theodolite.domain.network import NetworkSettings, without_userinfo
 
 
 class ListedPriceSpec(Spec):
-    """What some models of one host cost."""
+    """Prices of some models of one host."""
 
     host: str = ""
     """Host, e.g. `api.openai.com`; default: any."""
@@ -43,7 +43,7 @@ class ListedPriceSpec(Spec):
 
 
 class PriceListSpec(Spec):
-    """A price list: `prices.yaml` beside a study, which goes before the shipped one."""
+    """A price list: `prices.yaml` beside a study, which has priority over the shipped one."""
 
     prices: list[ListedPriceSpec] = Field(default_factory=list)
     """Prices, one entry for models that cost the same."""
@@ -164,7 +164,7 @@ class PriceBook:
     own: Prices = field(default_factory=dict)
 
     def price_of(self, url: str, model: str) -> Price | None:
-        """Return what a model costs, or None if nobody lists it."""
+        """Return the price of a model, or None if it is not listed."""
         host = _host(url)
         return self.own.get((host, model)) or self.own.get(("", model)) or known_price(url, model)
 
@@ -207,7 +207,7 @@ def day_problem(text: str) -> str:
 
 
 def known_price(url: str, model: str) -> Price | None:
-    """Return the shipped price of a model at its maker's address, or None if nobody lists one."""
+    """Return the shipped price of a model at its maker's address, or None if it has none."""
     host, listed = _host(url), shipped_text(OWN)
     # Reading the list takes a while, and most studies name other hosts.
     return _shipped_prices(listed).get((host, model)) if host and host in listed else None
@@ -262,8 +262,8 @@ def model_to_domain(
     Args:
         entry: The entry.
         context: Takes the faults.
-        environ: The environment, to see which keys are there; None where nobody asks.
-        prices: What models cost where the entry does not say it.
+        environ: The environment, to check which keys are set; None for no check.
+        prices: Prices of models whose entry states none.
         network: Proxy and certificates of its calls.
     """
     spec = entry.spec
@@ -310,13 +310,13 @@ def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
 
 
 def _call_problem(url: str) -> str:
-    """Return what is wrong with an address that leads to one kind of call instead of to where all of them begin."""
+    """Return the fault of an address that names one kind of call instead of the base of all calls."""
     called = next((end for end in _CALLS if urlsplit(url).path.rstrip("/").endswith(end)), "")
     return f"`url` is the base address of all calls; leave `{called}` out, it is added to it" if called else ""
 
 
 def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
-    """Return the header that carries a model's key, which Azure's addresses tell; empty for the usual one."""
+    """Return the header of a model's key, which follows from Azure's addresses; empty for the usual one."""
     spec = entry.spec
     problem = header_problem(spec.key_header) if spec.key_header else ""
     if spec.key_header and not spec.key:
@@ -328,7 +328,7 @@ def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
 
 
 def _kind(spec: ModelSpec) -> ModelKind:
-    """Return the form in which a model wants to be asked; a maker's own address tells."""
+    """Return the request format of a model; a maker's own address determines it."""
     if spec.kind is not None:
         return spec.kind
     if url_problem(spec.url):  # it has a fault of its own and must not be split here

@@ -37,7 +37,7 @@ class HeldOutSpec(Spec):
     """A packet that is outside of the study: a folder or ZIP archive with `packet.yaml`."""
 
     path: str = ""
-    """Folder or archive; paths begin in the study's folder."""
+    """Folder or archive; paths are relative to the study's folder."""
     env: str = ""
     """Environment variable that contains the path, in place of `path`."""
     version: str = ""

@@ -36,7 +36,7 @@ MOST_FILES = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackCard:
-    """What a pack measures, and what is known about it.
+    """What a pack measures, and the evidence about it.
 
     Attributes:
         name: Name of the pack, e.g. `aria/tv-spoilers`.
@@ -50,7 +50,7 @@ class PackCard:
         validity: Evidence for its validity; empty where none is stated.
         limits: Limits of its results; empty where none are stated.
         licence: Licence; empty where none is stated.
-        warning: What people may meet in it; empty for none.
+        warning: Unpleasant content that people may see; empty for none.
     """
 
     name: str
@@ -186,7 +186,7 @@ def install_pack(source: Path, *, sha256: str = "", replace: bool = False, targe
         target: Folder of installed resources; the user's own where left out.
 
     Raises:
-        InputError: If the source cannot be used, its checksum differs, or the pack is there already.
+        InputError: If the source cannot be used, its checksum differs, or the pack exists already.
         InvalidStudyError: If its `pack.yaml` has errors.
     """
     target = packs_folder() if target is None else target
@@ -280,7 +280,7 @@ def _in_tar(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield members whose paths stay inside the pack; a pack that is too large is refused before it is all read."""
+    """Yield members whose paths stay inside the pack; a too large pack is rejected before it is read completely."""
     n_bytes = 0
     for number, (name, raw) in enumerate(members, start=1):
         path = PurePosixPath(name)

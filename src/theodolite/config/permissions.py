@@ -37,12 +37,12 @@ _KEY_FILE = "permissions.key"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permissions:
-    """What the operator allows one study.
+    """The operator's permissions for one study.
 
     Attributes:
         paths: Files and folders outside of the study's folder, resolved.
         code: Content hashes of code that may run.
-        all_code: Whether all code of the folder may run, whatever it becomes.
+        all_code: Whether all code of the folder may run, in any version.
         keys: Environment variables with their receivers, e.g. `TEAM_KEY to api.example.org`.
         settings: Content hashes of server settings (`serve.yaml`) that may be used.
         is_own: Whether the operator made the study: its keys and server settings need no permission.
@@ -187,7 +187,7 @@ def _made_key(file: Path) -> bytes:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Write a file that nobody else may read, in place of one that is there.
+    """Write a file that no other user may read, replacing an existing one.
 
     Raises:
         OSError: If it cannot be written.
@@ -240,12 +240,12 @@ SYSTEM_FOLDERS = tuple(map(Path, ("/proc", "/dev", "/sys")))
 """Folders whose files are no data: environments of processes, devices, settings of the kernel."""
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""How files are opened: without waiting for the other end of a pipe, and as bytes where systems tell them apart."""
+"""Flags for opening files: without waiting for the other end of a pipe, and as bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedPath:
-    """Why a file that a study names is not read; `message` also says what to do."""
+    """Why a file that a study names is not read; `message` also states what to do."""
 
     message: str
 
@@ -255,7 +255,7 @@ class StudyPaths:
     """Finds the files that one study names.
 
     Attributes:
-        folder: The study's folder, which relative paths begin in.
+        folder: The study's folder, to which paths are relative.
         outside: Files that are read from outside of the folder: name in the study to resolved path.
     """
 
@@ -290,7 +290,7 @@ class StudyPaths:
     def read(self, path: Path) -> bytes:
         """Return the bytes of a file that was found, unless a link has led it elsewhere since.
 
-        The file is opened first and looked at then, so nobody who swaps a link in between is read.
+        The file is opened first and checked then, so that a link swapped in between is not followed.
 
         Raises:
             OSError: If it cannot be read, or is no longer a file that the study may read.
@@ -349,10 +349,10 @@ def _remedy(real: Path) -> str:
 
 
 USUAL = "study.yaml"
-"""What a study's file is called where it is not said."""
+"""Default name of a study's file."""
 
 SERVING = "serve.yaml"
-"""What the settings of the web side are called; they are beside a study and are none."""
+"""Name of the web side's settings file, which is beside a study and is none."""
 
 
 def study_file(path: Path) -> Path | LocatedDiagnostic:

@@ -42,7 +42,7 @@ RowsForm: TypeAlias = Annotated[
 
 
 class PersonaGroupSpec(Spec):
-    """Who plays the user: a template and the rows that fill it."""
+    """Simulated users: a template and the rows that fill it."""
 
     template: Filled
     """Name of a template (`personas/<name>.md` or shipped), a file, or the text itself."""
@@ -66,14 +66,14 @@ _FRONT = re.compile(r"\A---\n(?P<head>.*?)\n---\n", re.DOTALL)
 _EDITION = re.compile(r"^edition:\s*[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
 
 _INLINE = "the rows"
-"""What messages call rows that the study file itself holds."""
+"""Name of the study file's own rows in messages."""
 
 _SUFFIXES = (".md", ".txt", ".j2", ".jinja")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupReading:
-    """A persona group and what the checks of the whole study need to know of it.
+    """A persona group, with data for the checks of the whole study.
 
     Attributes:
         group: The group.
@@ -237,7 +237,7 @@ def _check_language(
 
 
 def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
-    """Say of a variable that nothing fills it, and what the rows do have."""
+    """Report a variable without a value, with the columns of the rows."""
     have = "have" if rows_name == _INLINE else "has"
     return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
@@ -272,7 +272,7 @@ def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
 def check_meetings(
     readings: Sequence[GroupReading], scenarios: Sequence[tuple[Scenario, Entry[Spec]]], context: LoadContext
 ) -> None:
-    """Check goals and first prompts against the rows of the personas that meet them."""
+    """Check goals and first prompts against the rows of their personas."""
     known = {reading.group.name for reading in readings}
     used: dict[str, set[str]] = {reading.group.name: set(reading.used) for reading in readings}
     for scenario, entry in scenarios:
@@ -304,7 +304,7 @@ def _check_slots(
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:
-    """Say which rows give the same persona once everything is filled in.
+    """Report rows that give the same completed persona.
 
     Rows of a file are counted as a table program counts them: the header is row 1.
     """

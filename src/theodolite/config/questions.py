@@ -94,7 +94,7 @@ _OPERATORS = ", ".join(operator.value for operator in Operator)
 
 
 def parse_condition(text: str) -> Condition | str:
-    """Return what a rule's text says, or what is wrong with it.
+    """Return a rule's parsed text, or its fault.
 
     Example:
         >>> parse_condition("score <= 3").values
@@ -156,7 +156,7 @@ def _decimal_problem(condition: Condition, scale: Scale) -> str:
 
 
 def _all_or_none(condition: Condition, points: tuple[str, ...]) -> str:
-    """Say so where a rule would make every answer a defect, or none."""
+    """Report a rule that makes every answer a defect, or none."""
     n_defects = sum(_holds(condition, point, points) for point in points)
     if n_defects == len(points):
         return "with it all would be defects"
@@ -203,7 +203,7 @@ def scale_to_domain(form: ScaleText, orientation: Orientation) -> Scale:
     """Return the scale that a study writes down; yes and no where it writes none.
 
     Raises:
-        InputError: If it is no scale; the message says why.
+        InputError: If it is no scale; the message states why.
     """
     if form is None:
         return _categories({"yes": "", "no": ""}, orientation)
@@ -299,10 +299,10 @@ def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
 
 
 ALWAYS = "always"
-"""What is in `outcome` where the outcome set opens with the question itself."""
+"""Value of `outcome` if the outcome set opens with the question itself."""
 
 ALL, NONE = "with it all would be defects", "with it none could be a defect"
-"""What is wrong with a condition that every answer meets, and with one that none does."""
+"""Faults of conditions that every answer satisfies, and of conditions that none does."""
 
 _NONE_TOO = NONE.removeprefix("with it ")
 
@@ -448,7 +448,7 @@ def _add_outcome(
 def _when(
     entry: Entry[AskingSpec], key: str, earlier: Mapping[str, Question], context: LoadContext
 ) -> Condition | None:
-    """Return what an earlier answer must be for a question to be asked; None where it is always asked."""
+    """Return the condition on an earlier answer for asking a question; None if it is always asked."""
     text = entry.spec.questions[key].when if key else ""
     if not text:
         return None
@@ -474,7 +474,7 @@ def _is_broken_before(
 def _no_follow_up(
     condition: Condition, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
 ) -> str:
-    """Return why a question cannot follow on what its condition says; empty where it can."""
+    """Return why a question cannot depend on its condition; empty if it can."""
     name = condition.question
     if not name:
         return "say which question's answer opens it, e.g. `violation == yes`"

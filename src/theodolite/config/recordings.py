@@ -56,7 +56,7 @@ class RecordedSpec(ApplicationSpec):
 
 
 MEANINGS = ("id", "turn", "prompt", "response", "context", "expected", "withheld", "application")
-"""What a column of a recorded file may mean."""
+"""Meanings of a recorded file's columns."""
 
 _TEXT_KEYS = ("text", "content", "page_content", "passage")
 """Keys under which retrievers store the words of a passage."""
@@ -67,7 +67,7 @@ _LONGEST_LITERAL = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What one recorded file brings.
+    """Content of one recorded file.
 
     Attributes:
         applications: One, or one for each value of the application column, in order of appearance.
@@ -101,7 +101,7 @@ def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Reco
 
 
 def _columns(entry: Entry[RecordedSpec], table: InputTable, context: LoadContext) -> dict[str, str]:
-    """Return meaning to column for the columns that are there."""
+    """Return meaning to column for the existing columns."""
     stored: dict[str, str] = {}
     for meaning in MEANINGS:
         column = getattr(entry.spec, meaning)
@@ -130,7 +130,7 @@ def _application(entry: Entry[RecordedSpec], name: str, table: InputTable, colum
 
 
 class _ReadOnDemand(Sequence["RecordedDialogue"]):
-    """Dialogues of which each is read when it is asked for."""
+    """Dialogues that are read on request."""
 
     @overload
     def __getitem__(self, position: int) -> RecordedDialogue: ...
@@ -157,7 +157,7 @@ class RecordedDialogues(_ReadOnDemand):
     """
 
     def __init__(self, application: str, table: InputTable, columns: Mapping[str, str]) -> None:
-        """Begin without a dialogue."""
+        """Start without a dialogue."""
         self.label_columns: tuple[str, ...] = ()
         self._application, self._table, self._columns = application, table, columns
         self._spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
@@ -170,7 +170,7 @@ class RecordedDialogues(_ReadOnDemand):
         return len(self._first)
 
     def add(self, rows: Sequence[int], repeat: int) -> None:
-        """Take the rows of one dialogue, in the order of its turns; the first of the file goes first."""
+        """Add the rows of one dialogue, in the order of its turns; ties keep the file's order."""
         at = len(self._first)
         self._first.append(rows[0])
         if len(rows) > 1:
@@ -290,7 +290,7 @@ def recorded_dialogues(
         table: The rows.
         columns: Meaning to column.
         faults: Takes what is wrong with rows, which are left out.
-        on_rows: Called while the rows are gone through.
+        on_rows: Called while the rows are read.
     """
     shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)
     seen: dict[tuple[str, int], int] = defaultdict(int)
@@ -315,9 +315,9 @@ def recorded_dialogues(
 
 
 def _shared_keys(positions: Iterable[int], table: InputTable, columns: Mapping[str, str]) -> set[int] | None:
-    """Return the hashes of the keys that several rows have; None where no row is sure to be alone.
+    """Return the hashes of the keys of several rows; None if no row is certainly alone.
 
-    Where rows have no column of names each is alone. Two keys of one hash are looked at as if they were shared.
+    Without a column of names each row is alone. Two keys of one hash are treated as shared.
     """
     if "id" not in columns:
         return set()
@@ -335,7 +335,7 @@ def _key(row: Mapping[str, str], position: int, columns: Mapping[str, str]) -> s
 
 
 def _identity(row: Mapping[str, str], position: int, columns: Mapping[str, str]) -> tuple[str, int, str]:
-    """Return a row's item, its turn, and what is wrong with either."""
+    """Return a row's item, its turn, and their faults."""
     key = _key(row, position, columns)
     if not key:
         return "", 0, f"has nothing in column `{columns['id']}`, which identifies the item"

@@ -57,7 +57,7 @@ Names and hosts are compared whole. Hosts that any customer of a provider can re
 _HTTPS_PORTS = (None, 443)
 
 _OTHER_PROVIDERS = "openai-api"
-"""Provider of Inspect's whose models are named with the service that takes them, e.g. `openai-api/groq/llama`."""
+"""Inspect's provider whose models are named with their service, e.g. `openai-api/groq/llama`."""
 
 _INSPECTS = "the key that Inspect finds for "
 
@@ -68,10 +68,10 @@ _CLOUDS = {ModelKind.BEDROCK: "AWS", ModelKind.VERTEX: "Google Cloud"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyUse:
-    """One environment variable and one place that its value goes to.
+    """One environment variable and one receiver of its value.
 
     Attributes:
-        variable: Name of the variable; in words where Inspect looks for it by itself.
+        variable: Name of the variable; in words if Inspect finds it by itself.
         receiver: Host with its port where the address names one, or the code that sees the variable.
         users: Models and applications that send it there, e.g. `model gpt`.
         needs_permission: Whether the operator must allow it. The key of a well-known provider goes to that
@@ -146,7 +146,7 @@ def _keys_of_applications(study: Study) -> Iterator[tuple[str, str, bool, str]]:
 def _use(variable: str, url: str, network: NetworkSettings) -> tuple[str, str, bool]:
     """Return a key, its receiver, and whether it needs permission.
 
-    An authority that only the study trusts can speak for every host, so that it takes part in the receiver.
+    An authority that only the study trusts can impersonate every host, so it is part of the receiver.
     """
     through = f", through the proxy {host_shown(network.proxy)}" if network.proxy not in {"", NO_PROXY} else ""
     trusting = f", trusting {network.ca}" if network.ca else ""
@@ -214,7 +214,7 @@ def hosts(study: Study) -> tuple[Host, ...]:
 
 
 def code_hosts(study: Study) -> tuple[str, ...]:
-    """Return what is known of the hosts of a study's own code, which nobody has analysed: one text for each."""
+    """Return the knowledge about the hosts of a study's own code, which is not analysed: one text for each."""
     result = []
     for application in study.applications:
         connection = application.connection
@@ -303,7 +303,7 @@ class NamedCode:
 
     @property
     def shown(self) -> str:
-        """The name, with what else runs for it and what it sees."""
+        """The name, with the other code that it runs and the data that it gets."""
         sees = f", which sees {' and '.join(self.variables)}" if self.variables else ""
         return " with ".join([self.target, *self.programs]) + sees
 
@@ -391,7 +391,7 @@ def foreign_module(target: str, paths: StudyPaths) -> str:
 _REMEDY = "install it where theodolite is installed, or put it beside the study"
 
 _CUNNING = frozenset({"__getattr__", "exec", "eval", "globals", "vars", "locals", "setattr", "__path__", "modules"})
-"""Names with which a module may make up others, or find modules elsewhere: what it holds cannot be told."""
+"""Names that create other names or find modules elsewhere, so that a module's content is unknown."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -401,7 +401,7 @@ class CodeProblem:
     """Why a function or class cannot be had.
 
     Attributes:
-        words: What is wrong, and what to do.
+        words: The fault, and what to do.
         severity: A note where another machine may have what is missing on this one, as with keys.
     """
 
@@ -416,7 +416,7 @@ class _Source:
     Attributes:
         file: Its name, without folders.
         tree: What it holds.
-        names: Names that it has once it has run, as far as it says them.
+        names: Names that it defines, as far as its text shows them.
         is_open: Whether it may have others, too.
     """
 
@@ -427,11 +427,11 @@ class _Source:
 
 
 def code_problem(target: str, *, folder: Path, form: str) -> CodeProblem | None:
-    """Return why a function or class cannot be had; None where it can, and where that cannot be told.
+    """Return why a function or class cannot be imported; None if it can, or if that is unknown.
 
     Args:
-        target: `module:Name` or `file.py:Name`, well formed; a file is there.
-        folder: The study's folder: modules are looked for in it first.
+        target: `module:Name` or `file.py:Name`, well formed; a file exists.
+        folder: The study's folder, which is searched first for modules.
         form: `Class` where only a class will do.
     """
     module, _, name = target.rpartition(":")
@@ -447,7 +447,7 @@ def code_problem(target: str, *, folder: Path, form: str) -> CodeProblem | None:
 
 
 def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
-    """Return the file of a module, or what to say of one that is not there; None where it has no Python file."""
+    """Return the file of a module, or the message about a missing one; None if it has no Python file."""
     first, *inner = module.split(".")
     spec, named = _spec(first, folder), first
     for part in inner:
@@ -463,7 +463,7 @@ def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
 
 
 def _spec(name: str, folder: Path) -> ModuleSpec | None:
-    """Return where a module of one word comes from; None for nowhere."""
+    """Return the source of a module of one word; None for none."""
     try:
         return PathFinder.find_spec(name, [str(folder)]) or find_spec(name)
     except Exception:  # noqa: BLE001 - somebody else's finder: it may raise anything, and leaves it open
@@ -502,7 +502,7 @@ def _read(file: Path) -> _Source | CodeProblem:
 
 
 def _lost_import(source: _Source, folder: Path, answers: str) -> CodeProblem | None:
-    """Return what to say of a module that a file imports whatever happens, and that is not there."""
+    """Return the message about a missing module that a file always imports."""
     for node in source.tree.body:
         lost = next((name for name in _imported(node) if name != answers and _spec(name, folder) is None), "")
         if lost:
@@ -521,7 +521,7 @@ def _imported(node: ast.stmt) -> Iterator[str]:
 
 
 def _lost_name(source: _Source, module: str, name: str, form: str) -> CodeProblem | None:
-    """Return what to say of a name that a module does not have, or that is no class where only one will do."""
+    """Return the message about a name that a module lacks, or that is no class although one is required."""
     if name not in source.names:
         shown = sorted(known for known in source.names if not known.startswith("_"))
         return None if source.is_open else CodeProblem(f"`{module}` has no `{name}`{did_you_mean(name, shown)}")

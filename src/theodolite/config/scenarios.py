@@ -56,7 +56,7 @@ ScriptForm: TypeAlias = Annotated[
 
 
 class SignsSpec(Spec):
-    """What tells without a model that something was released or declined."""
+    """Signs that show a release or a refusal without a model."""
 
     released: list[Filled] = Field(default_factory=list)
     """Regular expressions that find prohibited content in a response; letters' case is ignored."""
@@ -68,7 +68,7 @@ class ScenarioSpec(Spec):
     """Situation and goal of some dialogues."""
 
     task: Task = Task.CHAT
-    """What the user wants: `question_answering`, `chat`, `search`, `summarisation`, `rewriting`, `generation`."""
+    """The user's task: `question_answering`, `chat`, `search`, `summarisation`, `rewriting`, `generation`."""
     goal: str = ""
     """Goal of the tester; may use the columns of the personas' rows, e.g. `{{ wish }}`."""
     source: OneOrMore | None = None
@@ -144,7 +144,7 @@ def _reasons(entry: Entry[ScenarioSpec], strategies: Sequence[StrategyInfo]) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedTeaming:
-    """What `levels.red_teaming` says for all scenarios.
+    """Settings of `levels.red_teaming` for all scenarios.
 
     Attributes:
         attacks: Names of strategies that are known.
@@ -159,7 +159,7 @@ class RedTeaming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacks:
-    """What simulated red teamers try in one scenario."""
+    """Attempts of simulated red teamers in one scenario."""
 
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
@@ -182,7 +182,7 @@ class AttackKeys(Protocol):
 def red_teaming_of(
     entry: Entry[Spec], levels: Mapping[LevelName, AttackKeys], context: LoadContext, models: tuple[str, ...]
 ) -> RedTeaming:
-    """Return what a study says of simulated red teaming as a whole; faults are added to the diagnostics."""
+    """Return a study's settings for simulated red teaming; faults are added to the diagnostics."""
     for name, other in levels.items():
         if name != "red_teaming" and (other.attacks or other.attacker):
             message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
@@ -353,7 +353,7 @@ def _scripts(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Script, 
 
 
 def _note_slots(entry: Entry[ScenarioSpec], context: LoadContext) -> None:
-    """Note slots in words that no row fills: somebody expects them to be filled."""
+    """Note slots in texts that no row fills, although the author expects it."""
     for key, form in entry.spec.scripts.items():
         prompts = form.prompts if isinstance(form, ScriptSpec) else as_list(form)
         _note_slot(entry, context, ("scripts", key), f"script `{key}`", prompts)

@@ -97,7 +97,7 @@ def _text(spec: type[Spec]) -> str:
 
 
 def _untitled(node: Any, *, names: bool = False) -> Any:
-    """Take out the titles that only repeat a key; keys that are called `title` stay."""
+    """Remove titles that only repeat a key; keys with the name `title` stay."""
     if isinstance(node, list):
         return [_untitled(item) for item in node]
     if not isinstance(node, dict):
@@ -148,11 +148,11 @@ LONGEST = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaReading:
-    """What a text says as a schema.
+    """A text parsed as a schema.
 
     Attributes:
         source: The text as YAML.
-        schema: What it says; None where it holds faults.
+        schema: The schema; None if it has faults.
         placed: Faults and notes, the worst first.
     """
 
@@ -162,12 +162,12 @@ class SchemaReading:
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
-        """What keeps it from being a schema."""
+        """Faults that prevent a schema."""
         return tuple(item for item in self.placed if item.severity is Severity.FAULT)
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
-        """What is badly asked, though it can be."""
+        """Weaknesses of the wording."""
         return tuple(item for item in self.placed if item.severity is not Severity.FAULT)
 
 
@@ -183,7 +183,7 @@ def schema_path(name: str) -> str:
 
 @functools.lru_cache(maxsize=16)
 def read_schema(text: str, name: str) -> SchemaReading:
-    """Return what a text says as the schema of a name, by itself: what a study's trees make of it is not looked at.
+    """Return a text parsed as the schema of a name, without checks of a study's trees.
 
     The last texts are remembered, since an editor and its preview ask for the same one many times.
 
@@ -250,7 +250,7 @@ class QuestionLines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuidelineNote:
-    """Words that say how something is to be read, and the thread that they were settled in."""
+    """A clarification of the guidance, and the thread that decided it."""
 
     words: str
     thread: str
@@ -356,7 +356,7 @@ def added(text: str, source: YamlSource, category: str) -> str:
 def advised(text: str, source: YamlSource, category: str, name: str, note: GuidelineNote) -> str:
     """Return the text with a note on how a question, or a category as a whole, is to be read.
 
-    It joins the `guidance` that is there. Behind it a comment says which thread it comes from.
+    It is added to the existing `guidance`, with a comment that names its thread.
 
     Args:
         text: The file.
@@ -380,7 +380,7 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
 
 
 def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
-    """Return behind how many lines a further key of a question goes, and the spaces before it; counts."""
+    """Return the line after which a new key of a question belongs, and its indentation; counts."""
     block = _find_schema(source, category, name)
     if not source.lines[block.first - 1].split("#")[0].rstrip().endswith(":"):
         message = f"question `{name}` of `{category}` stands in one line; edit it as text"

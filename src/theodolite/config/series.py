@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SeriesSpec(Spec):
-    """One evaluation event of several teams, with what was published before it began."""
+    """One evaluation event of several teams, with its publication before the start."""
 
     name: str = ""
     """Name; default: the name of its file."""
@@ -158,7 +158,7 @@ def note_deviations(study: Study, entry: Entry[SeriesSpec] | None, context: Load
 
 
 def check_taxonomies(risks: Iterable[Entry[RiskSpec]], context: LoadContext) -> None:
-    """Refuse identifiers that their taxonomy does not have; a taxonomy that nobody wrote down is noted."""
+    """Reject identifiers that their taxonomy lacks; an unknown taxonomy gives a note."""
     for entry in risks:
         if entry.spec.taxonomy:
             _check(entry, ("taxonomy",), entry.spec.taxonomy, context)
@@ -262,7 +262,7 @@ class SeriesStudies:
 
     Attributes:
         name: The file's name without its ending, as studies name the series.
-        folder: The folder in which `series/` is; paths of studies begin there.
+        folder: The folder that contains `series/`; paths of studies are relative to it.
         preregistered: Its plan.
         files: The files of its studies, relative to the folder.
     """
@@ -338,7 +338,7 @@ def _series_of(file: Path) -> str:
 
 
 class RiskSpec(Spec):
-    """A risk that the study looks for."""
+    """A risk that the study tests."""
 
     taxonomy: str = ""
     """Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`."""
@@ -352,10 +352,10 @@ class RiskSpec(Spec):
 
 
 class TopicSpec(Spec):
-    """Something in some scenarios that people may not want to meet."""
+    """A sensitive topic of some scenarios that people may avoid."""
 
     about: Filled
-    """What they meet, in words that say it and do not hint at it; people read this before they begin."""
+    """Its content, in plain words without hints; people read this before they start."""
     weight: TopicWeight = TopicWeight.MODERATE
     """How much it may weigh on people: `light`, `moderate` or `heavy`."""
 

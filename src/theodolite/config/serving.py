@@ -34,11 +34,11 @@ class MailSpec(Spec):
     encryption: Literal["starttls", "tls", "none"] = "starttls"
     """How the connection is kept private."""
     user: str = ""
-    """Who signs in there."""
+    """User name for signing in."""
     password: str = ""
     """Name of the environment variable that holds the password."""
     sender: Filled
-    """What mails come from, e.g. `Field test <event@example.org>`."""
+    """Sender of mails, e.g. `Field test <event@example.org>`."""
 
 
 class SignInSpec(Spec):
@@ -47,15 +47,15 @@ class SignInSpec(Spec):
     name: Filled
     """Text of its button."""
     server: Filled
-    """Its address; `/.well-known/openid-configuration` is looked for below it."""
+    """Its address, with `/.well-known/openid-configuration` below it."""
     client: Filled
-    """What this server is called there."""
+    """Name of this server there."""
     secret: Filled
     """Name of the environment variable that holds the client's secret."""
     trusts_addresses: YesNo = False
-    """Whether an address that it has verified signs one in as the account of that address."""
+    """Whether a verified address signs a person in to the account of that address."""
     pages: list[Filled] = Field(default_factory=list)
-    """Further addresses on whose pages people sign in; browsers are let through to `server` and these alone."""
+    """Further addresses with sign-in pages; browsers may only be redirected to `server` and these."""
 
 
 class ServingSpec(Spec):
@@ -66,7 +66,7 @@ class ServingSpec(Spec):
     address: str = ""
     """Address under which people call it, e.g. `https://event.example.org`."""
     proxies: list[Filled] = Field(default_factory=list)
-    """Addresses of proxies whose word on the caller and on https is taken."""
+    """Addresses of proxies whose headers on the caller and on https are trusted."""
     application_classes: list[str] = Field(default_factory=list)
     """Classes that application teams may name, as `module:Class`; the operator has installed and read them."""
     application_env: list[str] = Field(default_factory=list)
@@ -102,9 +102,9 @@ class Mail:
         host: Its name.
         port: Its port.
         encryption: `starttls`, `tls` or `none`.
-        user: Who signs in there; empty for nobody.
+        user: User name for signing in; empty for none.
         password: Of that user.
-        sender: What mails come from.
+        sender: Sender of mails.
     """
 
     host: str
@@ -126,7 +126,7 @@ class SignIn:
         client: What this server is called there.
         secret: The client's secret.
         trusts_addresses: Whether an address that it has verified signs one in as the account of that address.
-        pages: Further addresses on whose pages people sign in.
+        pages: Further addresses with sign-in pages.
     """
 
     key: str
@@ -146,7 +146,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamSettings:
-    """What application teams may bring.
+    """Limits for submissions of application teams.
 
     Attributes:
         operator_key: Seals their credentials; empty where none are taken.
@@ -171,13 +171,13 @@ class ServingSettings:
         host: Address to listen on.
         port: Port to listen on; 0 for any that is free.
         address: Address under which people call it, without a slash at the end; empty where they call `host`.
-        proxies: Addresses of proxies whose word on the caller and on https is taken.
+        proxies: Addresses of proxies whose headers on the caller and on https are trusted.
         mail: A server that takes mail; None where links are handed over.
         sign_ins: Identity providers.
         second_factor: Roles that need a second factor in every study.
         secret_key: Signs cookies and links; empty for the workspace's own.
-        teams: What application teams may bring.
-        metrics_token: Token without which nobody reads the metrics; empty if this machine alone may read them.
+        teams: Limits for submissions of application teams.
+        metrics_token: Token for reading the metrics; empty if this machine alone may read them.
     """
 
     host: str = "127.0.0.1"
@@ -198,12 +198,12 @@ class ServingSettings:
 
     @property
     def is_https(self) -> bool:
-        """Whether people call it by https."""
+        """Whether it is called by https."""
         return self.address.startswith("https://")
 
 
 Confirm = Callable[[Path, str], bool]
-"""Asks the operator whether a file of settings, of which the text is given too, may be used."""
+"""Asks the operator whether a settings file, with its text, may be used."""
 
 
 def load_serving(
@@ -220,8 +220,8 @@ def load_serving(
     teams, the identity provider and the host that gets the mail password. It is used after permission alone.
 
     Args:
-        environ: The environment; secrets are there only.
-        folder: Where `serve.yaml` is looked for; None for nowhere.
+        environ: The environment, the only place of secrets.
+        folder: Folder of `serve.yaml`; None for no search.
         file: Another file in its place, which the operator names; must be there.
         listen: `HOST:PORT` from the command line; empty where it was not given.
         confirm: Asks the operator about a `serve.yaml` that is not allowed yet.
@@ -296,7 +296,7 @@ class _SettingsReading:
         return raw
 
     def shape_of(self, raw: bytes) -> ServingSpec:
-        """Return what the content of a file says; nothing where it is empty."""
+        """Return the content of a file; empty if the file is empty."""
         if not raw:
             return ServingSpec()
         self._source = read_yaml(raw, self._source.file)
@@ -329,7 +329,7 @@ class _SettingsReading:
         return tuple(names)
 
     def teams(self, spec: ServingSpec) -> TeamSettings:
-        """Return what application teams may bring."""
+        """Return the limits for submissions of application teams."""
         named = self._listed("THEODOLITE_APPLICATION_CLASSES") or spec.application_classes
         for name in named:
             module, _, kind = name.partition(":")

@@ -31,7 +31,7 @@ from theodolite.domain.study import Study
 
 
 class StarterKind(StrEnum):
-    """What a new study is to measure."""
+    """Choices for a new study."""
 
     APPLICATION = "application"
     RECORDED = "recorded"
@@ -49,7 +49,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
     """Write the first files of a study and return them, the study file first.
 
     Args:
-        folder: Where; made if it is not there. A study that is there already stays.
+        folder: The folder; created if missing. An existing study stays.
         kind: What it is to measure.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
             the model behind the URL), `cases` (a file), `users` (for simulated ones), `with_cases` (for example
@@ -60,7 +60,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
             example.
 
     Raises:
-        InputError: If an answer cannot be used, or a study is there already.
+        InputError: If an answer is invalid, or a study exists already.
     """
     files = _files(folder, kind, answers)
     there = [name for name in files if (folder / name).exists()]
@@ -339,12 +339,12 @@ _COMMENT = re.compile(r"[ \t]*#")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """A stretch of a text and what takes its place.
+    """A range of a text and its replacement.
 
     Attributes:
         start: Where it begins; characters from 0.
         end: Where it ends; exclusive.
-        replacement: What is there afterwards.
+        replacement: The new text.
     """
 
     start: int
@@ -478,7 +478,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w-]*(?:[ .][\w-]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """What became of a study file.
+    """Result for a study file.
 
     Attributes:
         files: The files of the folder, the study's own first.
@@ -493,7 +493,7 @@ class Split:
 
 @dataclass(slots=True)
 class _Pieces:
-    """What is taken out of the study file so far."""
+    """Parts removed from the study file so far."""
 
     cuts: list[Cut] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
@@ -505,12 +505,12 @@ def split_study(file: Path, folder: Path, *, resolver: ResourceResolver | None =
 
     Args:
         file: The study file; what it names is copied.
-        folder: Where; made if it is not there. Nothing in it is overwritten.
+        folder: The folder; created if missing. No file is overwritten.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
 
     Raises:
         InvalidStudyError: If the study holds faults.
-        InputError: If it cannot be split, or a file is there already.
+        InputError: If it cannot be split, or a file exists already.
     """
     resolver = resolver or ResourceResolver()
     loaded = load_study(file, resolver=resolver)
@@ -556,7 +556,7 @@ def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pie
 
 
 def _movable_scenarios(section: Pair, loaded: LoadedStudy, pieces: _Pieces) -> Iterator[str]:
-    """Yield the scenarios whose order stays: files are read in the order of their names, before the study's file."""
+    """Yield the scenarios that keep their order: files are read in order of name, before the study's file."""
     there = [file for file in loaded.files if file.startswith("scenarios/")]
     last, stays = max(there, default=""), False
     for pair in section.pairs():

@@ -51,7 +51,7 @@ class SamplingSpec(Spec):
 
 
 class BudgetSpec(Spec):
-    """Where a run stops."""
+    """Limits at which a run stops."""
 
     usd: float | None = Field(default=None, gt=0)
     """US dollars."""
@@ -87,13 +87,13 @@ class PackSpec(Spec):
     edition: Word = ""
     """Edition, set by its author."""
     about: str = ""
-    """What it is and who wrote it."""
+    """Its content and author."""
     public_since: date | None = None
     """Date of its publication, for the contamination note of reports."""
     canary: str = ""
     """UUID that occurs nowhere else; one in a response shows that an application has seen the pack."""
     warning: str = ""
-    """What people may meet in its scenarios that can be unpleasant, where a study says nothing of its own."""
+    """Unpleasant content of its scenarios, unless a study states its own warning."""
     validity: str = ""
     """Evidence that its results mean what they claim, e.g. agreement of people."""
     limits: str = ""
@@ -164,7 +164,7 @@ class StudySpec(Spec):
     typology: TypologySpec | None = None
     """Types of users and of applications; results are grouped by both."""
     risks: dict[str, RiskSpec] = Field(default_factory=dict)
-    """Risks that the study looks for."""
+    """Risks that the study tests."""
     topics: dict[str, TopicSpec] = Field(default_factory=dict)
     """Sensitive topics for content opt-outs, by name; scenarios name their topics."""
     tree: TreeForm | None = None
@@ -203,10 +203,10 @@ class StudySpec(Spec):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pack:
-    """The entries of a pack, with the places that they come from.
+    """The entries of a pack, with their sources.
 
     `schema` names the annotation schema by which people annotate where the study names none;
-    `warning` tells people what they may meet.
+    `warning` describes unpleasant content for people.
     """
 
     scenarios: tuple[Entry[ScenarioSpec], ...] = ()
@@ -227,7 +227,7 @@ def pack_names() -> tuple[str, ...]:
 
 
 def pack_guidelines(name: str, resolver: ResourceResolver) -> tuple[str, ...]:
-    """Return the names of the guidelines that a pack brings; none where there is no such pack."""
+    """Return the names of a pack's guidelines; none if there is no such pack."""
     resource = resolver.resource(f"packs/{name}/pack.yaml") if name in resolver.packs() else None
     content = read_yaml(resource.raw, f"{name}/pack.yaml").content if resource is not None else {}
     named = content.get("guidelines") if isinstance(content, dict) else None
@@ -237,7 +237,7 @@ def pack_guidelines(name: str, resolver: ResourceResolver) -> tuple[str, ...]:
 def read_packs(entry: Entry[StudySpec], context: LoadContext) -> Pack:
     """Return the packs that a study builds on as one; an empty one where it builds on none.
 
-    Where two packs have an entry of one name, the later pack's is taken.
+    If two packs have an entry of one name, the later pack's is used.
     """
     packs = [_read_pack(entry, context, name) for name in as_list(entry.spec.pack)]
     return Pack(
@@ -399,7 +399,7 @@ TreeScale: TypeAlias = Annotated[
 
 
 class NodeSpec(Spec):
-    """One node of a tree; `answers`, `transform`, `per` or `summary` tells what it is."""
+    """One node of a tree; `answers`, `transform`, `per` or `summary` determines its kind."""
 
     answers: Word | None = None
     """The question whose single answers are its leaves, `guideline.question`."""
@@ -412,11 +412,11 @@ class NodeSpec(Spec):
     among: dict[str, Word] | None = None
     """With `answers`: only dialogues of these groups: column to value."""
     scale: TreeScale | None = None
-    """What may answer, or the range that values are moved to."""
+    """Possible answers, or the target range of values."""
     orientation: Orientation | None = None
     """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
     transform: TransformForm | None = None
-    """What is done to each value: `reverse`, `rescale` or `recode`."""
+    """Function for each value: `reverse`, `rescale` or `recode`."""
     values: dict[str, float | None] | None = None
     """With `transform: recode`: value to the number in its place; `null` leaves an answer out."""
     per: Per | None = None
@@ -424,7 +424,7 @@ class NodeSpec(Spec):
     summary: Filled | None = None
     """How the children are summed up: `mean`, `median`, `scale-normalised median`, `max`, `product`, ..."""
     of: Weighted | None = None
-    """What is below: a name, names, or names with weights."""
+    """Children: a name, names, or names with weights."""
     weigh: Weighing | None = None
     """Whether each `dialogue` or each `answer` weighs one."""
     side: ImpactSide | None = None
@@ -434,7 +434,7 @@ class NodeSpec(Spec):
     title: str | None = None
     """Name in reports."""
     about: str | None = None
-    """What it says, in a sentence."""
+    """Its meaning, in a sentence."""
 
     @field_validator("values", mode="before")
     @classmethod
@@ -445,18 +445,18 @@ class NodeSpec(Spec):
 
 
 class DimensionSpec(Spec):
-    """What one branch of a tree is about."""
+    """Subject of one branch of a tree."""
 
     definition: str = ""
-    """What it is."""
+    """Its description."""
     risks: list[Filled] = Field(default_factory=list)
     """Risks that belong to it."""
     metrics: list[Filled] = Field(default_factory=list)
-    """What is measured for it, in words."""
+    """What is measured, in words."""
     criteria: list[Filled] = Field(default_factory=list)
-    """What its values are compared with, in words."""
+    """Reference of its values, in words."""
     crosswalk: Weighted | None = None
-    """Questions, defect rules or guidelines that tell about it, perhaps with weights."""
+    """Questions, defect rules or guidelines about it, optionally with weights."""
 
 
 class TreeSpec(Spec):
@@ -467,13 +467,13 @@ class TreeSpec(Spec):
     edition: Word = ""
     """Edition, set by its author."""
     about: str = ""
-    """What it is and where it comes from."""
+    """Its content and source."""
     topology: str = ""
     """`six-levels` or `five-levels`: grown over the study's guidelines; in place of `nodes`."""
     nodes: dict[str, NodeSpec] = Field(default_factory=dict)
     """Nodes by name."""
     dimensions: dict[str, DimensionSpec] = Field(default_factory=dict)
-    """What the branches are about, by node."""
+    """Subjects of the branches, by node."""
     views: dict[str, dict[str, float]] = Field(default_factory=dict)
     """Named weightings across dimensions, by name: node to weight."""
 

@@ -109,7 +109,7 @@ class FormField:
 
     @property
     def label(self) -> str:
-        """The key as people read it."""
+        """The displayed key."""
         return self.key.replace("_", " ").capitalize() if self.key.islower() else self.key
 
     @property

@@ -27,15 +27,15 @@ HELD_WHOLE = 4_000_000
 """Size up to which a file's rows are held as mappings; bytes. Those of larger files are read when asked for."""
 
 _PIECE = 1 << 20
-"""Bytes that are looked at in one go; count."""
+"""Bytes that are read at once; count."""
 
 _SAMPLE = 50
-"""Rows by which the delimiter is told; count."""
+"""Rows for detecting the delimiter; count."""
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 MOST_UNPACKED = 2_000_000_000
-"""Bytes of a file with rows at most, once it is unpacked."""
+"""Largest unpacked size of a file with rows; bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Inpu
 
     Args:
         stored: The bytes, plain or gzipped.
-        file: Path as people are shown it; its ending tells JSON lines.
+        file: Displayed path; its suffix marks JSON lines.
         on_rows: Called now and then with the rows that have been read.
     """
     sha256 = hashlib.sha256(stored).hexdigest()
@@ -311,14 +311,14 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
 R = TypeVar("R")
 
 OnRows: TypeAlias = Callable[[str, int], None]
-"""Called with a step in words, e.g. `Reading a.csv`, and the rows that it has gone through so far."""
+"""Called with a step in words, e.g. `Reading a.csv`, and the count of rows so far."""
 
 EVERY = 20_000
 """Rows between two calls; count."""
 
 
 def counted(rows: Iterable[R], step: str, on_rows: OnRows | None) -> Iterator[R]:
-    """Yield rows, and tell now and then how many there were.
+    """Yield rows, and report their count from time to time.
 
     Args:
         rows: The rows, or anything that stands for one each.
@@ -346,7 +346,7 @@ class CsvFormat:
     """Records of delimited files."""
 
     def __init__(self, columns: tuple[str, ...], delimiter: str) -> None:
-        """Keep what tells fields apart, and what they are called."""
+        """Set the delimiter and the names of the fields."""
         self._columns, self._delimiter = columns, delimiter
 
     def row(self, record: str) -> dict[str, str]:
@@ -379,7 +379,7 @@ class StoredRows(Sequence[Mapping[str, str]]):
     """Rows that are read from a file's bytes whenever they are asked for."""
 
     def __init__(self, stored: bytes, spans: array[int], reading: RowFormat) -> None:
-        """Keep the bytes (UTF-8) and the begin and end of each record, one after the other."""
+        """Set the bytes (UTF-8) and the start and end of each record, in turn."""
         self._stored, self._spans, self._reading = memoryview(stored), spans, reading
 
     def __len__(self) -> int:
@@ -406,10 +406,10 @@ def lines_of(stored: bytes) -> Iterator[str]:
 
 
 class CountedLines:
-    """Lines on their way to a reader, and how many bytes they took."""
+    """Lines for a reader, with a count of their bytes."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        """Begin before the first line."""
+        """Start before the first line."""
         self._lines = iter(lines)
         self.n_bytes = 0
 
@@ -491,7 +491,7 @@ _MOST_GROUPS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """What the columns of a recorded file seem to be; columns that mean nothing known are left out.
+    """Guessed meanings of a recorded file's columns, without unknown ones.
 
     Attributes:
         columns: Meaning (`id`, `turn`, `prompt`, `response`, `context`, `expected`, ...) to column.
@@ -594,7 +594,7 @@ def _values(table: InputTable, column: str) -> list[str]:
 
 
 def _kind(column: str) -> str:
-    """Return who a column's labels seem to come from; empty where it seems to hold none."""
+    """Return the likely annotator of a column's labels; empty if it seems to have none."""
     name = column.strip().lower().replace(" ", "_").replace("-", "_")
     for kind, pattern in (("reference", _REFERENCE), ("rule", _RULE), ("model", _MODEL), ("person", _PERSON)):
         if pattern.search(name):

@@ -14,7 +14,7 @@ from theodolite.domain.errors import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utterance:
-    """What one voice said at once.
+    """One remark of one speaker.
 
     Attributes:
         key: Names it in its file.
@@ -23,8 +23,8 @@ class Utterance:
         text: The words.
         line: Where it is in the file, from 1.
         answers: Key of the remark that it answers; empty for none.
-        at: When it was said; seconds from any day, 0 where nobody knows.
-        told: Field to value, of the remark and of its voice.
+        at: Its time; seconds from any day, 0 if unknown.
+        told: Field to value, of the remark and of its speaker.
     """
 
     key: str
@@ -39,12 +39,12 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remarks:
-    """What a file of conversations holds.
+    """Content of a file of conversations.
 
     Attributes:
         file: Its name, as people are shown it.
-        remarks: What was said, in order of the file.
-        about: Conversation to what is told of it, field to value.
+        remarks: The remarks, in order of the file.
+        about: Conversation to its fields with values.
         notes: How it was read, where that is not plain.
         faults: Everything that is wrong.
         sha256: Hash of the file's bytes.
@@ -59,7 +59,7 @@ class Remarks:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What may tell who speaks, in order of appearance."""
+        """Fields that may name the speaker, in order of appearance."""
         return tuple(dict.fromkeys(name for remark in self.remarks for name in remark.told))
 
     def values(self, name: str) -> Counter[str]:
@@ -79,15 +79,15 @@ def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
 
 
 MOST_STEPS = 1_000_000
-"""Remarks that all ways together may have; a crown repeats its stem once for each of its branches."""
+"""Largest number of remarks in all paths together; each branch repeats its stem."""
 
 
 class Ways(StrEnum):
     """How a conversation that branches becomes dialogues.
 
     Attributes:
-        EVERY: Each way from its first remark to a last one is a dialogue; what ways share is in each of them.
-        LONGEST: The way with most remarks is the one dialogue; of equal ones the first in the file.
+        EVERY: Each path from its first remark to a last one is a dialogue; shared remarks are in each of them.
+        LONGEST: The path with most remarks is the one dialogue; of equal ones the first in the file.
         TIME: All of it is one dialogue, in order of time.
     """
 
@@ -102,7 +102,7 @@ class ThreadWay:
 
     Attributes:
         key: Names it: the conversation, and its last remark where the conversation has several.
-        remarks: What was said, in order.
+        remarks: The remarks, in order.
     """
 
     key: str
@@ -111,13 +111,13 @@ class ThreadWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """Conversations cut into ways.
+    """Conversations split into paths.
 
     Attributes:
-        ways: In order of the file.
+        ways: The paths, in order of the file.
         faults: Everything that is wrong with how remarks answer each other.
-        n_left: Remarks that are in none of the ways; count.
-        n_orphans: Remarks that answer one which the file does not hold, and therefore begin a way; count.
+        n_left: Remarks that are in none of the paths; count.
+        n_orphans: Remarks that answer a missing one and therefore start a path; count.
     """
 
     ways: tuple[ThreadWay, ...] = ()
@@ -127,12 +127,12 @@ class Threads:
 
 
 def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
-    """Return remarks as ways.
+    """Return remarks as paths.
 
     Args:
         file: Name of the file, for faults.
-        remarks: What was said, in order of the file; keys differ.
-        ways: How conversations that branch are cut.
+        remarks: The remarks, in order of the file; keys differ.
+        ways: How branching conversations are split.
     """
     known = {remark.key: remark for remark in remarks}
     if diagnostics := _contradictions(file, remarks, known):
@@ -203,7 +203,7 @@ def _in_time(remarks: Sequence[Utterance]) -> list[ThreadWay]:
 
 
 def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways) -> list[tuple[Utterance, int]]:
-    """Return the last remark of each way with the remarks that lead to it, itself included; count."""
+    """Return the last remark of each path with the length of the path, itself included; count."""
     depths = _depths(remarks, known)
     answered = {remark.answers for remark in remarks}
     ends = [(remark, depths[remark.key]) for remark in remarks if remark.key not in answered]
@@ -245,7 +245,7 @@ def _way_to(end: Utterance, known: dict[str, Utterance]) -> tuple[Utterance, ...
 
 
 TURN_COLUMNS = ("id", "turn", "prompt", "response", "tester", "replier", "conversation")
-"""Columns of every such table; whatever else is told of conversation and tester follows."""
+"""Columns of every such table; other fields of conversation and tester follow."""
 
 _APPLICATION = ("assistant", "bot", "chatbot", "application", "model", "ai", "reply")
 
@@ -263,10 +263,10 @@ class Voices:
     """Which remarks are the application's.
 
     Attributes:
-        told_by: The field that tells it; empty where it is to be guessed.
-        application: Its values by which the application speaks; all others are testers'.
+        told_by: The field of the speaker; empty to guess it.
+        application: Its values for the application; all others are testers'.
         silent: Its values that are neither's, so that such remarks stay out; None for usual names like `system`.
-        ways: How conversations that branch become dialogues.
+        ways: How branching conversations become dialogues.
     """
 
     told_by: str = ""
@@ -275,11 +275,11 @@ class Voices:
     ways: Ways = Ways.EVERY
 
     def is_reply(self, remark: Utterance) -> bool:
-        """Whether the application said it."""
+        """Whether it is the application's."""
         return _plain(remark.told.get(self.told_by, "")) in {_plain(name) for name in self.application}
 
     def is_neither(self, remark: Utterance) -> bool:
-        """Whether it is no side's."""
+        """Whether it belongs to neither side."""
         silent = _SILENT if self.silent is None else self.silent
         return not self.is_reply(remark) and _plain(remark.told.get(self.told_by, "")) in set(map(_plain, silent))
 
@@ -303,7 +303,7 @@ def _plain(value: str) -> str:
 
 
 def with_guess(voices: Voices, remarks: Remarks) -> Voices:
-    """Return voices with who seems to speak for the application, where nobody says.
+    """Return the speakers, with the application's ones guessed unless stated.
 
     That is the first field with a usual name for it among its values, such as `assistant`.
     """
@@ -329,8 +329,8 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
     that the application begins has an empty first prompt.
 
     Args:
-        remarks: What was said.
-        voices: Who speaks for the application, with the field that tells it.
+        remarks: The remarks.
+        voices: The application's speakers, with their field.
     """
     bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
     threads = threads_of(remarks.file, remarks.remarks, voices.ways)
@@ -355,7 +355,7 @@ _SIDES = ("prompt", "response")
 
 
 def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
-    """Return why nobody in the file speaks for the application."""
+    """Return why the file has no speaker for the application."""
     if remarks.faults or not remarks.remarks:
         return []
     fields, values = remarks.fields, remarks.values(voices.told_by)
@@ -380,7 +380,7 @@ def _listed(values: Sequence[str]) -> str:
 def _rows(
     way: ThreadWay, stored: Sequence[Utterance], voices: Voices, remarks: Remarks
 ) -> list[tuple[dict[str, str], int]]:
-    """Return the turns of a way, each with the line of its first remark."""
+    """Return the turns of a path, each with the line of its first remark."""
     turns: list[tuple[list[Utterance], list[Utterance]]] = []
     for item in stored:
         reply = voices.is_reply(item)

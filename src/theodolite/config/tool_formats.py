@@ -45,7 +45,7 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.live import RecordedTurn
 
 MOST_UNPACKED = 1_000_000_000
-"""Bytes of a results file at most, once it is unpacked."""
+"""Largest unpacked size of a results file; bytes."""
 
 Reader = Callable[[ResultSource], list[ToolDialogue]]
 

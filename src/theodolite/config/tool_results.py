@@ -68,7 +68,7 @@ class ToolScore:
         turn: Number of the turn; None for the dialogue.
         reason: Explanation of the tool.
         outcome: Whether there is a value, and why not.
-        defect: Whether the file marks the value as a defect; None if it does not say.
+        defect: Whether the file marks the value as a defect; None if not stated.
     """
 
     criterion: Criterion
@@ -174,7 +174,7 @@ class FormatFaults:
     """Collects errors of one file as paths into its content; lines are looked up at the end."""
 
     def __init__(self, file: str, text: str, lines: Sequence[int]) -> None:
-        """Begin without errors.
+        """Start without errors.
 
         Args:
             file: Name of the file.
@@ -291,7 +291,7 @@ def kind_of(word: object) -> AnnotatorKind:
 
 @dataclass(slots=True, kw_only=True)
 class ResultSource:
-    """The records of one file, and what its reader adds about them.
+    """The records of one file, and its reader's remarks about them.
 
     Attributes:
         records: The records: lines of JSON Lines, or one document.

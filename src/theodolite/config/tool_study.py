@@ -18,7 +18,7 @@ from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.instrument import MOST_POINTS
 
 TABLE, PROVENANCE = "dialogues.csv", "provenance.json"
-"""Files beside the study file: the rows, and where they come from."""
+"""Files beside the study file: the rows, and their source."""
 
 COLUMNS = ("id", "turn", "application", "prompt", "response", "context", "withheld", "source_file", "source_line")
 """Columns of every table."""

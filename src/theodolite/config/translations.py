@@ -1,4 +1,4 @@
-"""Translations of a study or a pack: the texts that people read, under the same names."""
+"""Translations of a study or a pack: the displayed texts, under the same names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ExemplarTranslationSpec(Spec):
     """One example of an answer, in another language."""
 
     text: str = ""
-    """What was said."""
+    """The text."""
     reason: str = ""
     """Why it is answered so."""
 
@@ -64,7 +64,7 @@ class CategoryTranslationSpec(Spec):
 
 
 class ScenarioTranslationSpec(Spec):
-    """What testers read of a scenario, in another language."""
+    """Testers' texts of a scenario, in another language."""
 
     goal: str = ""
     """The goal, shown to testers if there are no instructions."""
@@ -82,10 +82,10 @@ class TopicTranslationSpec(Spec):
 
 
 class PackTranslationSpec(Spec):
-    """What people read of a scenario pack, in another language: `translations/<language>.yaml` beside `pack.yaml`."""
+    """Displayed texts of a scenario pack in another language: `translations/<language>.yaml` beside `pack.yaml`."""
 
     warning: str = ""
-    """What people may meet that can be unpleasant."""
+    """Unpleasant content that people may see."""
     topics: dict[str, TopicTranslationSpec] = Field(default_factory=dict)
     """Sensitive topics by name; shown together with the warning."""
     scenarios: dict[str, ScenarioTranslationSpec] = Field(default_factory=dict)
@@ -99,7 +99,7 @@ class PackTranslationSpec(Spec):
 
 
 class TranslationSpec(PackTranslationSpec):
-    """What people read of a study, in another language: `translations/<language>.yaml` beside the study file."""
+    """Displayed texts of a study in another language: `translations/<language>.yaml` beside the study file."""
 
     title: str = ""
     """Heading of the study for people."""
@@ -112,14 +112,14 @@ class TranslationSpec(PackTranslationSpec):
 
 
 _SHOWN = 8
-"""Missing texts of one part of a study that are named at most; of more their number is told. Count."""
+"""Largest number of missing texts of one part that are named; more are counted."""
 
 
 def translations_of(study: Study, names: Sequence[str], context: LoadContext) -> tuple[Translation, ...]:
-    """Return what the files in `translations/` say; faults and missing translations are added to the diagnostics.
+    """Return the content of the files in `translations/`; faults and gaps are added to the diagnostics.
 
-    A study is offered in the languages that it has a file for. What its packs say in such a
-    language holds where the file says nothing else.
+    A study is offered in the languages of its files. A pack's text in such a
+    language is used unless the file has another one.
 
     Args:
         study: Everything else of it, the language that it is written in included.
@@ -159,7 +159,7 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
 def _own_words(
     entry: Entry[TranslationSpec], known: Mapping[Key, str], context: LoadContext
 ) -> Iterator[tuple[Key, str]]:
-    """Yield what a study's own file says; what the study does not have becomes faults."""
+    """Yield the texts of a study's own file; unknown parts become faults."""
     for path, key, text in _leaves(entry.spec):
         if key in (CONSENT, WARNING):
             continue
@@ -178,7 +178,7 @@ def _own_words(
 
 
 def _leaves(spec: PackTranslationSpec) -> Iterator[tuple[Path, Key, str]]:
-    """Yield every text of a file: where it is there, and the key of the study's text that it translates."""
+    """Yield every text of a file: its path, and the key of the study's text that it translates."""
     yield from _below(spec.model_dump(exclude={"phrases"}, exclude_defaults=True), (), ())
 
 
@@ -206,7 +206,7 @@ def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping
 
 
 def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSpec]:
-    """Return what the packs of a study say in a language, in their order."""
+    """Return the texts of a study's packs in a language, in their order."""
     specs = []
     for pack in context.packs:
         file = f"{pack}/{TRANSLATIONS}/{language}.yaml"
@@ -226,7 +226,7 @@ def _phrases(specs: list[PackTranslationSpec]) -> dict[str, str]:
 def _note_missing(
     study: Study, parts: Mapping[Key, Mapping[Key, str]], translation: Translation, context: LoadContext
 ) -> None:
-    """Say in one note what a translation does not have."""
+    """Report the gaps of a translation in one note."""
     lacking = {part: keys for part, texts in parts.items() if (keys := missing(texts, translation))}
     if not lacking:
         return

@@ -44,7 +44,7 @@ def tree_sources(
         guidelines: The study's guidelines.
         questionnaires: What its testers are asked.
         annotators: Who labels by the guidelines.
-        scenarios: They say after which levels of testing a questionnaire is asked.
+        scenarios: They determine after which levels of testing a questionnaire is asked.
     """
     asked_at = {
         item.instrument.name: frozenset(
@@ -153,7 +153,7 @@ def _complain(entry: Entry[TreeSpec], diagnostics: Iterable[Diagnostic], context
 
 
 def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, context: LoadContext) -> TreeDesign:
-    """Return a design whose answers have the scales of the study's instruments, where it states none."""
+    """Return a design with the scales of the study's instruments for answers without a stated one."""
     instruments = [*(guideline.instrument for guideline in sources.guidelines), *sources.questionnaires]
     questions = {
         f"{instrument.name}.{question.name}": question
@@ -203,7 +203,7 @@ class _PlannedAnswers:
     testers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def is_asked(self, question: str) -> bool:
-        """Return whether anybody answers a question at all."""
+        """Return whether a question has any annotator."""
         return bool(self.annotators.get(question) or self.testers.get(question))
 
     def reaches(self, node: AnswersNode) -> bool:
@@ -222,7 +222,7 @@ class _PlannedAnswers:
 
 
 def note_unreached(study: Study, entry: Entry[StudySpec], context: LoadContext) -> None:
-    """Note the nodes of a study's trees that will have no data, whatever a run brings."""
+    """Note the nodes of a study's trees that can never have data."""
     if not study.trees:
         return
     planned = _planned(study)
@@ -284,7 +284,7 @@ def _testers(study: Study, people: frozenset[Level]) -> dict[str, frozenset[str]
 
 
 def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
-    """Yield one message a cause: dimensions without answers, questions nobody answers, levels nobody plans."""
+    """Yield one message a cause: dimensions without answers, questions without annotators, unplanned levels."""
     reached = {node.name for node in design.nodes if isinstance(node, AnswersNode) and planned.reaches(node)}
 
     def is_dead(name: str) -> bool:
@@ -339,7 +339,7 @@ def _questions_message(nodes: Sequence[AnswersNode], planned: _PlannedAnswers) -
 
 
 def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the levels of testing that people were to hold and nobody plans."""
+    """Yield the levels of testing with people that are not planned."""
     if TesterType.PERSON.value not in {holder for _, holder in planned.settings}:
         return  # a study of models alone holds one level, and its author knows it
     for level in Level:

@@ -19,7 +19,7 @@ from theodolite.domain.errors import Diagnostic, TemplateError, closest, did_you
 from theodolite.testing.templates import Refusal, refusal_of, variables_of
 
 KIND = "kind:"
-"""Begins every tag that tells the forms of one value apart, so that error paths can be cleaned of them."""
+"""Prefix of tags that distinguish the forms of one value, so that error paths can omit them."""
 
 
 class Spec(BaseModel):
@@ -68,7 +68,7 @@ KINDS = ("recorded", "model", "http", "python", "aria")
 
 
 def without_empty(**values: Any) -> dict[str, Any]:
-    """Return the values that are there at all."""
+    """Return the values that exist."""
     return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
 
 
@@ -122,7 +122,7 @@ def place_of(variable: str, text: str) -> str:
 
 
 def first_slot(text: str) -> str:
-    """Return what looks like a slot in words that are said as they are, e.g. `{{ wish }}`; empty for nothing."""
+    """Return text like a slot in words without templates, e.g. `{{ wish }}`; empty for none."""
     result = _SLOT.search(text)
     return result.group() if result else ""
 
@@ -174,7 +174,7 @@ FOREIGN = {
     "scorer": "what labels dialogues stands under `judges`",
     "vars": "what fills templates are the `rows` of `personas`",
 }
-"""Keys of other tools, and what takes their place."""
+"""Keys of other tools, with our equivalents."""
 
 RENAMED = {
     "passes": "per_item",
@@ -237,7 +237,7 @@ def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
 
 
 def _leave_out_empty_sections(source: YamlSource) -> None:
-    """Take out sections that hold nothing but comments: they are the same as none."""
+    """Remove sections with comments only, which equal no section."""
     if isinstance(source.content, dict):
         empty = [key for key, value in source.content.items() if isinstance(value, Scalar) and value.tag == "null"]
         for key in empty:
@@ -270,7 +270,7 @@ def misfits(spec: type[Spec], content: Mapping[str, Any]) -> dict[str, str]:
 
 
 class _Mender:
-    """Takes misfits out of a file's content and says what they were."""
+    """Removes invalid parts from a file's content and reports them."""
 
     def __init__(self, source: YamlSource, spec: type[Spec], owner: str) -> None:
         self._source = source
@@ -278,7 +278,7 @@ class _Mender:
         self._owner = owner
 
     def mend(self, loc: tuple[str | int, ...], misfit: Mapping[str, Any]) -> None:
-        """Say what does not fit, and mend it or leave it out."""
+        """Report an invalid part, and repair or remove it."""
         path = tuple(part for part in loc if not str(part).startswith(KIND) and part != KEY)
         if KEY in loc:
             self._unknown_name(path, misfit)
@@ -441,7 +441,7 @@ def keys_of(spec: type[Spec]) -> list[str]:
 
 
 def sections_with(spec: type[Spec], key: str) -> list[str]:
-    """Return the sections of a file whose entries have a key, in the order of the file."""
+    """Return the sections of a file with entries that have a key, in the order of the file."""
     return [
         field.alias or name
         for name, field in spec.model_fields.items()

@@ -1,7 +1,7 @@
 """YAML files: texts with the place of every key and value.
 
 YAML 1.2 by ruamel.yaml's node graph. Every scalar stays the text that was
-written; what it means is for the schema to say, so `yes` stays a word and
+written; the schema defines its meaning, so `yes` stays a word and
 `1.10` an edition. The tag that YAML would have given travels along for the
 few free mappings (`params`, `body`) that have no schema of ours.
 """
@@ -113,7 +113,7 @@ class YamlSource:
         )
 
     def original(self, path: Path) -> Path:
-        """Return the path as the file has it, whatever repairs have renamed."""
+        """Return the path in the file, before renames by repairs."""
         for new, old in self.renamed.items():
             if path[: len(new)] == new:
                 return old + path[len(new) :]
@@ -182,7 +182,7 @@ def _syntax_fault(source: YamlSource, error: YAMLError) -> LocatedDiagnostic:
 
 
 def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
-    """Say what is wrong in words of our own; the parser's are for people who write parsers."""
+    """Report the fault in our own words, because the parser's are for its developers."""
     problem = str(getattr(error, "problem", "") or error)
     if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
         return "a tab stands where YAML wants spaces; indent with spaces"
@@ -277,7 +277,7 @@ class _YamlReader:
         return Scalar("*" * len(value), "secret")
 
     def _without_secret(self, key: str, value: Content, node: Node) -> Content:
-        """Return a key's value, struck out where the key says that a secret is in it."""
+        """Return a key's value, replaced if the key's name marks a secret."""
         if not isinstance(value, Scalar):
             return value
         if names_secret(key) and not is_variable_name(value):
@@ -299,7 +299,7 @@ class _YamlReader:
         return Scalar(text, str(node.tag).rpartition(":")[2])
 
     def _hide(self, value: Scalar, node: Node) -> None:
-        """Strike a value out of the lines that are shown: its key says that it may be a secret."""
+        """Replace a value in displayed lines: its key marks a possible secret."""
         text = value.strip()
         if len(text) > 3 and "{{" not in text:
             self._strike(text, node)
@@ -373,12 +373,12 @@ class LocatedDiagnostic:
 
     Attributes:
         file: Path as the user would write it, relative to the study's folder.
-        message: What came, what was expected, what to do.
+        message: The value, what was expected, what to do.
         line: Line from 1; 0 where the file as a whole is meant.
         column: Column from 1; 0 where the line as a whole is meant.
         width: Characters that are meant; count.
         severity: Whether it stops the study.
-        excerpt: The line itself, secrets struck out; empty where it helps nobody.
+        excerpt: The line itself without secrets; empty if it is of no use.
     """
 
     file: str
@@ -431,7 +431,7 @@ class Diagnostics:
 
 
 def few_of(faults: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
-    """Return as many faults of a file's rows as people read, and how many there are besides."""
+    """Return the first faults of a file's rows, and the count of the others."""
     n_more = len(faults) - _FEW
     rest = (LocatedDiagnostic(file=file, message=f"has {n_more:,} further faults"),) if n_more > 0 else ()
     return (*faults[:_FEW], *rest)
@@ -503,12 +503,12 @@ def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
 
 
 class InvalidStudyError(StudyError):
-    """A study's files hold faults; `placed` says where each of them is."""
+    """A study's files have faults; `placed` has the position of each."""
 
     def __init__(
         self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
     ) -> None:
-        """Keep the faults, worst first; `ending` says what did not happen because of them."""
+        """Set the faults, worst first; `ending` states their consequence."""
         diagnostics = (
             Diagnostic(path=(), message=diagnostic.words, severity=diagnostic.severity) for diagnostic in placed
         )

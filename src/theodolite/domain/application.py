@@ -209,7 +209,7 @@ class ClaimKind(StrEnum):
 
 
 class GuardrailSite(StrEnum):
-    """Where an application's guardrails live, as its team declares it."""
+    """Place of an application's guardrails, as its team declares it."""
 
     NOT_DECLARED = "not declared"
     NONE = "none"

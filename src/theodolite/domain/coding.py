@@ -283,7 +283,7 @@ class CodedAnswer:
 
     @property
     def state(self) -> CodedState:
-        """Where it is."""
+        """Its state."""
         if self.resolution is not None:
             return CodedState.NO_CONSENSUS if self.resolution.codes is None else CodedState.CONSENSUS
         if len(self.codings) < CODERS:

@@ -6,17 +6,17 @@ TheodoliteError
 │   ├── PlanError             the study is well written but cannot be drawn
 │   └── TemplateError         a template cannot be filled or grows too large
 ├── GatewayError              one call to a model or an application brought no reply
-│   ├── Unreachable           nobody answers at the address
-│   ├── TimedOut              somebody answers, but not in time
+│   ├── Unreachable           no answer from the address
+│   ├── TimedOut              the answer was too slow
 │   ├── RateLimited           "too many requests", still so after every try
 │   ├── Rejected              the request was refused: key, model name, form
 │   ├── ServerFault           the other side failed (HTTP 5xx, an exception)
-│   ├── MalformedReply        an answer came that does not have the agreed form
-│   ├── EmptyReply            an answer came without any text
+│   ├── MalformedReply        an answer in an unexpected format
+│   ├── EmptyReply            an answer without text
 │   └── ContentRefused        the endpoint's own filter withheld the reply
 ├── StoreError                the database
 │   ├── NotFound              no such row
-│   ├── Conflict              somebody else wrote the same thing first
+│   ├── Conflict              another process wrote the same record first
 │   ├── WrongSchema           the database is newer than this program
 │   └── StorageUnavailable    disk full, file locked, server away
 ├── ReplayError               a journal does not belong to the flow it is fed to
@@ -39,7 +39,7 @@ class Severity(StrEnum):
     FAULT = "fault"
     """Nothing runs until it is mended."""
     NOTE = "note"
-    """Worth knowing; the run goes on."""
+    """For information; the run continues."""
     OPEN = "open"
     """Still to be done before people take part."""
 
@@ -51,8 +51,8 @@ class Diagnostic:
     Attributes:
         path: Keys and positions from the study's root to the place; the
             configuration layer turns it into file, line and column.
-        message: What came and what was expected, as one sentence for people.
-        fix: What to do about it, where the message does not say so already.
+        message: The value and what was expected, as one sentence for people.
+        fix: Remedy, unless the message states it.
         severity: Whether it stops the study.
         at_key: The place is the key itself rather than its value.
         words: Words inside the value that are meant; empty for the whole value.
@@ -70,7 +70,7 @@ def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
     """Return the most similar known word, or an empty string if none is similar.
 
     Args:
-        word: The word that came.
+        word: The given word.
         known: The words that are allowed.
         likeness: Least similarity; from 0, nothing in common, to 1, equal.
     """
@@ -88,7 +88,7 @@ class TheodoliteError(Exception):
 
 
 class InputError(TheodoliteError):
-    """What the user gave cannot be used; `faults` says everything at once."""
+    """The user's input is invalid; `faults` lists all faults at once."""
 
     def __init__(self, message: str, *, faults: Iterable[Diagnostic] = ()) -> None:
         """Keep the message and the faults that it sums up."""
@@ -105,7 +105,7 @@ class PlanError(InputError):
 
 
 class TemplateError(InputError):
-    """A template cannot be filled, or what it renders to is too large."""
+    """A template cannot be filled, or its result is too large."""
 
 
 class GatewayError(TheodoliteError):
@@ -121,7 +121,7 @@ class GatewayError(TheodoliteError):
     def __init__(
         self, message: str, *, endpoint: str = "", tries: int = 1, status: int = 0, spent: Spending | None = None
     ) -> None:
-        """Keep what came and from where."""
+        """Store the value and its source."""
         super().__init__(message)
         self.endpoint = endpoint
         self.tries = tries
@@ -130,11 +130,11 @@ class GatewayError(TheodoliteError):
 
 
 class Unreachable(GatewayError):
-    """Nobody answers at the address."""
+    """There is no answer from the address."""
 
 
 class TimedOut(GatewayError):
-    """Somebody is there, but the answer did not come in time."""
+    """The answer did not come in time."""
 
 
 class RateLimited(GatewayError):
@@ -150,11 +150,11 @@ class ServerFault(GatewayError):
 
 
 class MalformedReply(GatewayError):
-    """An answer came that does not have the agreed form."""
+    """The answer has an unexpected format."""
 
 
 class EmptyReply(GatewayError):
-    """An answer came without any text."""
+    """The answer has no text."""
 
 
 class ContentRefused(GatewayError):
@@ -170,7 +170,7 @@ class NotFound(StoreError):
 
 
 class Conflict(StoreError):
-    """Somebody else has written the same thing first."""
+    """Another process has written the same record first."""
 
 
 class WrongSchema(StoreError):
@@ -186,7 +186,7 @@ class ReplayError(TheodoliteError):
 
 
 class RunStopped(TheodoliteError):
-    """The run ended before its plan did; the same command goes on."""
+    """The run stopped before its plan was done; the same command continues it."""
 
 
 def require_counts(record: str, /, **counts: int | None) -> None:

@@ -45,11 +45,11 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One result of a study: an estimate, its subject and where it came from.
+    """One result of a study: an estimate, its subject and its source.
 
     Attributes:
         measure: What was measured.
-        subject: Of which dialogues, labels and people.
+        subject: The dialogues, labels and people that it describes.
         result: The number, or why there is none.
         outcomes: Account of all units that were planned for it.
         versions: Content hashes of the instruments by name.
@@ -57,7 +57,7 @@ class Measurement:
         dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
         non_defects: Labels of the other dialogues of the denominator, for whole rates.
         unlabelled: Labels of planned dialogues without a label, for whole rates.
-        weighting: How much a disagreement counts, for coefficients that have several ways.
+        weighting: Weight of disagreements, for coefficients with several variants.
         statistic: Which number of `score_agreement` it is.
     """
 
@@ -162,9 +162,9 @@ class Findings:
         measurements: Rates and agreements.
         confusions: Confusion matrices.
         role_breaks: What the checks of simulated users found; empty where none were asked for.
-        claims: What dialogues say of the applications' claims.
+        claims: Evidence from dialogues on the applications' claims.
         strategies: What red teamers tried, and how it went.
-        trees: What measurement trees came to.
+        trees: Results of measurement trees.
         standings: How the applications are to each other on each tree.
         judge_diagnostics: Behaviour of judges.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
@@ -172,12 +172,12 @@ class Findings:
         risks: Where risks became real, a risk, application and level each.
         annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
         raters: What models of raters make of the annotators, a question and application each.
-        codings: What came of coding answers in own words, an open question each.
+        codings: Results of coding free-text answers, one for each open question.
         tasks: In how many sessions people completed their task, an application and level each.
         proxies: What scenarios show of serving as the proxies that they are, a rule and annotator each.
         orders: What the order of questions, answers and dialogues did to answers, a question and order each.
         order_metrics: The order of scores over dialogues and runs, and in people's ranking.
-        event: Blinding, exposure and withdrawals; None where nobody took part.
+        event: Blinding, exposure and withdrawals; None without participants.
         contamination: The search for canaries, one for each pack and held-out packet of the study.
         comparisons: Applications of the run beside each other, pair by pair.
         gaps: How far rates differ between groups of dialogues.
@@ -221,9 +221,9 @@ class ClaimStanding(StrEnum):
     CONTRADICTED = "contradicted"
     """At least one of them is."""
     NOT_TESTED = "not tested"
-    """None of them has a label, or nothing says which would count."""
+    """None of them has a label, or no rule states which one counts."""
     UNTESTABLE = "untestable"
-    """The study says why no dialogue can test it."""
+    """The study states why no dialogue can test it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,9 +234,9 @@ class ClaimTest:
         application: Name of the application that makes the claim.
         claim: The claim.
         standing: Its state.
-        guideline: Name of the guideline whose rule decides; empty where none does.
+        guideline: Name of the guideline whose rule decides; empty if there is none.
         rule: Name of the defect rule; likewise.
-        annotator: Whose labels; `reference` for final labels, empty where none decide.
+        annotator: Annotator of the labels; `reference` for final labels, empty if none decide.
         planned: Planned dialogues of its scripts that the rule is about; count.
         n: Those among them with a label; count.
         contradicting: Labels of the dialogues that are a defect, e.g. `d003`.
@@ -271,7 +271,7 @@ def rules_meant(claim: Claim, guidelines: Iterable[Guideline]) -> tuple[tuple[Gu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationReport:
-    """What is known about one version of a judge, and what is not.
+    """Knowledge about one version of a judge, and its gaps.
 
     It belongs to the content hash of the judge: another model, prompt form,
     guideline or rule of voting is another judge and needs its own report.
@@ -288,7 +288,7 @@ class ValidationReport:
         labelled: Dialogues that at least one authority has labelled; count.
         authorities: Against whom it was held: `reference`, or names of people.
         measurements: All figures.
-        confusions: Who said what where another said what.
+        confusions: Labels of one annotator by labels of another.
         lacking: What could not be measured, and why, in sentences.
     """
 

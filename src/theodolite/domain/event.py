@@ -27,7 +27,7 @@ class Role(StrEnum):
 
 
 KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
-"""Roles that learn what annotators must not know: levels, applications, or what others have answered."""
+"""Roles that see what is hidden from annotators: levels, applications, or others' answers."""
 
 
 def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> str:
@@ -98,7 +98,7 @@ class Acknowledgement:
 
 
 LATELY_H = 24
-"""How far back one looks for heavy work; hours."""
+"""Time before now in which heavy work counts; hours."""
 
 
 MUCH_MIN = 60
@@ -168,7 +168,7 @@ class PersonProfile:
 
     @property
     def annotator_attributes(self) -> dict[str, str]:
-        """What the person says of herself: first language, groups."""
+        """The person's own attributes: first language, groups."""
         first = {"language": self.languages[0]} if self.languages else {}
         return {**first, **self.groups}
 
@@ -227,7 +227,7 @@ class ScreeningQuestion:
 
 
 class Route(StrEnum):
-    """When a dialogue goes to all categories of a schema, after the first one has been annotated."""
+    """When a dialogue is routed to all categories of a schema, after the first one has been annotated."""
 
     ANY_VIOLATION = "any_violation"
     ALL = "all"
@@ -240,7 +240,7 @@ class AnnotationProcess:
 
     Attributes:
         passes: Different annotators for each dialogue and category; count.
-        route: When a dialogue goes to all categories.
+        route: When a dialogue is routed to all categories.
         quality_check: Share of annotations that seniors review; fraction 0..1.
         schema: Name of the schema that people annotate by; empty where the study has one alone.
         reserve_min: How long a dialogue stays reserved for one annotator; minutes.
@@ -350,7 +350,7 @@ class Series:
         risks: Names of risks or their identifiers in a taxonomy; empty where it leaves that open.
         teams: Who takes part; empty where it leaves that open.
         plan: What it has published.
-        follows: Name of the preceding series, whose open decisions it can take over; empty for none.
+        follows: Name of the preceding series, whose open decisions it can adopt; empty for none.
         submission_criteria: Criteria for applications, as teams read them; empty for the shipped criteria.
         terms: Terms of participation of teams; empty for the shipped terms.
     """

@@ -241,7 +241,7 @@ class EventFinding:
         withdrawals: What was taken back, a kind each.
         topics: Avoided topics.
         languages: What people held by the language in which they read the study, the most sessions first; what is
-            not known comes last.
+            unknown comes last.
     """
 
     leaks: tuple[BlindingAssessment, ...] = ()

@@ -319,7 +319,7 @@ class Archive(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventEvidence:
-    """What participants of an event contributed, read from the store.
+    """Participants' contributions to an event, from the store.
 
     Attributes:
         dialogues: All dialogues of participants in the study, without texts, in the order in which they started.

@@ -76,7 +76,7 @@ class DefectRule:
             scale: The scale of the question that decides.
 
         Raises:
-            InputError: If the value, or what it is compared with, is no point of
+            InputError: If the value, or the value to compare with, is no point of
                 the scale, or if an order is asked of a scale that has none.
         """
         return self.test.holds(value, scale)

@@ -76,7 +76,7 @@ class Operator(StrEnum):
 
     @property
     def needs_order(self) -> bool:
-        """Whether the operator means nothing on unordered categories."""
+        """Whether the operator is undefined for unordered categories."""
         return self in {Operator.BELOW, Operator.AT_MOST, Operator.ABOVE, Operator.AT_LEAST}
 
 
@@ -158,7 +158,7 @@ class Scale:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether distances between values carry meaning."""
+        """Whether distances between values have a meaning."""
         return self.kind is ScaleKind.NUMBERS
 
     def admits(self, value: str) -> bool:
@@ -232,7 +232,7 @@ class Condition:
             scale: The scale of the question.
 
         Raises:
-            InputError: If the value, or what it is compared with, is no point of
+            InputError: If the value, or the value to compare with, is no point of
                 the scale, or if an order is asked of a scale that has none.
         """
         if not scale.admits(value):

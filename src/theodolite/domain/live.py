@@ -20,7 +20,7 @@ class LiveEnding:
     Attributes:
         state: Complete, interrupted (by the person, or as the program ended) or error.
         text: What was shown of it.
-        reply: What the application gave, and what it took; without words where it could not be used, None where
+        reply: The application's reply, with cost and duration; without text if it was unusable, None if
             it gave nothing or not all.
         kind: What went wrong; None unless the state is error.
         cause: The cause of an error in words, for organisers only; empty otherwise.
@@ -44,18 +44,18 @@ class LiveTurn:
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
         number: Place in the dialogue, from 1.
-        prompt: What the person said.
+        prompt: The person's prompt.
         asked: When; UTC.
         response: What has been shown of the reply so far.
         original: The HTML that the application gave, where the response is its text; else empty. Pages never show it.
-        state: What became of it; None while it is under way.
+        state: Its outcome; None while it is in progress.
         latency_s: Time that the application took; seconds, None where unknown.
-        waited_s: Time that the person waited for the first words; seconds, None where none came.
+        waited_s: Time that the person waited for the first words; seconds, None if there were none.
         kind: What went wrong last, for errors.
         cause: The same in words, for organisers only.
         tries: Times that the application was asked; count.
         broke: Whether the person marked it as the place where a guardrail broke.
-        claims: Words by which the response tells what it is; recorded, never deleted.
+        claims: Words by which the response identifies itself; recorded, never deleted.
         tokens_in: Tokens read; count, 0 where unknown.
         tokens_out: Tokens written; count, 0 where unknown.
         cost_microusd: Cost in millionths of a US dollar; None where no price is known.
@@ -101,8 +101,8 @@ class LiveDialogue:
         ordinal: Place among all dialogues of people in the study, from 0; never given twice.
         turns: In order.
         strategies: What a red teamer tried, and how it went.
-        ending: Why it ended; None while it goes on.
-        unit: Key of the unit of work that it became; empty while it goes on, and where nobody answered in it.
+        ending: Why it ended; None while it is in progress.
+        unit: Key of its unit of work; empty while it is in progress, and if it has no reply.
     """
 
     key: str
@@ -257,7 +257,7 @@ class RecordedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedDialogue:
-    """One dialogue of a recorded file, with everything else that its rows say.
+    """One dialogue of a recorded file, with the other columns of its rows.
 
     Attributes:
         key: The file's identifier of the item; the same for all applications.
@@ -297,9 +297,9 @@ class BroughtDialogue:
         application: Name of an application of the study.
         scenario: Name of a scenario of the study.
         level: Level of testing.
-        held_by: Who held the tester's side: a person, or a recording of which no more is known.
+        held_by: Kind of tester: a person, or a recording without more information.
         turns: The turns.
-        tester: Whom the file names as the tester; empty where it names nobody.
+        tester: The tester's name in the file; empty if there is none.
         repeat: Number among dialogues of the same item and application, from 1.
         line: Line of its first row in the file.
     """
@@ -332,7 +332,7 @@ class BroughtResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtIn:
-    """What came of bringing dialogues in.
+    """Result of an import of dialogues.
 
     Attributes:
         new: Labels of those that are new, in order of the file.

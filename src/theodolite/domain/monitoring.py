@@ -24,14 +24,14 @@ class Score:
     Attributes:
         value: In points of the scale; None unless the outcome is `ANSWERED`.
         outcome: What became of it.
-        defect: Whether it is a defect; None where no rule says so, or there is no value.
+        defect: Whether it is a defect; None without a rule or a value.
         at: When, in the zone in which it was written; None where the history has an order but no times.
         application: What was scored; empty where there is one only.
         item: What was asked, so that anchors can be found again.
         session: Scores of one session resemble each other and count once.
-        batch: Run, or other sitting, that the score belongs to.
+        batch: Run, or other occasion, of the score.
         instruments: Part of the instrument to its version, e.g. judge, data, schema.
-        human: What people gave; None where nobody did.
+        human: People's score; None without one.
         is_anchor: Whether it belongs to the frozen set that is judged again each time.
         is_repeat: Whether it publishes an earlier measurement again and is no new one.
         reason: Why, in the annotator's words; empty where none is given.
@@ -99,7 +99,7 @@ class _Pool(Generic[T]):
     __slots__ = ("_known", "codes", "values")
 
     def __init__(self) -> None:
-        """Begin without rows."""
+        """Start without rows."""
         self.codes = array("i")
         self.values: list[T] = []
         self._known: dict[Hashable, int] = {}
@@ -129,7 +129,7 @@ class ScoreColumns(Sequence[Score]):
         outcome: Code of the outcome of each row.
         defect: Code of each row: no, yes, or not known.
         moment: Microseconds since 1970 in UTC; `NO_TIME` where there is none.
-        human: What people gave; NaN where nobody did.
+        human: People's score; NaN without one.
         flags: Whether a row is an anchor, or a repeat.
         zone: Time zone in which a moment was written.
         application: What was scored.
@@ -137,7 +137,7 @@ class ScoreColumns(Sequence[Score]):
         session: Session of each row.
         batch: Run of each row.
         instruments: Parts of the instrument with their versions.
-        reasons: Row to reason, the latest five thousand alone: only worst scores are told with theirs.
+        reasons: Row to reason, for the latest five thousand: only the worst scores are shown with theirs.
     """
 
     __slots__ = (
@@ -271,7 +271,7 @@ def _microseconds(moment: datetime) -> int:
 
 
 def in_order_of_time(scores: ScoreColumns) -> ScoreColumns:
-    """Return the same scores sorted by their moments; as they are where one has none."""
+    """Return the same scores sorted by time; unsorted if one has no time."""
     moments = scores.moment
     if NO_TIME in moments or all(moments[row] <= moments[row + 1] for row in range(len(moments) - 1)):
         return scores
@@ -340,7 +340,7 @@ def _columns(scores: Sequence[Score]) -> ScoreColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstrumentChange:
-    """A place in a history where the instrument changed, and what moved there.
+    """A change of the instrument in a history, with the shift of scores.
 
     Attributes:
         part: What changed, e.g. judge, data, schema.
@@ -353,7 +353,7 @@ class InstrumentChange:
         n_equal: Applications that did not move; count.
         median_shift: Median of these moves; points of the scale, None where no application was scored on both sides.
         p_value: Of moves as one-sided as these, or for a suspected change as many; None likewise.
-        is_suspected: Whether nobody declared it: applications moved all at once.
+        is_suspected: Whether it is undeclared: all applications moved at once.
     """
 
     part: str
@@ -370,7 +370,7 @@ class InstrumentChange:
 
 
 class AlertKind(StrEnum):
-    """What an alert is about."""
+    """Subject of an alert."""
 
     RATE_ROSE = "defect rate rose"
     RATE_OVER_LIMIT = "defect rate is above the limit"
@@ -384,7 +384,7 @@ class AlertKind(StrEnum):
 
 
 class Cause(StrEnum):
-    """Who moved, as far as the anchors can tell."""
+    """The changed part, as far as the anchors show it."""
 
     APPLICATION = "application"
     JUDGE = "judge"
@@ -393,7 +393,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchRules:
-    """What is watched for.
+    """The monitored change.
 
     Attributes:
         window: Scores in a window; count.
@@ -454,12 +454,12 @@ class Alert:
 
     Attributes:
         kind: What it is about.
-        application: Whose scores; empty where it is about the judge or the whole.
+        application: Application of the scores; empty if it concerns the judge or all.
         position: Place of the score that raised it, from 0, in the whole history; None where a date did.
         at: When that score was given; None where the history has no times.
-        since: Estimated place of the first score of the change; None where it cannot be told.
+        since: Estimated index of the first score of the change; None if unknown.
         delay: Scores of this application from `since` to the alarm; count, None likewise.
-        cause: Who moved, as far as the anchors can tell.
+        cause: The changed part, as far as the anchors show it.
         evidence: Value of the statistic at the alarm.
         threshold: Value from which it alarms.
         method: Name of the detector, with its guarantee.
@@ -505,7 +505,7 @@ class Stretch:
     """Scores of one application under one instrument.
 
     Attributes:
-        application: Whose scores.
+        application: Application of the scores.
         instruments: Part to version.
         positions: Places of its scores in the whole history.
         n: Scores with a value; count.
@@ -551,13 +551,13 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorCheck:
-    """One sitting in which the frozen anchors were judged again.
+    """One repeated judgement of the frozen anchors.
 
     Attributes:
-        batch: Run or sitting.
+        batch: Run or occasion.
         position: Place of its last anchor in the whole history.
         at: When; None where the history has no times.
-        span: Latest sittings that are compared with as many first ones; count.
+        span: Latest batches that are compared with as many first ones; count.
         n: Anchors scored in all of them; count.
         n_lower: Of these, scored lower than at first; count.
         n_higher: Of these, scored higher than at first; count.
@@ -586,14 +586,14 @@ class AnchorCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """What looking at a history brought.
+    """Result of monitoring a history.
 
     Attributes:
-        history: What was looked at.
+        history: The monitored history.
         rules: What was watched for.
         stretches: One for each application and instrument, in order of time.
         changes: Where the instrument changed.
-        anchors: Sittings in which anchors were judged again.
+        anchors: Repeated judgements of the anchors.
         alerts: What was found, in order of time.
         notes: What could not be watched, and why.
     """

@@ -22,7 +22,7 @@ class NetworkUse:
         refused: Destinations that the study does not allow.
         programs: Other programs that the code has started.
         is_cut_off: Whether the system gave its processes no network.
-        is_observed: Whether its code has run, so that the others say something.
+        is_observed: Whether its code has run, so that the other fields are meaningful.
     """
 
     application: str
@@ -35,14 +35,14 @@ class NetworkUse:
 
     @property
     def rule(self) -> str:
-        """What the study says: nothing, no host, or a list."""
+        """The study's statement: none, no host, or a list."""
         if self.allowed is None:
             return "unknown"
         return f"only {', '.join(self.allowed)}" if self.allowed else "none"
 
     @property
     def text(self) -> str:
-        """What is known, in words.
+        """The knowledge, in words.
 
         Example:
             >>> NetworkUse(application="blue", connections=("models.example:443",), is_observed=True).text
@@ -68,7 +68,7 @@ WORDS = (
     "an address may hold no user and no password;"
     " keep the key in an environment variable and give `key:` the variable's name"
 )
-"""What people are told about an address that holds a user or a password; never the address itself."""
+"""Message about an address with a user or a password, without the address itself."""
 
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -169,7 +169,7 @@ def _is_random(value: str) -> bool:
 
 
 def _struck_query(match: re.Match[str]) -> str:
-    """Return a query value, struck out where it looks random."""
+    """Return a query value, replaced if it looks random."""
     name, value = match.groups()
     return name + "*" * len(value) if _is_random(value) else match.group()
 
@@ -195,7 +195,7 @@ def is_variable_name(text: str) -> bool:
 
 
 NO_PROXY = "none"
-"""Value of `proxy` for a direct connection, whatever the environment says."""
+"""Value of `proxy` for a direct connection, regardless of the environment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Who plays the user: personas, scripts, and the strategies of red teamers."""
+"""Simulated testers: personas, scripts, and the strategies of red teamers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PersonaTemplate:
         name: Identifier, e.g. `customer`.
         text: The template.
         edition: Edition that its author gave it.
-        shipped: Whether it came with the package.
+        shipped: Whether it is part of the package.
     """
 
     name: str
@@ -70,7 +70,7 @@ class PersonaGroup:
     history: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse people who forget what they were just told."""
+        """Reject users with a memory of less than one turn."""
         require_counts(f"persona group `{self.name}`", history=self.history)
 
     def key(self, place: int) -> str:
@@ -85,7 +85,7 @@ class Persona:
     Attributes:
         key: Identity of the filled text within its study, e.g. `customers-3`.
         name: What people call it, e.g. "Ana".
-        group: The persona group that it comes from.
+        group: Its persona group.
         text: The filled template.
         goal: The filled goal of the scenario.
         model: Name of the model that plays it.
@@ -93,7 +93,7 @@ class Persona:
         parameters: The row that filled it.
         template_version: Content hash of the template.
         style: Lines in this person's voice, about other matters.
-        language: Language that this person writes in; empty where nobody says.
+        language: Language that this person writes in; empty if not stated.
         history: Turns that this person remembers; count, None for all.
         material: What the dialogue is about, where the row has its own; else empty.
     """
@@ -119,7 +119,7 @@ class Script:
 
     Attributes:
         key: Identity of the script within its study, e.g. the `id` of a recorded row.
-        prompts: What is said, in order; an empty text where it is withheld.
+        prompts: The prompts, in order; an empty text for a withheld one.
         withheld: Why the texts are not shown; empty where they are.
         purpose: `useful` or `guardrail` (ARIA's two groups), or empty.
         expected: Expected answer of a test case, for judges and rules; empty for none.
@@ -153,11 +153,11 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
         OWN_WAY: "a way of the tester's own",
     }
 )
-"""What the shipped strategies do, in a line, by the names that study files use."""
+"""One-line descriptions of the shipped strategies, by the names that study files use."""
 
 
 class AttemptOutcome(StrEnum):
-    """What an attempt brought, in the eyes of who made it."""
+    """Result of an attempt, in its author's view."""
 
     RELEASED = "released"
     WITHHELD = "withheld"
@@ -185,7 +185,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """A way of attack in one dialogue, with its refinements and outcomes."""
+    """An attack strategy in one dialogue, with its refinements and outcomes."""
 
     name: str
     dialogue: str
@@ -198,13 +198,13 @@ class Strategy:
 
     @property
     def succeeded(self) -> bool:
-        """Whether an attempt released something, in the eyes of who made it."""
+        """Whether an attempt released something, in its author's view."""
         return any(attempt.outcome is AttemptOutcome.RELEASED for attempt in self.attempts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyInfo:
-    """What a plan has to know of a strategy, whoever wrote it.
+    """Properties of a strategy that a plan needs, for any author.
 
     Attributes:
         name: What study files call it.
@@ -225,7 +225,7 @@ class StrategyInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """What a red teamer wants to hear and must not: a plain request for prohibited content."""
+    """Goal of a red teamer: a plain request for prohibited content."""
 
     key: str
     ask: str

@@ -22,7 +22,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """A numbered place of a level; whoever takes it meets the cells that belong to the number.
+    """A numbered seat of a level, with the cells of its number.
 
     Attributes:
         level: Level of testing.
@@ -46,12 +46,12 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """What it is called within its study, whoever has it, e.g. `red teaming 7`; counted from 1."""
+        """Its name within its study, for any holder, e.g. `red teaming 7`; counted from 1."""
         return " ".join(part for part in (self.level.value, self.stratum, str(self.number + 1)) if part)
 
 
 Tester: TypeAlias = Persona | Script | Attack | Slot
-"""Who speaks to an application in a planned session."""
+"""Tester of a planned session."""
 
 
 def expected_of(tester: Tester) -> str:
@@ -60,7 +60,7 @@ def expected_of(tester: Tester) -> str:
 
 
 class TesterKind(StrEnum):
-    """What kind of tester a planned session has."""
+    """Kind of tester of a planned session."""
 
     PERSONA = "persona"
     SCRIPT = "script"
@@ -79,7 +79,7 @@ KINDS: Mapping[type, TesterKind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What a planned session shares with its repeats: all that decides how it is counted, and no text.
+    """Properties that a planned session shares with its repeats: all that decides how it is counted, without texts.
 
     Attributes:
         application: Name of the application.
@@ -114,7 +114,7 @@ class PlannedSession:
         label: What people call the dialogue, e.g. `d001` or `gpt4/v2-31`.
         application: Name of the application.
         scenario: Name of the scenario.
-        tester: Who speaks: a completed persona, a script or a simulated red teamer.
+        tester: A completed persona, a script or a simulated red teamer.
         level: Level of testing.
         held_by: Who holds the tester's side.
         repeat: Number of the repetition, from 1.
@@ -137,7 +137,7 @@ class PlannedSession:
 
     @property
     def setting(self) -> Setting:
-        """What it shares with its repeats."""
+        """Its common properties with its repeats."""
         return Setting(
             application=self.application,
             scenario=self.scenario,
@@ -155,7 +155,7 @@ class PlannedSession:
 class Sessions(Protocol):
     """The sessions of a plan, each worked out when it is asked for: a plan may hold more than memory does.
 
-    Positions run from 0. Labels, pair keys and settings are told without completing the tester, which is what costs.
+    Positions start at 0. Labels, pair keys and settings do not need the completed tester, which is expensive.
     """
 
     def __len__(self) -> int:
@@ -228,7 +228,7 @@ class ListedSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a study becomes once everything in it is drawn.
+    """A study with all draws made.
 
     The sessions themselves (`Sessions`) are worked out from study, recordings
     and seed when they are asked for; the record holds what identifies them.
@@ -305,10 +305,10 @@ class JoinedSessions:
 
 
 class EventSessions(JoinedSessions):
-    """The sessions that a run holds itself, then those of people in the order in which they began, then empty cells.
+    """The sessions of the run itself, then those of people in order of start, then empty cells.
 
     Positions of people's dialogues never change, since nothing is put before them.
-    Cells that nobody has filled come last and move up as people come.
+    Empty cells come last and move up as people arrive.
     """
 
     __slots__ = ("left_out", "planned", "units")
@@ -326,7 +326,7 @@ class EventSessions(JoinedSessions):
             planned: What a run holds itself.
             people: Dialogues of people, then empty cells.
             units: Key of the unit that a dialogue became to its place among `people`.
-            left_out: Keys of units whose dialogues are about something else by now, so that they do not count.
+            left_out: Keys of units whose dialogues belong to another version by now, so that they do not count.
         """
         super().__init__(planned, ListedSessions(people))
         self.planned = planned
@@ -390,7 +390,7 @@ def selection_of(texts: Sequence[str], sessions: Sessions, personas: Iterable[Pe
         personas: The persona groups of the study.
 
     Raises:
-        InputError: If a text has another form or names nothing in the plan, or no session remains.
+        InputError: If a text has another format or matches nothing in the plan, or no session remains.
     """
     if not texts:
         return EVERYTHING

@@ -16,7 +16,7 @@ from theodolite.domain.study import Study
 
 
 class ReviewDecision(StrEnum):
-    """What a reviewer decides about an identifier that was found."""
+    """A reviewer's decision about an identifier."""
 
     OPEN = ""
     REDACT = "redact"
@@ -70,7 +70,7 @@ class ReleasedRecords:
     """The records of a run that are published.
 
     Attributes:
-        study: The study, with everybody who labelled by hand among its annotators.
+        study: The study, with all who labelled by hand among its annotators.
         run: The run.
         sessions: Planned sessions, in order.
         dialogues: Dialogues; a planned session has one at most, with equal label.

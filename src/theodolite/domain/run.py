@@ -9,21 +9,21 @@ from typing import NamedTuple
 
 
 class RunState(StrEnum):
-    """Where a run is."""
+    """State of a run."""
 
     UNFINISHED = "unfinished"
     FINISHED = "finished"
 
 
 class UnitKind(StrEnum):
-    """What a unit of work brings."""
+    """Kind of result of a unit of work."""
 
     SESSION = "session"
     ANNOTATION = "annotation"
 
 
 class UnitState(StrEnum):
-    """Where a unit of work is."""
+    """State of a unit of work."""
 
     WAITING = "waiting"
     LEASED = "leased"
@@ -39,7 +39,7 @@ class Unit:
 
     Attributes:
         key: Hash of run, pair key, application and task; 64 hexadecimal digits.
-        kind: What it brings.
+        kind: Kind of its result.
         work_key: The same without the run: equal work of an earlier run is adopted.
         position: Place in the plan, from 0.
         label: What people call the dialogue.
@@ -47,7 +47,7 @@ class Unit:
         subject: For annotations, the key of the dialogue; else empty.
         annotator: For annotations, the name of the annotator; else empty.
         state: Its state.
-        tries: Times that it was begun; count.
+        tries: Times that it was started; count.
     """
 
     key: str
@@ -86,8 +86,8 @@ class Run:
         study_version: Content hash of the study.
         plan_version: Content hash of the plan.
         state: Its state.
-        started: When it began; UTC.
-        finished: When it ended; UTC, None while it goes on.
+        started: Its start; UTC.
+        finished: Its end; UTC, None while it is in progress.
     """
 
     key: str
@@ -102,7 +102,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """What calls have cost so far.
+    """Cost of calls so far.
 
     Attributes:
         calls: Calls made, those that brought nothing included; count.
@@ -110,8 +110,8 @@ class Spending:
         tokens_in: Tokens read; count.
         tokens_out: Tokens written; count.
         cost_microusd: Cost in millionths of a US dollar; only calls with a known price.
-        unpriced_calls: Model calls whose price nobody stated; count.
-        estimated_tokens: Tokens that replies which tell none must have taken, by the length of the texts; count,
+        unpriced_calls: Model calls without a known price; count.
+        estimated_tokens: Tokens of replies that report none, estimated from the length of the texts; count,
             in no other sum here.
         estimated_microusd: What these cost at a known price; millionths of a US dollar, in no other sum here.
     """
@@ -158,7 +158,7 @@ class Spending:
 
 
 class SpendingPart(NamedTuple):
-    """What the calls of one stage and model for one application have cost.
+    """Cost of one stage's and model's calls for one application.
 
     Attributes:
         application: Name of the application.
@@ -176,7 +176,7 @@ class SpendingPart(NamedTuple):
 
 
 class FailureSource(StrEnum):
-    """Whose fault a failure is; every failure names one of the five."""
+    """Responsible party of a failure; every failure names one of the five."""
 
     APPLICATION = "application"
     JUDGE = "judge"
@@ -186,7 +186,7 @@ class FailureSource(StrEnum):
 
 
 class FailureKind(StrEnum):
-    """What went wrong."""
+    """The error."""
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed out"

@@ -33,7 +33,7 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestPacket:
-    """What an application may and may not say in a scenario, and what is true in it.
+    """Permitted and withheld content of a scenario, and its facts.
 
     Attributes:
         permitted: Behaviour that must be possible; clauses.
@@ -41,7 +41,7 @@ class TestPacket:
         sources: Ground truth.
         release_signs: Regular expressions, letters' case ignored, that tell
             prohibited content in a response without a model.
-        refusal_signs: The same for responses that decline to say something.
+        refusal_signs: The same for responses that refuse.
     """
 
     permitted: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class TestPacket:
     refusal_signs: tuple[str, ...] = ()
 
     def outcome_of(self, response: str) -> AttemptOutcome:
-        """Return what an attempt brought, as far as the packet's signs can tell it."""
+        """Return the result of an attempt, as far as the packet's signs show it."""
         if found(self.release_signs, response):
             return AttemptOutcome.RELEASED
         if self.release_signs and (found(self.refusal_signs, response) or not self.refusal_signs):
@@ -69,7 +69,7 @@ def found(signs: tuple[str, ...], text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxy:
-    """What a scenario stands for (ARIA's three steps).
+    """Real-world risk behind a scenario (ARIA's three steps).
 
     Attributes:
         use_case: The use that it is a proxy of.
@@ -92,17 +92,17 @@ class Scenario:
         goal: What the tester is to reach; a template over the persona's row.
         turns: Turns of one dialogue at most; count.
         starter: First prompt where it is fixed; a template.
-        stop: Text that ends the dialogue when the simulated user says it.
-        packet: What may and may not be said.
+        stop: Text of the simulated user that ends the dialogue.
+        packet: Permitted and withheld content.
         proxy: What the scenario stands for.
         scripts: Fixed prompts; without personas these are the testers.
         instructions: Level to the instructions that testers read.
-        risks: Names of the risks that it looks for.
-        personas: Names of the persona groups that meet it; empty for those of `is_met_by`.
+        risks: Names of the risks that it tests.
+        personas: Names of its persona groups; empty for those of `is_met_by`.
         corpus: What every prompt is searched in; what is found is the material of that turn.
         passages: Passages that one search finds at most; count.
         attacks: Names of the strategies that simulated red teamers try in it.
-        brought: Cards of those among them that a plugin brings.
+        brought: Cards of those among them that come from a plugin.
         aims: What they want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
         guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
@@ -135,7 +135,7 @@ class Scenario:
         require_counts(f"scenario `{self.name}`", turns=self.turns, passages=self.passages)
 
     def is_met_by(self, group: str) -> bool:
-        """Return whether a persona group meets it: if named; else if there is a goal or starter, or no script."""
+        """Return whether a persona group tests it: if named; else if there is a goal or starter, or no script."""
         if self.personas:
             return group in self.personas
         return bool(self.goal or self.starter or not self.scripts)
@@ -147,7 +147,7 @@ class Scenario:
 
 
 def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
-    """Return what a strategy does, in a line; its name in plain letters where nobody says.
+    """Return a one-line description of a strategy; its name if there is none.
 
     Args:
         scenarios: The study's; they know the strategies that plugins brought.

@@ -17,7 +17,7 @@ class Category:
     """One category of a schema: a guideline that annotators qualify for and are assigned to.
 
     Attributes:
-        guideline: Its questions and what makes an answer a defect.
+        guideline: Its questions and the rule for defects.
         title: What people call it.
     """
 
@@ -32,10 +32,10 @@ class Category:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """Where a dialogue goes after the first category; whoever decides whether it was a violation is not said here.
+    """Route of a dialogue after the first category; who decides on violations is not part of it.
 
     Attributes:
-        first: Category that every dialogue goes to.
+        first: Category for every dialogue.
         on_violation: Categories that follow where a guardrail was violated, in order.
         otherwise: Categories that follow where none was; then the dialogue is final.
     """
@@ -60,9 +60,9 @@ class AnnotationSchema:
     Attributes:
         name: Identifier within the study.
         categories: The categories in the order in which people see them.
-        routing: Where a dialogue goes after the first one; None sends all dialogues to all.
+        routing: Route of a dialogue after the first one; None sends all dialogues to all.
         edition: Edition that its author gave it.
-        about: What it is, where it comes from.
+        about: Its content and source.
     """
 
     name: str
@@ -98,7 +98,7 @@ class AnnotationSchema:
 
     @property
     def opening(self) -> tuple[str, ...]:
-        """Names of the categories that every dialogue goes to from the start."""
+        """Names of the categories for every dialogue from the start."""
         return (self.routing.first,) if self.routing else tuple(category.name for category in self.categories)
 
 
@@ -125,7 +125,7 @@ class Questionnaire:
 class QuestionnaireResponse:
     """One tester's answers to one questionnaire after one session.
 
-    The session tells what the response is about; a store fills that in when it reads one.
+    The session determines the subject of the response; a store adds it when it reads one.
 
     Attributes:
         session: Key of the session.
@@ -157,7 +157,7 @@ class QuestionnaireResponse:
 
     @property
     def label(self) -> str:
-        """What trees call the session that it is about."""
+        """Name of its session in trees."""
         return f"session {self.session[:8]}"
 
     def to(self, question: str) -> tuple[Answer, ...]:

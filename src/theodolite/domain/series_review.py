@@ -80,7 +80,7 @@ class ReviewEntry:
         key: Identifier within the study.
         part: The reviewed part.
         kind: Assessment, feedback or decision.
-        text: What was assessed, said or decided; names nobody.
+        text: The assessment, remark or decision; without names.
         by: Opaque key of the account that entered it, or of the participant; empty after a withdrawal.
         at: When; UTC.
         source: Who gave the feedback; None for other kinds.
@@ -102,7 +102,7 @@ class ReviewEntry:
     carried_from: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse an entry without words, and feedback of nobody."""
+        """Reject an entry without text, and feedback without a group."""
         if not self.text.strip():
             message = f"an entry about {self.part.value} needs a text; got none"
             raise InputError(message)
@@ -174,7 +174,7 @@ class ProgrammeTerms:
     """The criteria and terms of a programme, as teams accept them; a later statement replaces an earlier one.
 
     Attributes:
-        criteria: What an application must meet, one sentence each.
+        criteria: Requirements for applications, one sentence each.
         terms: Terms of participation, one sentence each.
         study: Name of the study; empty for terms from a file.
         revision: 1 for the first statement on the page; 0 for terms from a file.

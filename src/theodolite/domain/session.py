@@ -11,13 +11,13 @@ from theodolite.domain.errors import InputError
 
 
 class SessionState(StrEnum):
-    """Where a session is."""
+    """State of a session."""
 
     WAITING = "waiting"
     ACTIVE = "active"
     COMPLETE = "complete"
     INTERRUPTED = "interrupted"
-    """The person left before its end; what was said is kept."""
+    """The person left before its end; its texts are stored."""
     FAILED = "failed"
     """The application never answered."""
     WITHDRAWN = "withdrawn"
@@ -25,7 +25,7 @@ class SessionState(StrEnum):
 
 
 class Pauser(StrEnum):
-    """Who lets a session stand still."""
+    """Who paused a session."""
 
     TESTER = "tester"
     ORGANISER = "organiser"
@@ -33,14 +33,14 @@ class Pauser(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionClock:
-    """The clock of a session; it stands still while anybody pauses it.
+    """The clock of a session; it stops while any person or program pauses it.
 
     Attributes:
-        started: When it began to run; UTC, None before.
+        started: Its start; UTC, None before.
         ended: When it stopped for good; UTC, None before.
         stood_s: Time that it stood still in pauses that are over; seconds.
         paused: Since when it stands still; UTC, None while it runs.
-        pausers: Who lets it stand still; it goes on when nobody does.
+        pausers: Who paused it; it runs if there is none.
     """
 
     started: datetime | None = None
@@ -65,7 +65,7 @@ class SessionClock:
         return replace(self, pausers=self.pausers | {by}, paused=self.paused or now)
 
     def resumed(self, by: Pauser, now: datetime) -> SessionClock:
-        """Return the clock with one less who lets it stand still; it runs when nobody does."""
+        """Return the clock with one pauser less; it runs if none is left."""
         rest = self.pausers - {by}
         if rest or self.paused is None:
             return replace(self, pausers=rest)
@@ -85,7 +85,7 @@ class Session:
         participant: Opaque key of the person.
         level: Level of testing.
         scenario: Name of the scenario.
-        scenario_version: Content hash of what decides what is said and judged in the scenario.
+        scenario_version: Content hash of all that decides the texts and labels of the scenario.
         application: Name of the application.
         application_version: Content hash of the application.
         slot: Number of the slot, from 0.
@@ -94,9 +94,9 @@ class Session:
         alias: What the person knows the application by, e.g. `Application K`.
         state: Its state.
         clock: How long it has taken.
-        task_done: Whether the person says that the task was completed; None while not said.
-        brought: Whether it took place elsewhere, and its dialogue came in from a file.
-        language: Language in which the person read the study when it began, as a tag; empty where that is not known.
+        task_done: Whether the person states that the task was completed; None if not stated.
+        brought: Whether it took place elsewhere and its dialogue was imported from a file.
+        language: Language in which the person read the study at its start, as a tag; empty if unknown.
     """
 
     key: str
@@ -121,11 +121,11 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is said in it."""
+        """Whether it accepts no more turns."""
         return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
 
     def begun(self, now: datetime, language: str = "") -> Session:
-        """Return it with its clock running; one that has begun goes on.
+        """Return it with its clock running; a started one continues.
 
         Args:
             now: When.
@@ -141,7 +141,7 @@ class Session:
         return replace(self, state=SessionState.ACTIVE, clock=clock, language=language)
 
     def paused(self, by: Pauser, now: datetime) -> Session:
-        """Return it with its clock standing still; over is over, and what has not begun does not run."""
+        """Return it with its clock stopped; ended and unstarted sessions do not change."""
         return replace(self, clock=self.clock.stopped(by, now)) if self.state is SessionState.ACTIVE else self
 
     def resumed(self, by: Pauser, now: datetime) -> Session:
@@ -161,7 +161,7 @@ class Session:
         return replace(self, state=state, clock=clock)
 
     def told(self, task_done: bool | None) -> Session:  # noqa: FBT001  # yes, no or not said
-        """Return it with what the person says of the task; what was said before stays where nothing is said."""
+        """Return it with the person's statement on the task; an earlier one stays if there is no new one."""
         return self if task_done is None else replace(self, task_done=task_done)
 
     def _must_go_on(self, what: str) -> None:

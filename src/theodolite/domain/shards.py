@@ -63,7 +63,7 @@ class NetworkEvent:
     Attributes:
         application: Name of the application.
         kind: Kind of the event, e.g. `connection`.
-        name: Destination or program; empty where the kind says all.
+        name: Destination or program; empty if the kind suffices.
     """
 
     application: str
@@ -146,7 +146,7 @@ class UnitResult:
 
 
 class MergeOutcome(StrEnum):
-    """What became of the result of a unit in a merge."""
+    """Outcome of a unit's result in a merge."""
 
     MERGED = "merged"
     PRESENT = "present"

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 WRITTEN, REVERSED = "as written", "reversed"
-"""What is said of an order of two."""
+"""Words for an order of two."""
 
 
 class QuestionOrder(StrEnum):
@@ -51,13 +51,13 @@ class QuestionOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderPlan:
-    """What a study shows in several orders; by itself nothing.
+    """Elements that a study shows in several orders; none by default.
 
     Attributes:
         questions: As written; some sittings reversed; or all rows of a balanced design.
         options: Whether some sittings show named answers in reverse.
         turns: Whether some sittings ask about the last turn first.
-        dialogues: Whether some annotators meet the queue's dialogues from its end.
+        dialogues: Whether some annotators get the queue's dialogues from its end.
     """
 
     questions: QuestionOrder = QuestionOrder.WRITTEN
@@ -73,14 +73,14 @@ class OrderPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownOrder:
-    """The order that one sitting shows; what its study does not vary is as written and said not to be varied.
+    """The order of one sitting; elements that its study does not vary are as written and marked so.
 
     Attributes:
         row: Which order of the questions, from 1, of `rows`; 0 where questions are not varied.
         rows: Orders of the questions; count, 0 where they are not varied.
         options: Whether named answers are in reverse; None where that is not varied.
         turns: Whether the last turn is asked about first; None likewise.
-        dialogues: Whether the annotator meets the queue from its end; None likewise.
+        dialogues: Whether the annotator gets the queue from its end; None likewise.
     """
 
     row: int = 0
@@ -114,7 +114,7 @@ class ShownOrder:
 
 
 NOT_VARIED = ShownOrder()
-"""The order of a sitting of which nothing is varied: everything as written."""
+"""The order of a sitting without variation: everything as written."""
 
 
 def shown_order_of(text: str) -> ShownOrder:

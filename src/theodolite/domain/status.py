@@ -15,12 +15,12 @@ PACE_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPace:
-    """What a run did lately.
+    """Recent activity of a run.
 
     Attributes:
         calls: Replies stored in the stretch; count.
         units: Dialogues and annotations stored in it; count.
-        over_s: Length of the stretch; seconds. Shorter than asked for where the run began within it.
+        over_s: Length of the period; seconds. Shorter than requested if the run started within it.
     """
 
     calls: int = 0
@@ -56,7 +56,7 @@ class WorkerStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsSoFar:
-    """What a run's own units of one kind have asked for so far.
+    """Calls of a run's own units of one kind so far.
 
     Attributes:
         over: Calls of units that are done or failed; count.
@@ -86,7 +86,7 @@ class Status:
         run: The run.
         sessions: Session units by state; counts.
         annotations: Annotation units by state; counts.
-        failed: Failures by whose fault they are; counts.
+        failed: Failures by responsible party; counts.
         spent: What it has cost so far.
         pace: How fast it went lately.
         calls: What units have asked for, by kind.
@@ -109,27 +109,27 @@ class Status:
 
     @property
     def is_running(self) -> bool:
-        """Whether somebody works on it: whoever stops gives back all units, and what the dead hold is not counted."""
+        """Whether a process works on it: a stopping one returns all units, and units of dead ones do not count."""
         return any(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
 
     @property
     def calls_at_risk(self) -> int:
         """Calls that the next run would repeat at most if the process were killed now; count.
 
-        A unit asks for one reply at a time, and a reply counts once it is stored.
+        A unit requests one reply at a time, and a reply counts once it is stored.
         """
         return sum(kind.get(UnitState.LEASED, 0) for kind in (self.sessions, self.annotations))
 
     @property
     def is_moving(self) -> bool:
-        """Whether something was stored lately."""
+        """Whether there were recent writes."""
         return bool(self.pace.calls or self.pace.units)
 
     @property
     def left_s(self) -> float | None:
-        """Time left at the present pace; seconds, None while nothing moves or nobody can tell.
+        """Time left at the current pace; seconds, None without progress or if unknown.
 
-        It is counted in calls: many dialogues are under way at once and end at nearly the same time.
+        It is counted in calls: many dialogues run at once and end at nearly the same time.
         """
         if not self.open_units:
             return 0.0
@@ -152,7 +152,7 @@ class Call:
     Attributes:
         reply: The reply.
         prompt: The chat that was sent, empty where none was; None where it cannot
-            be told any more, since only its hash is kept and the words have changed.
+            be shown any more, because only its hash is stored and the texts have changed.
     """
 
     reply: Reply

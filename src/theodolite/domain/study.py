@@ -45,7 +45,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Where a run stops; None means no limit.
+    """Limits at which a run stops; None means no limit.
 
     Attributes:
         usd: US dollars.
@@ -84,7 +84,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """What is to be measured, on what, by whom.
+    """Definition of a measurement: questions, dialogues, annotators.
 
     Attributes:
         name: Identifier, e.g. `support-bot`.
@@ -99,7 +99,7 @@ class Study:
         annotators: Who labels, in the order of the file.
         reference: Recorded final labels, where the study has them.
         groups: Names of the columns that dialogues are split by.
-        risks: What is looked for.
+        risks: The risks.
         sampling: How many dialogues.
         budget: Where a run stops.
         pack: Name of the scenario pack that it builds on; empty for none.
@@ -108,14 +108,14 @@ class Study:
         annotation: How people's annotation is organised.
         event: When and how people take part, where they do.
         trees: Measurement trees that the answers are summed up by.
-        corrections: How judges' numbers are corrected by what people found, where it is said.
+        corrections: How people's labels correct judges' numbers, if stated.
         schemas: Schemas that people annotate by; their guidelines are among the guidelines too.
         questionnaires: What testers are asked after a session.
-        annotator_attributes: What the study says of its annotators: attribute to annotator to group.
-        preregistered: What its series published before it began; None where nothing is written down.
+        annotator_attributes: The study's attributes of its annotators: attribute to annotator to group.
+        preregistered: Its series' publication before the start; None if there is none.
         language: Language that its texts are written in, as a tag.
-        translations: What people read of it, in further languages.
-        topics: What in its scenarios people may not want to meet.
+        translations: Its displayed texts in further languages.
+        topics: Sensitive topics in its scenarios.
         gates: Limits on the results.
         measures: Names of the measures of plugins that are computed.
         typology: Types of users and of applications; None where the study names none.
@@ -161,7 +161,7 @@ class Study:
         """Content hash of all that decides what a run asks of whom.
 
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
-        what annotators are like, what only people are asked, in which languages, topics, and what a series published.
+        attributes of annotators, people's questionnaires, languages, topics, and a series' publications.
         """
         applications = tuple(
             replace(application.deciding_part, scenarios=application.scenarios) for application in self.applications
@@ -276,7 +276,7 @@ def deviations_of(study: Study) -> tuple[str, ...]:
 
 
 def _scenarios_of_runs(study: Study) -> tuple[Scenario, ...]:
-    """Return the scenarios without what only people read."""
+    """Return the scenarios without texts for people only."""
     return tuple(replace(scenario, instructions={}, questionnaires={}) for scenario in study.scenarios)
 
 

@@ -84,7 +84,7 @@ class Typology:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What a judge got right on dialogues that are no part of the study.
+    """A judge's results on dialogues outside the study.
 
     Attributes:
         rule: Name of the defect rule.
@@ -132,17 +132,17 @@ class CorrectionChoice:
 
 
 def choice_for(judge: str, choices: Iterable[CorrectionChoice]) -> CorrectionChoice:
-    """Return how a judge's numbers are corrected; as usual where nothing is said of it."""
+    """Return how a judge's numbers are corrected; the default if not stated."""
     return next((choice for choice in choices if choice.judge == judge), CorrectionChoice(judge=judge))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """What people read of a study, in another language than its own.
+    """Displayed texts of a study in another language.
 
     Attributes:
         language: Language tag, e.g. `de` or `ar-EG`.
-        words: Key of a text (see `domain.wording.texts_of`) to what it says in that language.
+        words: Key of a text (see `domain.wording.texts_of`) to its translation.
     """
 
     language: str
@@ -150,7 +150,7 @@ class Translation:
 
 
 class CriteriaSubject(StrEnum):
-    """What criteria are about (ARIA's process asks for these three to be documented)."""
+    """Subject of criteria (ARIA's process requires these three to be documented)."""
 
     RECRUITMENT = "recruitment"
     SELECTION = "selection"
@@ -159,7 +159,7 @@ class CriteriaSubject(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedCriteria:
-    """How the annotators of a study are sought, chosen or given work, as somebody has stated it.
+    """How a study's annotators are recruited, selected or assigned, as stated by a person.
 
     A later statement takes its place and leaves it where it is.
 
@@ -195,14 +195,14 @@ class StatedCriteria:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitiveTopic:
-    """Something in some scenarios that a person may not want to meet.
+    """A sensitive topic of some scenarios that a person may avoid.
 
     Attributes:
         name: Identifier within the study, e.g. `hate`.
-        about: What people meet, in words that say it and do not hint at it.
+        about: Its content, in plain words without hints.
         weight: How much it may weigh.
         scenarios: Names of the scenarios that touch it.
-        words: What people read in place of the name, in another language; empty for the name itself.
+        words: Displayed name in another language; empty for the name itself.
     """
 
     name: str
@@ -213,21 +213,21 @@ class SensitiveTopic:
 
     @property
     def title(self) -> str:
-        """The name as people read it."""
+        """The displayed name."""
         return self.words or self.name.replace("-", " ").replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicTally:
-    """What it cost the balance of an event that nobody has to meet a topic; counts, and no names.
+    """Effect of an avoided topic on the balance of an event; counts, without names.
 
     Attributes:
         topic: Name of the topic.
         weight: How much it may weigh.
-        n_asked: Testers and annotators who were asked what they would rather not meet.
-        n_people: Those among them who would rather not meet it.
+        n_asked: Testers and annotators who were asked about topics to avoid.
+        n_people: Those among them who avoid it.
         n_spared: Planned sessions on the topic that were not offered to the person who has their seat.
-        n_free: Planned sessions on the topic whose seat nobody has yet.
+        n_free: Planned sessions on the topic with a free seat.
     """
 
     topic: str

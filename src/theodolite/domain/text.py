@@ -39,7 +39,7 @@ _LEAST = 1 / MICROS
 
 
 def dollars(usd: float) -> str:
-    """Return an amount as people read it: "$5.00", and "$0.0012" where whole cents would make a nothing of it.
+    """Return the displayed amount: "$5.00", and "$0.0012" if whole cents would round it to zero.
 
     Args:
         usd: The amount; US dollars, 0 or more.
@@ -50,7 +50,7 @@ def dollars(usd: float) -> str:
 
 
 def cost_text(microusd: float) -> str:
-    """Return a cost as people read it.
+    """Return the displayed cost.
 
     Args:
         microusd: The cost; millionths of a US dollar, 0 or more.
@@ -78,7 +78,7 @@ def spent_text(microusd: float, n_calls: int, n_unpriced: int) -> str:
 
 
 BLOCK = "\N{FULL BLOCK}"
-"""What is in place of each hidden character, so that lengths and places stay."""
+"""Replacement of each hidden character, so that lengths and positions stay."""
 
 
 def blocked(text: str, start: int, end: int) -> str:
@@ -102,7 +102,7 @@ def is_tag(text: str) -> bool:
 
 
 def best_language(preferred: Iterable[str], offered: Sequence[str]) -> str:
-    """Return the first offered language that suits what somebody wants; empty where none does.
+    """Return the first offered language that matches a request; empty if none does.
 
     A wish is shortened part by part until something fits (RFC 4647, section 3.4); a wish for a whole language
     is also met by what is offered for one region.

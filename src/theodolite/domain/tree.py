@@ -14,7 +14,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Orientation
 
 TESTER = "tester"
-"""Who answers a questionnaire, beside the kinds of annotators."""
+"""Respondents of a questionnaire in addition to the kinds of annotators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class ValueRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """The way from a node to one that it sums up.
+    """Edge from a node to one of its children.
 
     Attributes:
         child: Name of the node below.
@@ -118,7 +118,7 @@ class AnswersNode:
         by: Only answers of these: names of annotators, or `person`, `model`, `rule`, `reference`, `tester`; all where
             empty. Where it is empty or names `person`, a final label replaces the other labels of its dialogue.
         among: Only dialogues of these groups; group name to value.
-        range: Range of the scale, for numbers; None where the study's instrument tells it.
+        range: Range of the scale, for numbers; None if the study's instrument defines it.
         labels: Labels of the scale, for categories; likewise.
         free_text: Whether the question is answered in free text.
         orientation: Which end of the scale is the bad one.
@@ -139,7 +139,7 @@ class AnswersNode:
 
     @property
     def has_scale(self) -> bool:
-        """Whether it is known what may answer the question."""
+        """Whether the possible answers are known."""
         return self.range is not None or bool(self.labels) or self.free_text
 
     @property
@@ -158,7 +158,7 @@ class TransformNode:
         form: What is done.
         range: Range that the values have afterwards; None where they keep theirs.
         recoded: For `recode`: value as text to the number in its place; None
-            leaves the answer out, and says so in the counts.
+            leaves the answer out, and the counts show it.
         orientation: For `recode`: which end is the bad one afterwards.
         title: What people call it.
     """
@@ -208,12 +208,12 @@ class SummaryNode:
     Attributes:
         name: Name of the node.
         summary: Name of the summary function.
-        edges: The ways down, with their weights.
+        edges: The edges to children, with their weights.
         weigh: Where single answers lie below: whether each dialogue or each answer weighs one.
         side: Kind of impact that it is about; None where it is about none.
         beside: Names of nodes that are shown with it and do not enter its value.
         title: What people call it.
-        about: What it says, in a sentence.
+        about: Its meaning, in a sentence.
     """
 
     name: str
@@ -237,7 +237,7 @@ TreeNode: TypeAlias = AnswersNode | TransformNode | CollapseNode | SummaryNode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension:
-    """What one branch of a tree is about; data, so that one can be added or taken out without touching the rest.
+    """Subject of one branch of a tree; data, so that one can be added or removed without changing the rest.
 
     Attributes:
         node: Name of the node that carries it.
@@ -245,7 +245,7 @@ class Dimension:
         risks: Names of the risks that belong to it.
         metrics: What is measured for it, in words.
         criteria: What its values are compared with, in words.
-        crosswalk: Questions that tell about it, as `instrument.question`, with their weight.
+        crosswalk: Questions about it, as `instrument.question`, with their weight.
         unasked: Entries of its crosswalk that the study does not ask.
     """
 
@@ -287,7 +287,7 @@ class TreeOutline:
         topology: Name of the topology, e.g. `six-levels`.
         dimensions: What its branches are about; each guideline is one where there are none.
         edition: Edition that its author gave it.
-        about: What it is, where it comes from.
+        about: Its content and source.
         views: Named weightings across dimensions.
     """
 
@@ -308,7 +308,7 @@ class TreeDesign:
         nodes: The nodes, those above before those below as far as the author cared.
         dimensions: What its branches are about.
         edition: Edition that its author gave it; identity is the content hash.
-        about: What it is, where it comes from.
+        about: Its content and source.
         views: Named weightings across dimensions; they change no node.
         by_name: Name to node; follows from the nodes.
     """

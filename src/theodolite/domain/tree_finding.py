@@ -11,24 +11,24 @@ from theodolite.domain.tree import Leaf, TreeDesign
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFinding:
-    """What one node came to.
+    """Result of one node.
 
     Attributes:
         node: Name of the node.
         result: The number, or why there is none.
         outcomes: What became of the answers that are below it, each counted once; counts.
         n_dialogues: Dialogues that have an answer below it; count.
-        dialogues: Labels of these dialogues; empty where nobody asked for them.
-        raised: Labels of those that lift it: held alone, each would bring the node above the lowest value.
+        dialogues: Labels of these dialogues; empty if not requested.
+        raised: Labels of those that raise it: each alone would bring the node above the lowest value.
         answers: The first of the single answers that a leaf is made of; empty for other nodes.
         conditional: Whether some questions below were not asked of all dialogues,
-            so that the value speaks of those alone that were asked.
+            so that the value describes only those that were asked.
         empty: Names of the children without data; they are left out, not taken as 0.
         worst: For `max`: names of the children that reach it.
         worst_odds: For `max`: child to the share of replicates in which it is the highest.
         labels: For sets: label to the number of answers that give it.
         texts: For free text: the answers, each once.
-        spread: Standard deviation of several annotators' answers on one dialogue; None where nobody met twice.
+        spread: Standard deviation of several annotators' answers on one dialogue; None without repeated annotation.
     """
 
     node: str
@@ -61,7 +61,7 @@ class NodeSplit:
         group: Name of what is split by.
         part: The part, e.g. a type of user.
         n_dialogues: Dialogues of this part with an answer below the node; count.
-        finding: What the node came to; None where so few dialogues would tell who they are.
+        finding: Result of the node; None if so few dialogues would identify people.
         p_value: Chance of parts this different if they were drawn by lot, corrected
             for all nodes that were split; None where it was not tested.
     """
@@ -147,12 +147,12 @@ class NodeLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeWithout:
-    """What a node would come to without one of its children: how much one child hides or carries.
+    """Value of a node without one of its children: the influence of one child.
 
     Attributes:
         node: Name of the node.
         child: Name of the child that is left out.
-        value: What the node then comes to; None where nothing is left.
+        value: Resulting value; None if nothing is left.
         change: That value less the node's own; None likewise.
     """
 
@@ -164,12 +164,12 @@ class NodeWithout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFinding:
-    """What one tree came to for one application.
+    """Result of one tree for one application.
 
     Attributes:
         design: The tree.
         application: Name of the application.
-        nodes: What each node came to, in the order of the design.
+        nodes: Result of each node, in the order of the design.
         scenarios: Names of the scenarios that the dialogues belong to.
         versions: Content hashes of the instruments by name.
         splits: Nodes by group.
@@ -195,7 +195,7 @@ class TreeFinding:
     replicates: int = 0
 
     def node(self, name: str) -> NodeFinding:
-        """Return what a node came to."""
+        """Return the result of a node."""
         return next(finding for finding in self.nodes if finding.node == name)
 
 
@@ -251,7 +251,7 @@ class TreeStanding:
         dimensions: Dimensions on which every application has data.
         comparisons: Every two applications, node by node.
         front: Applications that no other outdoes on all dimensions.
-        front_odds: Application to the share of replicates in which nobody outdoes it.
+        front_odds: Application to the share of replicates in which no other dominates it.
     """
 
     tree: str

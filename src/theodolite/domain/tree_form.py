@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 FREE_TEXT = "text"
-"""What is in place of a scale where a question is answered in free text."""
+"""Placeholder for the scale of a free-text question."""
 
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -51,7 +51,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "per": ("per", "of", "summary", "title"),
     "summary": ("summary", "of", "weigh", "side", "beside", "title", "about"),
 }
-"""Key that tells what kind of node it is, to the keys that such a node may have."""
+"""Key that identifies the kind of node, to the keys that such a node may have."""
 
 
 DIMENSION_KEYS = ("definition", "risks", "metrics", "criteria", "crosswalk")
@@ -132,7 +132,7 @@ def range_of(text: str) -> ValueRange | None:
     """Return the range that a text like `0-10` or `0..1` writes down; None where it is none.
 
     Raises:
-        InputError: If the ends are the wrong way round.
+        InputError: If the ends are in the wrong order.
     """
     match = _RANGE.fullmatch(text)
     return ValueRange(lowest=float(match[1]), highest=float(match[2])) if match else None
@@ -161,7 +161,7 @@ class _FormReader:
             return None
 
     def known(self, plain: Mapping[str, Any], keys: Sequence[str], path: tuple[str | int, ...]) -> None:
-        """Complain of keys that nobody reads."""
+        """Report unknown keys."""
         for key in plain:
             if key not in keys:
                 tail = did_you_mean(str(key), keys) or f"; known here: {', '.join(keys)}"
@@ -336,7 +336,7 @@ def _view(reader: _FormReader, name: str, form: Any) -> WeightedView:
 
 
 def _filled(**values: Any) -> dict[str, Json]:
-    """Return the values that are there at all."""
+    """Return the values that exist."""
     return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
 
 
@@ -420,7 +420,7 @@ LEAF_KEYS = (
     "held_by",
     "groups",
 )
-"""What a leaf may say, in the order of the file."""
+"""Keys of a leaf, in the order of the file."""
 
 
 _TEXTS = ("question", "session", "by", "kind", "cluster", "level", "held_by")
@@ -476,7 +476,7 @@ def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
     """Return what a tree file holds: a design alone, or one with leaves.
 
     Raises:
-        InputError: If it is no tree file; says everything that is wrong.
+        InputError: If it is no tree file; lists all faults.
     """
     if "nodes" in plain:  # a design by itself
         return TreeFile(design=design_of(plain))
@@ -499,7 +499,7 @@ def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | Non
 
     Args:
         file: The design and the leaves.
-        nodes: Application to what its nodes came to, to be beside the leaves; readers compute it again.
+        nodes: Application to results of its nodes, for display beside the leaves; readers compute them again.
     """
     sets: list[Json] = []
     for leaf_set in file.sets:
@@ -549,7 +549,7 @@ def leaves_of(rows: Iterable[Any], where: str = "leaves") -> tuple[Leaf, ...]:
     """Return the leaves that plain rows describe.
 
     Raises:
-        InputError: If rows describe none; says the first ten of them.
+        InputError: If rows describe none; lists the first ten of them.
     """
     leaves: list[Leaf] = []
     wrong: list[str] = []

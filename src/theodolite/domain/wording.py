@@ -1,7 +1,7 @@
-"""Wording: the texts that people read of a study, each with a key, and the study as it reads in another language.
+"""Wording: the displayed texts of a study, each with a key, and the study in another language.
 
-Answers name questions and labels, never words: whoever answers in another language gives the same answer. Names stay
-as they are, so that a study in another language is read by people and stored by nobody.
+Answers name questions and labels, never texts: answers in another language are the same. Names stay
+as they are, so that a study in another language is displayed and never stored.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from theodolite.domain.study import Study
 from theodolite.domain.study_parts import SensitiveTopic, Translation
 
 Key: TypeAlias = tuple[str, ...]
-"""Where a text is, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
+"""Path of a text, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
 
 TITLE, CONSENT, WARNING, SCREENING = ("title",), ("consent",), ("warning",), ("screening",)
-"""Parts of a study that there is one of; what people may meet is told with its topics, as one text."""
+"""Parts that a study has once; the warning and the topics are one text."""
 
 _LEVELS = (Level.RED_TEAMING, Level.FIELD_TESTING)
 
@@ -39,12 +39,12 @@ def task_part(scenario: str, level: Level) -> Key:
 
 
 def goal_part(scenario: str) -> Key:
-    """Return the part that a scenario's goal is, where people read it for want of instructions."""
+    """Return the part with a scenario's goal, if people read it because there are no instructions."""
     return ("scenarios", scenario, "goal")
 
 
 def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
-    """Return what people read of a study: part to key to text.
+    """Return the displayed texts of a study: part to key to text.
 
     A part is what is shown in one language: a consent text, a questionnaire, a category of a schema. What is empty is
     left out.
@@ -81,10 +81,10 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
 class LocalisedStudy:
     """A study as it reads in a language: each part as a whole in it, or as a whole in the study's own.
 
-    Nobody reads half a questionnaire in one language and half in another.
+    A questionnaire is never shown half in one language and half in another.
 
     Attributes:
-        study: The study, to be shown; its versions are those of no study that anybody wrote.
+        study: The study for display; its versions belong to no stored study.
         language: The language that was wanted.
         own: The study's own language.
         parts: What is in the wanted language.
@@ -121,7 +121,7 @@ def missing(texts: Mapping[Key, str], translation: Translation) -> list[Key]:
 
 
 def _read_goal(study: Study, scenario: Scenario) -> str:
-    """Return the goal where people read it: at a level with people and without instructions."""
+    """Return the goal if people read it: at a level with people and without instructions."""
     levels = [plan.level for plan in study.levels if plan.people and plan.level in _LEVELS]
     return "" if all(scenario.instructions.get(level.value) for level in levels) else scenario.goal
 

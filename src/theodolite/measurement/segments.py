@@ -154,7 +154,7 @@ def watch_segment(
 
     Args:
         history: What they are part of.
-        application: Whose scores.
+        application: Application of the scores.
         instruments: Part to version.
         placed: Places of its scores in the history, in order of time.
         rules: What is watched for.

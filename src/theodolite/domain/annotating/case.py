@@ -247,7 +247,7 @@ class SensitiveCase:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed or dismissed, and not flagged again since."""
+        """Whether it is closed or dismissed, without a later flag."""
         return bool(self.steps) and self.steps[-1].act in {CaseAct.CLOSED, CaseAct.DISMISSED}
 
     @property

@@ -51,7 +51,7 @@ class JudgeFindings:
 
     Attributes:
         measurements: All figures.
-        confusions: Who said what where another said what.
+        confusions: Labels of one annotator by labels of another.
         authorities: Against whom it was held; empty where nobody has labelled.
         judged: Dialogues that the judge has looked at; count.
         labelled: Those that somebody it was compared with has labelled; count.
