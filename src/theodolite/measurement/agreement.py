@@ -164,7 +164,7 @@ def _chance(first: Floats, second: Floats, within: float) -> float:
 
 
 FEWEST_LABELS: Final = 2
-"""Labels below which nobody can agree or outvote anybody; count."""
+"""Smallest number of labels for agreement or a majority; count."""
 
 
 def unanimity(
@@ -180,7 +180,7 @@ def unanimity(
 
     Returns:
         Unit: fraction of dialogues, the interval of `defect_rate`. `chance` is
-        what annotators would reach who draw labels from the common use:
+        value for annotators who draw labels from the common distribution:
         the mean over units of sum p_k ** labels. `Undefined` when no unit has
         two labels.
 
@@ -328,7 +328,7 @@ def classification_report(
 
     Returns:
         Units without one of the two labels are left out. A label that neither
-        side uses has no F1 and does not enter macro-F1; `Undefined` says so.
+        side uses has no F1 and does not enter macro-F1, as `Undefined` states.
 
     Raises:
         InputError: If the lengths differ or a label is not on the scale.

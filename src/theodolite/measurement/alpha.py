@@ -264,7 +264,7 @@ def _jackknife_error(units: _Histograms, scale: str) -> float:
     """Return the standard error from leaving out each unit or cluster in turn.
 
     Units with equal histograms give equal values, so each is computed once; 0
-    where a value is undefined without one of the units.
+    if a value is undefined without one of the units.
     """
     everything = units.times.sum(axis=0)
     parts = units.times if units.clustered else np.eye(len(units.kinds))

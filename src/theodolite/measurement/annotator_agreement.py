@@ -103,7 +103,7 @@ def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") 
     """Return the agreement of every two people who labelled a unit in common.
 
     Among more than ten people only the share of equal labels is given for each
-    pair: alpha of a thousand pairs tells nothing that the alpha of all does not.
+    pair: alpha of a thousand pairs adds nothing to the alpha of all.
 
     Args:
         question: The question.
@@ -213,7 +213,7 @@ def groups_of_annotators(
         question: The question; its labels count as unordered.
         columns: All answers.
         group_of: Annotator to the group that they describe themselves by.
-        draws: Ways to give people groups at random; count.
+        draws: Random assignments of people to groups; count.
 
     Source:
         See `group_agreement`.
@@ -246,14 +246,14 @@ def _segments(unit_labels: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
 
 
 OTHERS: Final = "share of others' labels, mean over dialogues"
-"""Unit of how far others say what one person says."""
+"""Unit of others' agreement with one person."""
 
 CONFIDENCE: Final = 0.95
 """Coverage of its interval."""
 
 
 class Halves(NamedTuple):
-    """How many answers others gave too in the first and second half of somebody's work, and how many there are."""
+    """Agreement of one annotator with others in the first and second half of their work; counts."""
 
     early_alike: int = 0
     early_asked: int = 0
@@ -363,7 +363,7 @@ def halves_alike(answers: Iterable[AnswerArrays]) -> dict[str, Halves]:
     """Return each annotator's agreement with the others in both halves of their work; counts.
 
     Args:
-        answers: All answers to each question; those that nobody else gave to the same unit count in neither.
+        answers: All answers to each question; units with one answer count in neither half.
     """
     by_annotator: dict[str, list[tuple[Floats, NDArray[np.bool_]]]] = defaultdict(list)
     for columns in answers:
@@ -406,7 +406,7 @@ def planned_passes(
     with k passes each has the variance (between + within / k) / n.
 
     Args:
-        question: A question on numbers, or of two categories, whose first one is counted.
+        question: A question on numbers, or of two categories with the first one counted.
         columns: The answers so far, two people on some dialogues at least.
         half_width: Half of the interval wanted; scale points, or a fraction for categories.
         most_passes: Passes up to which it is worked out; count.

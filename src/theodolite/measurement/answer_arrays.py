@@ -129,7 +129,7 @@ def _coded(values: Iterable[Hashable]) -> tuple[Whole, tuple[str, ...]]:
 
 
 def by_person(columns: AnswerArrays) -> dict[str, Whole]:
-    """Return which answers are whose: name to places, by name."""
+    """Return the positions of each annotator's answers, sorted by name."""
     rows_of = {columns.names[code]: np.flatnonzero(columns.annotator == code) for code in np.unique(columns.annotator)}
     return dict(sorted(rows_of.items()))
 
@@ -195,7 +195,7 @@ class UnitLabels:
     def alpha(self, units: Whole) -> Estimate | Undefined:
         """Return agreement beyond chance; each unit counts as far as it was labelled twice or more.
 
-        Who gave a label makes no difference to alpha, so that labels are stacked:
+        Alpha does not depend on who gave a label, so labels are stacked:
         as many rows as a unit has labels at most, not as there are annotators.
         """
         if not len(units):
@@ -254,7 +254,7 @@ class QueueAnswers:
     Reading 200,000 answers out of a database takes longer than any figure that is
     computed from them, so the columns stay in memory and only grow. They are those
     of an answer table, except that `position` is the number of the annotation:
-    who gave it, and whether it counts, may change while answers never do.
+    its annotator, and whether it counts, may change while answers never do.
 
     Attributes:
         questions: Question to the columns of its answers.

@@ -174,7 +174,7 @@ def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
 
 
 def _together(a: tuple[float, Ends], b: tuple[float, Ends], phi: float) -> Ends:
-    """Return how far the interval of b - a goes down and up."""
+    """Return the lower and upper half-widths of the interval of b - a."""
     (p_a, (low_a, high_a)), (p_b, (low_b, high_b)) = a, b
 
     def reach(of_b: float, of_a: float) -> float:
@@ -184,7 +184,7 @@ def _together(a: tuple[float, Ends], b: tuple[float, Ends], phi: float) -> Ends:
 
 
 def clustered_reach(first: Floats, second: Floats, ids: ClusterIds, confidence: float) -> Ends:
-    """Return how far the interval of the difference of two paired rates over clusters goes down and up.
+    """Return the lower and upper half-widths of the interval of the difference of two paired rates over clusters.
 
     Student's t times the cluster-robust error, with two corrections for few
     changed cases:
@@ -278,7 +278,7 @@ def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confide
 def non_inferiority(difference: Estimate, margin: float, *, better: Direction = "lower") -> bool | None:
     """Return whether the second is no worse than the first by a margin or more.
 
-    "Not significantly worse" says nothing where data are few; this asks whether
+    "Not significantly worse" is uninformative for few data; this tests whether
     the interval rules the margin out.
 
     Args:
@@ -390,20 +390,20 @@ def unpaired_difference(a: Estimate | Undefined, b: Estimate | Undefined) -> Est
 McNemar = Literal["exact", "mid-p", "chi2", "chi2, corrected"]
 
 ALL_SIGNS: Final = 16
-"""Clusters up to which all ways to turn signs are tried: 65,536 of them."""
+"""Largest number of clusters with enumeration of all sign flips: 65,536 of them."""
 
 AT_ONCE: Final = 1_000_000
 """Numbers held at once while signs are turned."""
 
 ROUNDING: Final = 1e-9
-"""Slack so that a sum that is as far from 0 as the one seen counts, whatever its order."""
+"""Tolerance, so that a sum as far from 0 as the observed one counts, in any order of addition."""
 
 
 def mcnemar(only_a: int, only_b: int, *, method: McNemar = "exact") -> Significance:
     """Test whether as many cases got worse as got better.
 
-    Only cases that changed tell anything; if there is no difference, each is
-    as likely to change either way. Cases have to be independent: for clusters
+    Only cases that changed are informative; without a difference, each is
+    equally likely to change either way. Cases must be independent: for clusters
     take `cluster_permutation`.
 
     Args:
@@ -463,7 +463,7 @@ def cluster_permutation(
     """Test for a difference by changing the names of the two systems in whole clusters.
 
     If there is no difference, it does not matter which system's results in a
-    cluster are called the first's. All ways to name them are tried where there
+    cluster belong to the first. All assignments are enumerated if there
     are 16 clusters or fewer, else so many drawn ones. Nothing is assumed of
     how results are spread or how cases in a cluster resemble each other.
 
@@ -471,8 +471,8 @@ def cluster_permutation(
         a: Result of each case for the first; None or NaN = missing.
         b: Result of the same cases for the second; likewise.
         clusters: The cluster of each case; None = each is alone.
-        draws: Ways to draw where there are too many to try; count.
-        seed: Where the draws begin.
+        draws: Random assignments if there are too many to enumerate; count.
+        seed: Seed of the draws.
 
     Returns:
         Two-sided p-value; the statistic is the mean of `b` minus `a`.
@@ -487,7 +487,7 @@ def cluster_permutation(
         0.0625
 
     Source:
-        Fisher (1935), The Design of Experiments, section 21; drawn ways: Phipson,
+        Fisher (1935), The Design of Experiments, section 21; random assignments: Phipson,
         Smyth (2010), Statistical Applications in Genetics and Molecular Biology 9:39.
     """
     first, second, ids = both_results(a, b, clusters)
@@ -513,7 +513,7 @@ def cluster_permutation(
 
 
 def _as_far(sums: Floats, found: float, draws: int, seed: int) -> int:
-    """Return how many drawn ways to turn signs give a sum as far from 0."""
+    """Return how many random sign flips give a sum as far from 0."""
     rng = np.random.default_rng(seed)
     at_once, count = max(AT_ONCE // len(sums), 1), 0
     for start in range(0, draws, at_once):
@@ -526,7 +526,7 @@ Adjustment = Literal["holm", "bh", "bonferroni", "by"]
 
 
 def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -> tuple[float, ...]:
-    """Adjust p-values for having looked at several comparisons.
+    """Adjust p-values for several comparisons.
 
     `holm` keeps the chance of any false alarm below the limit, for release
     gates; it is never worse than `bonferroni`. `bh` keeps the share of false
@@ -651,7 +651,7 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
 
 
 def _drawn_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
-    """Return the share of arrangements, the one that was found included, that are as far apart."""
+    """Return the share of arrangements, the observed one included, that are as far apart."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     drawn = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
     n_apart = sum(1 for one in drawn if one >= found - 1e-9)

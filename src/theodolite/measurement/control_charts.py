@@ -152,7 +152,7 @@ _SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alarm:
-    """Where a detector alarmed.
+    """Alarm of a detector.
 
     Attributes:
         index: Place of the observation that raised it, from 0.
@@ -185,7 +185,7 @@ def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: f
 
     A Shiryaev-Roberts detector, R = (R + 1) * likelihood ratio, averaged over
     several possible new rates. While the true rate is at the baseline or below,
-    R - n is a supermartingale, whatever the past was; so a false alarm within n
+    R - n is a supermartingale for any past; so a false alarm within n
     observations has a probability of n / `arl` at most, and `arl` observations
     at least lie between false alarms on average. No simulation is needed.
 
@@ -281,7 +281,7 @@ def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: f
 
     The same detector with bets in place of likelihoods: 1 + stake * (score -
     baseline) has mean 1 at most while the mean is at the baseline or below,
-    whatever the distribution on 0..1.
+    for any distribution on 0..1.
 
     Args:
         badness: Scores as fractions of their scale, 1 the bad end, in order of time; one for each session.
@@ -413,7 +413,7 @@ _WORTH_A_LOOK = 2.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanAlarm:
-    """Where a scan alarmed.
+    """Alarm of a scan.
 
     Attributes:
         index: Place of the last of the compared windows, from 0.
@@ -432,14 +432,14 @@ def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ..
     For every window and each span, the latest windows are compared with the
     reference by the rank sum, whose exact distribution given ties is used. If
     nothing changed, all windows are exchangeable, so each comparison alarms with
-    its own small probability whatever the others do; their sum bounds the false
+    its own small probability regardless of the others; their sum bounds the false
     alarms: n / `arl` within n windows. After an alarm the spans fill up again.
 
     Order metrics of windows take few values and have no useful likelihood; ranks
     need none, and high values need not be likely in the good times.
 
     Args:
-        values: A metric of windows that do not overlap, in order of time; shape (n,). A rise is looked for.
+        values: A metric of windows that do not overlap, in order of time; shape (n,). A rise is tested.
         n_reference: First windows that are the good times; count.
         arl: Windows between two false alarms, on average; count.
 
@@ -472,7 +472,7 @@ def _worth_a_look(reference: Floats, values: Floats, span: int) -> Flags:
 
     The rank sum is the sum of how many reference windows each one exceeds, plus
     a constant; its variance needs the counts of equal values. Both are running
-    sums, so that no window is looked at twice. A little room is left for
+    sums, so that no window is evaluated twice. A tolerance is left for
     rounding: `_rank_sum_p` decides.
     """
     result = np.zeros(len(values) + 1, dtype=bool)
@@ -518,9 +518,9 @@ def _doubled_ranks(values: Floats) -> Whole:
 
 
 def _at_least(ranks: Whole, span: int, found: int) -> float:
-    """Return the share of subsets of `span` ranks whose sum is `found` or more.
+    """Return the share of subsets of `span` ranks with a sum of `found` or more.
 
-    ways[k, s] counts the subsets of k ranks that add up to s; ranks come one by one.
+    ways[k, s] counts the subsets of k ranks with the sum s; ranks are added one by one.
     """
     ways = np.zeros((span + 1, int(np.sort(ranks)[-span:].sum()) + 1))
     ways[0, 0] = 1.0
@@ -541,9 +541,9 @@ def confidence_sequence(
 ) -> Estimate | Undefined:
     """Estimate a share of defects with an interval that is valid at every look.
 
-    An interval that is looked at after every session misses the truth some time
+    An interval that is read after every session misses the truth at some time
     in 40 to 49% of histories if it is Wilson's. This one misses it in 1 -
-    `confidence` of them at most, however often one looks and whenever one
+    `confidence` at any number of readings, whenever one
     stops: it holds the shares against which a mixture of all others has not
     won the odds 1 / (1 - confidence). The price is width.
 
@@ -594,7 +594,7 @@ def confidence_sequence(
 def sequence_ends(
     defects: Sequence[int] | Floats, labelled: Sequence[int] | Floats, confidence: float, prior: tuple[float, float]
 ) -> tuple[Floats, Floats]:
-    """Return both ends at each look; shapes (looks,), fractions.
+    """Return both ends at each reading; shapes (looks,), fractions.
 
     The log odds of the mixture against a share p are 0 or more at both ends of
     0..1 and fall to their minimum at the observed share, so each end is found

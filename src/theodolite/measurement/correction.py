@@ -36,7 +36,7 @@ STRATIFIED: Final = "verdict-stratified, Jeffreys"
 """Name of the correction for independent dialogues."""
 
 STRATIFIED_CLUSTERS: Final = "verdict-stratified, beta-binomial"
-"""Its name where dialogues come in clusters."""
+"""Its name for clustered dialogues."""
 
 TINY: Final = 1e-12
 """A share or a spread that is as good as none."""
@@ -47,7 +47,7 @@ def corrected_rate(
 ) -> Estimate | Undefined:
     """Estimate the rate that people would find, from a judge's verdicts on all and people's labels on some.
 
-    The judge sorts the dialogues; people say how many defects are in each
+    The judge defines strata of dialogues; people's labels show the defects in each
     heap. The labelled ones must be a random part of each heap, but heaps may
     be drawn from unequally, and the sound ones must not be left out: what the
     judge misses is in there.
@@ -55,7 +55,7 @@ def corrected_rate(
     Args:
         verdicts: The judge's verdict on every dialogue, of two kinds or more;
             None = it gave none, which is a heap of its own.
-        labels: Whether people found a defect; None = nobody looked.
+        labels: Whether people found a defect; None = no label.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -95,8 +95,8 @@ def corrected_rate(
 def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
     """Return equally likely rates that are spread as far as the clusters' own differences ask for.
 
-    Shares of verdicts and of defects are drawn apart, though clusters move them
-    together; where the error over clusters says so, the logits are stretched.
+    Shares of verdicts and of defects are drawn separately, although clusters move them
+    together; if the error over clusters is larger, the logits are stretched.
     """
     degrees = max(len(strata_data.verdicts_by_cluster) - 1, 1)
     wanted = strata_data.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
@@ -177,22 +177,22 @@ def judge_accuracy(
 ) -> JudgeAccuracy:
     """Estimate how often a judge is right, when people labelled some of its alarms and some of the rest.
 
-    Where people looked at alarms more often than at the rest, the plain share
+    If people labelled alarms more often than the rest, the plain share
     of defects that were flagged is far too high: most missed ones were never
-    looked at. So sensitivity and specificity are built from what is in each
+    labelled. So sensitivity and specificity are computed from the share in each
     heap and how large the heaps are, not from the labelled dialogues alone.
 
     Args:
         verdicts: The judge's verdict on every dialogue, True = defect; None =
             it gave none. Those are left out here.
-        labels: Whether people found a defect; None = nobody looked.
+        labels: Whether people found a defect; None = no label.
         drawn_from: What the labelled ones were drawn from beside the verdict,
             e.g. the application, where shares drawn differ; None = nothing else.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        Seven estimates, each `Undefined` where nothing tells about it.
+        Seven estimates, each `Undefined` without data.
 
     Raises:
         InputError: If the lengths differ or a label is neither yes, no nor None.
@@ -244,7 +244,7 @@ def _flagged(heaps: Strata) -> Floats:
 
 
 def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Undefined:
-    """Return how often the judge is right where it said one of the two."""
+    """Return how often the judge is right for one of its two verdicts."""
     chosen = _flagged(heaps) == flagged
     parts = [part for part, take in zip(heaps.parts, chosen, strict=True) if take]
     unseen = VERDICT_UNLABELLED.format(verdict=DEFECT if flagged else SOUND)
@@ -435,12 +435,12 @@ def corrected_mean(
     """Estimate the mean score that people would give, from a judge's scores on all units.
 
     Prediction-powered inference: people's mean plus what the judge knows of
-    the units that nobody else saw, weighted by how well it follows people. For
+    the units without labels, weighted by its correlation with people. For
     rates take `corrected_rate`, which keeps its coverage where defects are rare.
 
     Args:
         scores: The judge's score of every unit.
-        labels: People's score; None or NaN = nobody looked. The units with one
+        labels: People's score; None or NaN = no score. The units with one
             are a random part of all, or of each of `drawn_from`.
         drawn_from: What each unit would be drawn from, where some were drawn from
             more often, e.g. the judge's verdict; None = all were drawn alike.
@@ -590,7 +590,7 @@ class Drawn:
 
     Attributes:
         scores: The judge's, shape (units,).
-        labels: People's, likewise; NaN = nobody looked.
+        labels: People's, likewise; NaN = no score.
         strata: What each unit would be drawn from, numbers from 0.
         clusters: The cluster of each unit, likewise.
     """
@@ -603,8 +603,8 @@ class Drawn:
     def mean(self, confidence: float, *, alone: bool) -> Estimate | Undefined:
         """Return the mean that people would give.
 
-        Every unit brings m_h + w f, and a labelled one N_h / n_h times its rest
-        y - w f - m_h on top, m_h the mean rest of its stratum; w is where these
+        Every unit contributes m_h + w f, and a labelled one N_h / n_h times its residual
+        y - w f - m_h in addition, m_h the mean residual of its stratum; w is where these
         parts vary least over clusters, within 0 to 1.
 
         Args:

@@ -21,7 +21,7 @@ Ends = tuple[float, float]
 """Lower and upper end of an interval."""
 
 LARGEST_EXPONENT = 50.0
-"""Beyond e**50 an interval says nothing anyway; the bound keeps floats finite."""
+"""Beyond e**50 an interval is meaningless; the bound keeps floats finite."""
 
 SMALLEST_ERROR = 1e-6
 """Standard errors below this are rounding."""
@@ -104,7 +104,7 @@ class Concord:
     """Observed agreement; what an interval falls back on.
 
     Attributes:
-        agreeing: Units on which all said the same; count.
+        agreeing: Units with unanimous labels; count.
         n: Units; count, at least 1.
         chance: Share of pairs that would agree by chance; fraction below 1.
         clusters: Pairs (agreeing, units), one a cluster; None = units are independent.
@@ -116,7 +116,7 @@ class Concord:
     clusters: Sequence[tuple[int, int]] | None = None
 
     def ends(self, confidence: float) -> Ends:
-        """Return an interval for the share of units on which all said the same; fractions."""
+        """Return an interval for the share of units with unanimous labels; fractions."""
         if self.clusters is None:
             return wilson(self.agreeing, self.n, confidence)
         return clustered_share(self.clusters).ends(confidence)
@@ -127,7 +127,7 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
 
     The ratio is positive and skewed, so its logarithm is what is taken as
     normal: the interval then never passes 1 and stays honest near it. Where the
-    data show no variation at all (everybody agrees) a standard error of 0 would
+    data show no variation at all (full agreement) a standard error of 0 would
     claim certainty; an interval of the share of agreeing units (Wilson's, or of
     clusters) takes its place, with the level of chance held fixed.
 
@@ -153,7 +153,7 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
 def rests_on_wilson(value: float, error: float) -> bool:
     """Return whether the data show too little variation for a standard error.
 
-    An error that is 0 on paper comes out as the root of a rounding error.
+    An error of exactly 0 is computed as the root of a rounding error.
     """
     return error < SMALLEST_ERROR or 1.0 - value < SMALLEST_RATIO
 
@@ -165,7 +165,7 @@ BY_WILSON: Final = "wilson, level of chance held fixed"
 """Name of the interval where annotators agree on all units or on none."""
 
 BY_BETA_BINOMIAL: Final = "beta-binomial, level of chance held fixed"
-"""Its name where units come in clusters."""
+"""Its name for clustered units."""
 
 
 def beyond_chance(
@@ -179,7 +179,7 @@ def beyond_chance(
         quantile: Standard errors to each side.
         concord: Observed agreement.
         confidence: Coverage of the interval; fraction.
-        method: Where the standard error comes from.
+        method: Method of the standard error.
     """
     low, high = corrected_for_chance(value, error, quantile, concord, confidence)
     fixed = BY_WILSON if concord.clusters is None else BY_BETA_BINOMIAL
@@ -213,7 +213,7 @@ NEGLIGIBLE = 1e-10
 """Density relative to the highest below which a cell is left out."""
 
 CAUTION = 0.25
-"""Exponent that the outer end adds to the prior of a rare share: half of the way from Jeffreys' prior, whose
+"""Exponent that the outer end adds to the prior of a rare share: halfway from Jeffreys' prior, whose
 exponent is -1/2, to the prior of Clopper and Pearson's upper limit, whose exponent is 0."""
 
 RARE = 0.4
@@ -264,7 +264,7 @@ class ClusteredShare:
         the prior of the upper end is more cautious there (`CAUTION`, fading out
         up to a share of `RARE`). The upper end for a count of 0 is
         `zero_count_bound`, and no upper end is below it. Likewise the lower end
-        where few units lack the property.
+        if few units lack the property.
 
         Args:
             confidence: Coverage; fraction in (0, 1).
@@ -308,7 +308,7 @@ def zero_count_bound(sizes: Sizes, tail: float) -> float:
     """Return the share at which units in clusters all lack the property with a probability of `tail`.
 
     The probability is the beta-binomial one, averaged over the prior of the
-    correlation within clusters: a count of 0 itself says nothing about how much
+    correlation within clusters: a count of 0 itself does not show how much
     units of one cluster resemble each other. Correlation makes a count of 0 more
     likely, so the bound is never below that of independent units, 1 - tail**(1/n).
 

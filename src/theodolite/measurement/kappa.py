@@ -54,7 +54,7 @@ def gwet_ac(
 ) -> Estimate | Undefined:
     """Estimate agreement beyond chance so that a rare label does not sink it: AC1 and AC2.
 
-    Where nearly all units get one label, kappa is low however well annotators
+    If nearly all units get one label, kappa is low however well annotators
     agree. AC1 is not; but it also stays high for a judge that misses half of
     the rare defects, so read it beside sensitivity and precision, never alone.
 
@@ -172,7 +172,7 @@ class RatingTable:
         units: shape (units, sums): agreement of each, whether two labelled it,
             1, and its use of the categories.
         alike: How far two categories count as agreement.
-        agreeing: Whether all said the same, of units with two labels or more.
+        agreeing: Whether labels are unanimous, of units with two labels or more.
         shared: Clusters of these units; None = units are independent.
         clusters: Clusters of all units that have a label; likewise.
     """
@@ -222,7 +222,7 @@ class RatingTable:
         *,
         by_annotator: bool = False,
     ) -> RatingTable:
-        """Read a table from labels; `by_annotator` keeps everyone's use of the labels apart."""
+        """Build a table from labels; `by_annotator` stores each annotator's distribution of labels."""
         indicators = label_indicators(ratings, categories)
         table: Floats = indicators.sum(axis=0)
         # Each annotator's labels, category by category, are in one row a unit.
@@ -416,8 +416,8 @@ def cohen_kappa(
 ) -> Estimate | Undefined:
     """Estimate the agreement of two annotators beyond chance.
 
-    The full scale has to be given: with weights, leaving out a label that
-    nobody used changes the distances and so the value.
+    The full scale is required: with weights, omitting a label that
+    was not used changes the distances and so the value.
 
     Args:
         a: Labels of the first annotator, one a unit; None or NaN = missing.
@@ -489,7 +489,7 @@ def fleiss_kappa(
     """Estimate the agreement of several annotators beyond chance.
 
     Units may have different numbers of labels (Gwet's form); where all have the
-    same number this is Fleiss' kappa itself. Units with a single label tell
+    same number this is Fleiss' kappa itself. Units with a single label contribute
     about the use of the categories only.
 
     Args:

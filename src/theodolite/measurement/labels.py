@@ -76,7 +76,7 @@ def scale_points(categories: Sequence[Label]) -> tuple[str, ...]:
     """Return the points of a scale as texts.
 
     Raises:
-        InputError: If there are fewer than two, or one is there twice.
+        InputError: If there are fewer than two, or one is repeated.
     """
     points = tuple(str(label_text(category)) for category in categories)
     if len(points) < 2 or len(set(points)) < len(points):
@@ -318,7 +318,7 @@ def refuse_infinite(column: Floats, name: str) -> None:
 
 
 def check_scale(scale: Scale | None, *columns: Floats) -> None:
-    """Reject a scale whose ends are in the wrong order, or that a score is outside of.
+    """Reject a scale with ends in the wrong order, or with a score outside.
 
     Raises:
         InputError: If it does.

@@ -47,7 +47,7 @@ def watch_history(
     against. The detectors of a stretch share its false alarms: within n scores
     of one application there is one with a probability of n / `rules.arl` at
     most, provided that nothing changed, sessions are independent given the past,
-    and the good times were good. Anchors tell who moved: the judge or the
+    and the good times were good. Anchors show what changed: the judge or the
     application.
 
     Args:
@@ -127,7 +127,7 @@ def _with_cause(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -
 
 
 def _drifts(checks: Sequence[AnchorCheck], rules: WatchRules) -> Iterator[Alert]:
-    """Yield one alert for each row of sittings in which the judge is off."""
+    """Yield one alert for each sequence of batches in which the judge is off."""
     drifting: list[AnchorCheck] = []
     for check in (*checks, None):
         if check is not None and check.is_drift:
@@ -216,10 +216,10 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
 
 
 SPANS = (1, 2, 4)
-"""Latest sittings that are compared with as many first ones; counts."""
+"""Latest batches that are compared with as many first ones; counts."""
 
 TESTS_PER_SESSION = 2 * len(SPANS)
-"""Tests made at each sitting: for each span, whether scores moved, and whether they moved away from people's."""
+"""Tests at each batch: for each span, whether scores shifted, and whether they shifted away from people's."""
 
 Placed = tuple[int, Score]
 """A score with its place in the history."""
@@ -243,22 +243,22 @@ def sign_test(n_up: int, n_down: int) -> float:
 
 
 def anchor_checks(history: History, arl: float) -> tuple[AnchorCheck, ...]:
-    """Compare the latest sittings on the anchors with the first ones, and with people.
+    """Compare the latest batches on the anchors with the first ones, and with people.
 
     The application does not enter: what moves here is the judge. A judge that
     did not change would as likely have given the latest scores of an anchor
     first and the first ones now, so each anchor moves up as likely as down, and
     nearer to people's score as likely as away from it: the sign tests are exact,
-    for one sitting against the first as for the last four against the first
-    four. A sitting of m anchors alarms falsely with a probability of m / (2 *
+    for one batch against the first as for the last four against the first
+    four. A batch of m anchors alarms falsely with a probability of m / (2 *
     `arl`) at most, shared by its tests.
 
     Args:
-        history: With anchors among its scores; a batch is one sitting on them.
+        history: With anchors among its scores; each batch scores them once.
         arl: Scores between two false alarms; count.
 
     Returns:
-        One check for each sitting after the first, in order of time.
+        One check for each batch after the first, in order of time.
     """
     sessions = [
         _AnchorSession(last=batch[-1], scores={score.item: score for _, score in batch}) for batch in _batches(history)
@@ -276,7 +276,7 @@ class _AnchorSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Moves:
-    """How anchors moved from the first sittings to the latest ones; counts."""
+    """Shifts of anchors from the first batches to the latest ones; counts."""
 
     span: int
     n: int
@@ -295,9 +295,9 @@ class _Moves:
 
 
 def _batches(history: History) -> Iterator[list[Placed]]:
-    """Yield the anchors of each sitting, in order of time.
+    """Yield the anchors of each batch, in order of time.
 
-    Without named batches a sitting ends where an anchor comes up again.
+    Without named batches a batch ends where an anchor is repeated.
     """
     current: list[Placed] = []
     seen: set[str] = set()
@@ -354,7 +354,7 @@ def _anchor_moves(sessions: Sequence[_AnchorSession], span: int) -> _Moves:
 
 
 def _total(block: Sequence[_AnchorSession], item: str, human: float | None) -> float:
-    """Return the sum of an anchor's scores in some sittings, or of their distances from people's score."""
+    """Return the sum of an anchor's scores in some batches, or of their distances from people's score."""
     values = [value for session in block if (value := session.scores[item].value) is not None]
     return sum(values) if human is None else sum(abs(value - human) for value in values)
 
@@ -370,16 +370,16 @@ FEWEST_MOVED = 8
 """Applications that must move at once before an instrument is suspected; count."""
 
 MOST_FALSE = 1e-4
-"""Probability from which moves of all applications one way are no accident; fraction."""
+"""Probability below which a common shift of all applications is no accident; fraction."""
 
 UNSTATED = "not stated"
-"""Version of a part of the instrument that a history says nothing about."""
+"""Version of a part of the instrument that is unknown in a history."""
 
 
 def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
     """Return where a part of the instrument changed, and how applications moved there.
 
-    Declared changes are read off the scores' instruments. A change that nobody
+    Declared changes follow from the scores' instruments. A change that is not
     declared is suspected where at least 8 applications move at one moment, and
     either so one-sidedly, or so many of them beside what moves at other moments,
     that it would happen by accident once in 10,000 times: one application has

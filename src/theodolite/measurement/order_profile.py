@@ -43,7 +43,7 @@ from theodolite.measurement.sequences import (
 )
 
 MANY_TIES = 0.3
-"""Share of patterns with equal scores from which `stable` and `weak` tell different stories."""
+"""Share of patterns with equal scores above which `stable` and `weak` differ much."""
 
 
 def relevance_profile(
@@ -58,7 +58,7 @@ def relevance_profile(
 
     Order metrics see order: slides, alternation, sequences that are stuck. They
     do not see level; eight fives and eight ones have the same three values. So
-    mean and defect share are beside them, and what cannot be told is said.
+    mean and defect share are beside them, and limits are stated.
 
     Args:
         scores: In order of time; None or NaN where one is missing. The missing
@@ -120,7 +120,7 @@ def relevance_profile(
 
 
 def profile_or_reason(scores: Sequence[float | None], *, order: int = 3, delay: int = 1) -> OrderProfile | Undefined:
-    """Return the order metrics of a sequence, or why they are not told: below eight scores chance gives any value.
+    """Return the order metrics of a sequence, or why they are undefined: below eight scores chance gives any value.
 
     Args:
         scores: In order of time; None where one is missing.
@@ -385,7 +385,7 @@ class Null:
 
 
 def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
-    """Return the orders that some scores could have come in.
+    """Return the possible orders of some scores.
 
     Args:
         scores: Shape (n,).

@@ -27,7 +27,7 @@ FAR: Final = 1e3
 """A threshold that no answer passes."""
 
 NODES: Final = 31
-"""Points of the quadrature; with 5 the variance comes out wrong, with 31 as with 61."""
+"""Points of the quadrature; 5 give a wrong variance, 31 the same as 61."""
 
 FLATTEST: Final = 1e-4
 """Gradient an answer below which the search has arrived."""
@@ -75,7 +75,7 @@ def ordinal_model(
     Args:
         answers: One a row; None or NaN = missing, the row is left out.
         factors: By name: a number for every row, 1 and 0 for yes and no.
-        categories: The full scale in order; points that nobody gave are passed over.
+        categories: The full scale in order; unused points are skipped.
         people: Who gave each answer; None = answers are independent.
         confidence: Coverage of Wald's intervals; fraction in (0, 1).
 
@@ -142,7 +142,7 @@ def odds_by_threshold(
     """Fit every threshold of a scale alone, to see whether one effect holds for all.
 
     `ordinal_model` takes a factor to move the odds alike at every threshold.
-    Where these fits differ by more than their intervals, it does not.
+    If these fits differ by more than their intervals, it does not.
 
     Args:
         answers: One a row; None or NaN = missing.
@@ -151,7 +151,7 @@ def odds_by_threshold(
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:
-        By the point that has to be passed: the fit of passing it or not.
+        Cut point to the fit of exceeding it.
 
     Raises:
         InputError: As for `ordinal_model`.
@@ -189,7 +189,7 @@ class _Rows:
     Attributes:
         answers: Place of each answer among the points given.
         factors: shape (answers, factors).
-        starts: Where each person's answers begin.
+        starts: Start of each person's answers.
         n_points: Points given; count.
         n_people: People; None where answers are independent.
     """
@@ -236,7 +236,7 @@ class _Rows:
 
     @property
     def spread(self) -> Floats:
-        """How far each factor's lowest and highest number are apart."""
+        """Range of each factor's numbers."""
         spread: Floats = np.ptp(self.factors, axis=0) if len(self.factors) else np.ones(self.factors.shape[1])
         return spread
 

@@ -74,7 +74,7 @@ class PluginMeasure:
 def measure_labels(measure: PluginMeasure, labelled: Sequence[LabelledDialogue], *, seed: int) -> Estimate | Undefined:
     """Return the measure of labelled dialogues with the percentile interval of a bootstrap of clusters.
 
-    Whole clusters are drawn with replacement, since dialogues of one cluster resemble each other. Fewer than
+    Whole clusters are drawn with replacement, because dialogues of one cluster are correlated. Fewer than
     `FEW_CLUSTERS` clusters, and values that are the same in every sample, have no interval: a percentile
     interval would be too narrow, or claim certainty.
 

@@ -242,7 +242,7 @@ def leak_rate(
 
     Returns:
         The share of right guesses (unit: fraction of testers), and the one-sided
-        p-value against chance. `Undefined` and None where nobody guessed.
+        p-value against chance. `Undefined` and None without guesses.
 
     Raises:
         InputError: If there is not one chance a guess, or one is no fraction.
@@ -327,16 +327,16 @@ Whole = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 FIRST, SECOND, NEITHER = 0, 1, -1
-"""Which way an answer was given."""
+"""Order of an answer."""
 
 SHARE, RANK = "difference of shares of answers", "chance of a higher answer, less one half"
 """Units of shifts."""
 
 BESIDE_OWN: Final = "each beside the same annotator's other answers"
-"""What is said of a shift that habits are taken out of."""
+"""Note on a shift from which annotators' tendencies are removed."""
 
 FEWEST_SITTINGS: Final = 3
-"""Sittings of an annotator below which none is left to hold an answer against; count."""
+"""Smallest number of an annotator's sittings for a comparison; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,9 +345,9 @@ class _Ways:
 
     Attributes:
         factor: What stood elsewhere.
-        names: What the first and the second way are called.
-        way: 0 or 1 for each answer; -1 for neither.
-        beside: What is taken off each answer's number before ways are compared; None for nothing.
+        names: Names of the first and the second order.
+        way: Order of each answer: 0 or 1; -1 for neither.
+        beside: Subtracted from each answer's number before orders are compared; None for nothing.
     """
 
     factor: OrderFactor
@@ -373,9 +373,9 @@ def order_effects(
 
     Yes and no, and other named answers, are compared by the share that is a
     defect, or else that is the first label; numbers and ordered answers by how
-    often one given the second way is the higher one.
+    often one in the second order is the higher one.
 
-    The dialogue before is told by what the annotator answered about it. People
+    The previous dialogue is described by the annotator's answer about it. People
     who say yes often say so before and after, so that each answer is held
     against the same annotator's other answers: those to all dialogues but this
     one and the one before, which chance would make equal on average.
@@ -421,7 +421,7 @@ def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> 
 
 
 def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
-    """Return the labels whose share is compared: the defects, or else the first label."""
+    """Return the labels with compared shares: the defects, or else the first label."""
     scale = question.scale
     rules = [rule for rule in guideline.defect_rules if rule.question == question.name]
     defects = tuple(label for label in scale.categories if rules and rules[0].is_defect(label, scale))
@@ -562,7 +562,7 @@ def order_shift(
     unit: str = "difference of shares of answers",
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate how far the mean of answers given the second way is above that of the first way.
+    """Estimate the difference between the mean answers in the second and in the first order.
 
     The answers of one annotator resemble each other, and so do those about one
     dialogue; the error knows both. It is the sum of the squared errors over
@@ -573,7 +573,7 @@ def order_shift(
 
     Args:
         values: An answer each, as a number: 1 and 0, or a rank as a fraction.
-        is_second: Whether it was given the second way.
+        is_second: Whether it was given in the second order.
         annotators: Who gave it.
         dialogues: The dialogue that it is about.
         unit: What a difference of the values is a number of.
@@ -581,7 +581,7 @@ def order_shift(
 
     Returns:
         In `unit`; n counts answers, clusters are the fewer of annotators and dialogues.
-        `Undefined` where all went one way, fewer than two dialogues did, or all are alike.
+        `Undefined` if all have one order, fewer than two dialogues have the other, or all are equal.
 
     Raises:
         InputError: If the arguments differ in length, or `confidence` is no fraction.
@@ -643,7 +643,7 @@ def _why_none(y: Floats, way: Flags, dialogues: Whole) -> str:
 
 
 def _difference(y: Floats, way: Flags) -> tuple[float, Floats]:
-    """Return the difference of two means, and what each answer adds to its error."""
+    """Return the difference of two means, and each answer's contribution to its error."""
     means = {side: float(y[way == side].mean()) for side in (False, True)}
     sizes = {side: int((way == side).sum()) for side in (False, True)}
     influence = np.where(way, (y - means[True]) / sizes[True], -(y - means[False]) / sizes[False])

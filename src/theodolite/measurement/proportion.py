@@ -61,7 +61,7 @@ def defect_rate(
 
     Wilson's score interval is the default: it keeps its coverage when defects
     are rare, where the normal approximation would report no uncertainty at all.
-    Clopper and Pearson's never covers less than it says, at the price of width.
+    Clopper and Pearson's never covers less than its level, at the price of width.
     Both need independent dialogues. Dialogues of one cluster (one persona, one
     script) resemble each other; where `clusters` hold more than one dialogue
     the beta-binomial interval is used, and an interval for independent
@@ -311,16 +311,16 @@ def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, 
     """Return the ends of the interval of the pooled share; fractions.
 
     Those of the beta-binomial posterior (`ClusteredShare.ends`). It takes every cluster for a
-    draw from one distribution, whatever its size; where large clusters have
-    another share than small ones, the pooled share is not what it speaks of.
+    draw from one distribution, regardless of its size; if large clusters have
+    another share than small ones, it does not estimate the pooled share.
     So for clusters of unequal size the ends reach at least as far as those of
-    the ratio of sums with its cluster-robust error, on the logit: all the way
-    where sizes spread by half of their mean or more, a part of it where they
+    the ratio of sums with its cluster-robust error, on the logit: completely
+    if sizes spread by half of their mean or more, in part if they
     spread less, so that one dialogue more or less moves the ends by little.
 
     Args:
         sizes: Pairs (with the property, units), one a cluster; counts, at least one unit in all.
-        posterior: What they tell about the share.
+        posterior: Posterior of the share.
         confidence: Coverage; fraction in (0, 1).
 
     Source:
@@ -375,7 +375,7 @@ def mean_fraction(
     """Estimate the mean of fractions that units have, each between 0 and 1.
 
     The exact interval of a share, with as many independent units as the spread
-    of the clusters' means says there are.
+    from the variance of the clusters' means.
 
     Args:
         values: The fraction of each unit.
@@ -505,7 +505,7 @@ def pooled_defect_rate(
 
     Args:
         dialogues: The dialogue of each label.
-        annotators: Who gave it; None for a final label, which is nobody's own.
+        annotators: Annotator of each label; None for a final label.
         defects: Whether it is a defect.
         clusters: The cluster of the label's dialogue, e.g. its persona; None = dialogues are independent.
             An entry None is a dialogue without a cluster.
@@ -576,7 +576,7 @@ def _codes(ids: Sequence[Hashable]) -> Whole:
 def _without_variance(
     unit: Whole, cluster: Whole, flags: Floats, *, is_clustered: bool, confidence: float
 ) -> Estimate | Undefined:
-    """Return the rate where all labels agree, so that nothing tells how labels vary."""
+    """Return the rate for unanimous labels, whose variation is unknown."""
     _, first = np.unique(unit, return_index=True)
     own = flags[first] > 0
     sizes = cluster_sizes(own.tolist(), cluster[first].tolist()) if is_clustered else None

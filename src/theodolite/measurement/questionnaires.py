@@ -34,7 +34,7 @@ from theodolite.measurement.scores import average_ranks
 Floats = NDArray[np.float64]
 
 MOST_WAYS: Final = 20_000
-"""Arrangements that are all looked at; where there are more, some are drawn."""
+"""Largest number of arrangements to enumerate; of more, some are drawn."""
 
 
 SAME: Final = 1e-9
@@ -61,7 +61,7 @@ def people_permutation(
         answers: Points of an ordered scale; None = none given, left out.
         sides: What each answer is about; two different ones.
         people: Who gave each answer.
-        draws: Arrangements that are drawn where there are more than can be looked at.
+        draws: Arrangements that are drawn if there are too many to enumerate.
         seed: Seed of the random generator.
 
     Returns:
@@ -69,7 +69,7 @@ def people_permutation(
         clusters people. The statistic is the mean difference of ranks, second
         side (in order of the alphabet) minus first; the effect runs from -1 to 1:
         people, or pairs of people, for whom the second is higher minus those for
-        whom it is lower. `Undefined` with too few people or equal answers.
+        for whom it is lower. `Undefined` with too few people or equal answers.
 
     Raises:
         InputError: If lengths differ, or there are not two sides.
@@ -287,10 +287,10 @@ Codes = frozenset[str]
 
 
 def masi_distance(first: Collection[str], second: Collection[str]) -> float:
-    """Return how far two sets are apart: 0 for the same set, 1 for sets that share nothing.
+    """Return the distance of two sets: 0 for the same set, 1 for disjoint sets.
 
     1 - J M: J is the share of common members among all, M is 1 for equal sets, 2/3
-    where one holds the other, 1/3 where they overlap, 0 where they share nothing.
+    if one contains the other, 1/3 if they overlap, 0 if they are disjoint.
     Two empty sets are the same.
 
     Args:

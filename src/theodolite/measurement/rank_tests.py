@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Answers = Sequence[float | None]
 
 SUPERIORITY: Final = "probability that the second is higher, ties counting half"
-"""Unit of the effect that goes with rank tests of two groups."""
+"""Unit of the effect size of rank tests of two groups."""
 
 
 EXACT_UP_TO: Final = 25
@@ -182,7 +182,7 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
 
 
 def _newcombe_ends(value: float, n: int, m: int, confidence: float) -> tuple[float, float]:
-    """Return the probabilities whose standard error reaches just to the one seen.
+    """Return the probabilities whose standard error just reaches the observed one.
 
     The squared error is p (1 - p) (1 + (N - 1) ((1 - p) / (2 - p) + p / (1 + p))) / (n m), N = (n + m) / 2.
     """
@@ -288,7 +288,7 @@ def _two_sided(chances: Floats, found: float) -> float:
 
 
 def _rank_sums(n: int, m: int) -> Floats:
-    """Return the distribution of U for untied groups of n and m: ways to place m among n."""
+    """Return the distribution of U for untied groups of n and m: counts of placements of m among n."""
     ways = np.zeros((m + 1, n * m + 1))
     ways[0, 0] = 1.0
     # Each of n + m places goes to one of the m or not; U counts those of n before it.
@@ -429,7 +429,7 @@ def friedman(rows: Sequence[Answers]) -> Significance | Undefined:
     Returns:
         P-value by the chi-squared distribution; the effect is Kendall's W, 0 for
         no agreement of people on the order and 1 for full agreement. `Undefined`
-        when fewer than two people answered all, or nobody tells them apart.
+        if fewer than two people answered all, or if all answers are equal.
 
     Raises:
         InputError: If rows differ in length.

@@ -112,7 +112,7 @@ def ranking_or_reason(
     clusters: ClusterIds | None = None,
     n_points: int | None = None,
 ) -> RankingAgreement | Undefined:
-    """Return how far a judge follows people's order, or why that is not told: fewer than eight units have both.
+    """Return a judge's rank correlation with people, or why it is undefined: fewer than eight units have both.
 
     Args:
         human: People's scores; shape (units,), None where one is missing.
@@ -175,7 +175,7 @@ def _opposed_pairs(people: Floats, scores: Floats, opposed: int, tau: Estimate |
     """Return CIN as a share of all pairs; its interval is that of tau-b, ties as they are.
 
     tau-b = (alike - opposed) / scale, and alike + opposed are the pairs that
-    nobody ties, so each end of tau-b is a count of opposed pairs. Two intervals
+    there are no ties, so each end of tau-b is a count of opposed pairs. Two intervals
     of one order cannot contradict each other then.
     """
     if isinstance(tau, Undefined):
@@ -237,7 +237,7 @@ def _tied(rank: Whole) -> int:
 
 
 def _chance(people: Floats, scores: Floats, opposed: int, seed: int) -> tuple[Chance | Undefined, Chance | Undefined]:
-    """Return what judges would reach whose scores have nothing to do with people's."""
+    """Return the values of judges whose scores are independent of people's."""
     null = null_of(scores, seed=seed)
     if isinstance(null, Undefined):
         return null, null
@@ -264,7 +264,7 @@ def _groups(people: Floats) -> Whole:
 
 
 def _opposed_rows(rows: Whole, groups: Whole) -> Floats:
-    """Return the pairs in opposite order of each row; counts. Rows are taken some at a time, to bound memory."""
+    """Return the pairs in opposite order of each row; counts. Rows are processed in blocks, to bound memory."""
     n_groups, n_values = int(groups.max()) + 1, int(rows.max()) + 1
     at_once = max(1, _TABLE // (n_groups * n_values))
     parts = [rows[start : start + at_once] for start in range(0, len(rows), at_once)]

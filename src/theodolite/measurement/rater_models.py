@@ -139,7 +139,7 @@ def dawid_skene(
 def mace(
     labels: GivenLabels, *, categories: Sequence[Label], smoothing: float = 0.1, most_rounds: int = 1_000
 ) -> RaterModel:
-    """Fit how often every rater looks rather than guesses, and the true labels at once (MACE).
+    """Estimate each rater's competence and the true labels at once (MACE).
 
     Two numbers a rater and a habit, so it works where raters gave few labels
     each. A diagnostic of who does not look; its beliefs are no labels.
@@ -147,7 +147,7 @@ def mace(
     Args:
         labels: Triples (unit, rater, label).
         categories: The full scale.
-        smoothing: Labels added to looks, guesses and each habit; count above 0.
+        smoothing: Pseudo-counts for competence, guesses and each guessing habit; above 0.
         most_rounds: Rounds of the search at most; count.
 
     Returns:
@@ -305,7 +305,7 @@ class _Coded:
 def _kinds(unit: Whole, rater: Whole, label: Whole, sizes: tuple[int, int]) -> tuple[Whole, Floats, Whole]:
     """Return the kind of each unit, the units of each kind, and the labels of one unit of each kind.
 
-    A few raters label many units in few ways; the search then costs as much as there are ways.
+    A few raters label many units in few patterns; the cost then depends on the patterns.
 
     Args:
         unit: Unit of each label.
@@ -357,9 +357,9 @@ def group_agreement(
         ratings: shape (raters, units); labels, None or NaN = missing.
         groups: The group of each rater.
         categories: The full scale; labels count as unordered.
-        fewest: Raters below which nothing is said of a group; count, at least 2.
-        draws: Ways to give raters groups at random; count.
-        seed: Where the draws begin.
+        fewest: Smallest number of raters of a reported group; count, at least 2.
+        draws: Random assignments of raters to groups; count.
+        seed: Seed of the draws.
         confidence: Coverage of the intervals; fraction in (0, 1).
         clusters: What resembling units share, one a unit; None where units are independent.
 
@@ -480,9 +480,9 @@ def defect_rates_by_group(
     Args:
         ratings: shape (raters, units); whether the rater sees a defect, None = no label.
         groups: The group of each rater.
-        fewest: Raters below which nothing is said of a group; count.
-        draws: Ways to give raters groups at random; count.
-        seed: Where the draws begin.
+        fewest: Smallest number of raters of a reported group; count.
+        draws: Random assignments of raters to groups; count.
+        seed: Seed of the draws.
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:

@@ -268,7 +268,7 @@ def compare_sides(
 
 
 def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 0.95) -> tuple[Comparison, ...]:
-    """Compare all pairs of variants of which the second has one mitigation more than the first.
+    """Compare all pairs of variants in which the second has one mitigation more than the first.
 
     Two applications that are no variants of one differ by more than what they declare.
 
@@ -354,7 +354,7 @@ def _changed(first: Ruling, second: Ruling) -> str:
 
 
 def _wanted(rate: PairedRate, difference: Estimate | Undefined) -> int | None:
-    """Return the pairs that would tell a difference of this size, where the present ones do not."""
+    """Return the pairs that would detect a difference of this size, if the current ones do not."""
     if not isinstance(difference, Estimate) or difference.value == 0 or len(rate.flips) < _FEWEST_FLIPS:
         return None
     if difference.low is None or difference.high is None or not difference.low <= 0.0 <= difference.high:
@@ -377,7 +377,7 @@ ASSUMED: Final = 0.1
 """Share of answers that change by themselves, where no two people answered about the same; fraction."""
 
 FEWEST_PAIRS: Final = 20
-"""Pairs of answers from which that share is taken from what people said; count."""
+"""Smallest number of pairs for estimating that share from people's answers; count."""
 
 
 ALIKE: Final = "fraction of pairs of answers, dialogue by dialogue"
@@ -396,11 +396,11 @@ def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> Sample
     yes or no, independent of the others. For agreement the share that stays is 1 - changing.
 
     Args:
-        answered: What people said by the old words.
+        answered: People's answers by the old wording.
         wish: What the sample is for.
 
     Returns:
-        The plan; where fewer dialogues are there than it takes, with what all of them would do.
+        The plan; with too few dialogues also the precision with all of them.
 
     Source:
         Shift: Connor (1987), Biometrics 43:207-211, the sample size of McNemar's test.
@@ -462,10 +462,10 @@ def measured_shift(
 
     Args:
         question: Name of the question.
-        before: What people said by the old words.
-        after: What people said by the new words.
+        before: People's answers by the old wording.
+        after: People's answers by the new wording.
         sample: Keys of the dialogues that were to be annotated again.
-        rules: Which values are defects by the old version, and by the new one; None where nobody says.
+        rules: Which values are defects by the old version, and by the new one; None if not stated.
         confidence: Coverage; fraction.
 
     Returns:

@@ -76,7 +76,7 @@ def score_agreement(
 ) -> ScoreAgreement:
     """Estimate how a judge's scores follow people's.
 
-    The distance says how far the judge is off, the correlations whether it
+    The distance shows the judge's error, the correlations whether it
     puts units in the same order; either can be good where the other is poor.
 
     Args:
@@ -135,7 +135,7 @@ def correlation(
     Returns:
         -1..1; the interval is that of Fisher's z (over clusters with the
         jackknife's error and Student's t); it has no ends where fewer than five
-        units are there. A perfect correlation shows no error; its inner end is
+        the units are. A perfect correlation shows no error; its inner end is
         the correlation that remains if as many units follow no order as the
         bound of a count of 0 allows. `Undefined` when fewer than three units
         have both or one score only occurs.
@@ -195,7 +195,7 @@ def mean_estimate(
 ) -> Estimate | Undefined:
     """Estimate a mean that may be any number, with Student's t over units or clusters.
 
-    Where all values are the same there is no variation to take an error from.
+    If all values are equal, there is no variation to estimate an error from.
     The interval then is that of `ends_of_constant`; without a scale there is none.
 
     Args:
@@ -288,7 +288,7 @@ def _perfect_ends(
 
 
 def _reach(first: Floats, second: Floats, method: str, codes: NDArray[np.int64] | None, confidence: float) -> float:
-    """Return how far the interval of Fisher's z goes to each side."""
+    """Return the half-width of the interval of Fisher's z."""
     n = len(first)
     if codes is None:
         value = MEASURES[method](first, second)
@@ -309,7 +309,7 @@ def without_each(first: Floats, second: Floats, method: str, codes: NDArray[np.i
     """Return the correlation without each cluster in turn; shape (clusters,).
 
     All three correlations are functions of the table of counts of two scores.
-    Where scores have few values, the table of each cluster is taken off the whole
+    If scores have few values, the table of each cluster is subtracted from the whole
     one, so that the work grows with units and clusters and not with their product.
 
     Args:

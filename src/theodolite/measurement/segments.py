@@ -53,7 +53,7 @@ N_DETECTORS: Final = 6
 SR: Final = "e-SR detector"
 SCAN: Final = "exact rank-sum scan"
 _LEARNING = 0.95
-"""One-sided confidence at whose upper end a baseline is learned."""
+"""One-sided confidence of the upper end that defines a baseline."""
 
 _LEAST_BASELINE, _MOST_BASELINE = 0.001, 0.95
 _CUSUM_SLACK, _EWMA_WEIGHT = 0.5, 0.2
@@ -61,7 +61,7 @@ _RANKED = 2_000
 """Latest scores with a human score that are ranked; count."""
 
 _RECENT, _MOST_WORST = 100, 5
-"""Latest scores among which the worst are told with their reasons, and how many are; counts."""
+"""Latest scores, and the number of worst ones that are shown with their reasons; counts."""
 
 _ORDER_ALERTS = (
     (AlertKind.PEN_ROSE, "pen", 1.0, "permutation entropy"),
@@ -160,7 +160,7 @@ def watch_segment(
         rules: What is watched for.
 
     Returns:
-        The stretch, and its alerts in order of time, causes not yet told.
+        The segment, and its alerts in order of time, without causes.
     """
     row = row_of(history, placed)
     windows = _windows(row, rules)

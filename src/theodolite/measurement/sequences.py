@@ -97,7 +97,7 @@ MANY_VALUES = 64
 """From so many different scores on, merging is faster than going digit by digit."""
 
 SMALL_BLOCK = 16
-"""Scores whose pairs are compared one by one before merging begins; a power of 2."""
+"""Scores whose pairs are compared one by one before merging starts; a power of 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +230,7 @@ FEW_VALUES = 32
 
 
 def longest_increasing_subsequence(scores: Sequence[float], *, strict: bool = True) -> int:
-    """Return the length of the longest subsequence whose scores rise.
+    """Return the length of the longest rising subsequence.
 
     Neighbours of the subsequence need not be neighbours of the sequence. On a
     scale of five stars a strict one is never longer than 5, however long the
@@ -286,7 +286,7 @@ def _by_values(rank: Whole, n_values: int, *, strict: bool) -> int:
 
 
 def _by_patience(rank: list[int], *, strict: bool) -> int:
-    """Lay each score on the first pile whose top is not lower (or, if equals may follow, is higher)."""
+    """Put each score on the first pile whose top is not lower (or, if equals may follow, is higher)."""
     position = bisect_left if strict else bisect_right
     tops: list[int] = []
     for score in rank:
@@ -305,7 +305,7 @@ def permutation_entropy(
 
     Each run of `order` scores is replaced by the order in which they are; the
     entropy of these patterns is 0 where one pattern alone occurs, and largest
-    where all are equally frequent. `stable` reads equal scores as rising, as a
+    if all are equally frequent. `stable` treats equal scores as rising, as a
     stable sort does; the published program uses an unstable one, whose answer
     to ties differs from machine to machine where `order` is 4 or more. `weak`
     gives equal scores patterns of their own.
@@ -439,7 +439,7 @@ def pattern_codes(scores: Floats, order: int, delay: int, ties: str) -> Whole:
 
     `stable` is the order that a stable sort gives: equal scores count as rising.
     It is coded by its Lehmer digits, for each score the number of later ones
-    that are lower. `weak` tells equal from rising: each pair of scores adds a
+    that are lower. `weak` distinguishes equal from rising: each pair of scores adds a
     digit 0, 1 or 2.
 
     Args:

@@ -22,7 +22,7 @@ Verdicts = Sequence[Hashable]
 """The judge's verdict on each dialogue; None = it gave none, which is a stratum too."""
 
 Labels = Sequence[bool | None]
-"""Whether people found a defect in each dialogue; None = nobody looked."""
+"""Whether people found a defect in each dialogue; None = no label."""
 
 TINY: Final = 1e-300
 """Shares below this are 0; it keeps their logarithm finite."""
@@ -94,7 +94,7 @@ class Strata:
 
     @property
     def never_looked_at(self) -> str | None:
-        """Why there is no rate: a verdict nobody looked at; None where all were."""
+        """Why there is no rate: a verdict without labels; None if all have some."""
         unseen = [f"`{part.verdict}`" for part in self.parts if not part.labelled]
         return VERDICTS_UNLABELLED.format(verdicts=" or ".join(unseen)) if unseen else None
 
@@ -129,8 +129,8 @@ class Strata:
     def zero_defect_bound(self, tail: float) -> float:
         """Return the highest rate at which the labels show no defect with a probability of `tail`.
 
-        A rate may be spread over the verdicts in any way; the bound is the highest
-        over all ways. With d_h the share of defects of a verdict, w_h its share of
+        A rate may be distributed over the verdicts arbitrarily; the bound is the highest
+        over all distributions. With d_h the share of defects of a verdict, w_h its share of
         the dialogues and n_h its labels, sum w_h d_h is largest under sum n_h
         ln(1 - d_h) = ln(tail) where 1 - d_h = min(1, c n_h / w_h), c the same for
         all. Clusters weaken the labels by as much as they raise `zero_count_bound`.
@@ -335,7 +335,7 @@ class LabelPlan:
 def plan_labels(
     verdicts: Verdicts, labels: Labels, *, budget: int, seed: int = 0, confidence: float = 0.95
 ) -> LabelPlan:
-    """Plan which dialogues people should label next so that the corrected rate tells most.
+    """Plan which dialogues people should label next for the most precise corrected rate.
 
     A verdict gets labels in proportion to its share of the dialogues and to how
     much its rate of defects may still vary. That is mostly the large heap of
@@ -344,7 +344,7 @@ def plan_labels(
 
     Args:
         verdicts: The judge's verdict on every dialogue.
-        labels: What people found so far; None = nobody looked.
+        labels: People's labels so far; None = no label.
         budget: Dialogues that people can label; count.
         seed: Where the draw within verdicts begins.
         confidence: Coverage of the intervals; fraction in (0, 1).

@@ -19,7 +19,7 @@ from theodolite.measurement.labels import ClusterIds, Label, cluster_sizes, labe
 from theodolite.measurement.proportion import DIALOGUES, defect_rate, mean_fraction
 
 Votes = Sequence[Sequence[Label]]
-"""What one judge said of each unit, every time it was asked; None = it gave no label."""
+"""One judge's votes on each unit, one for each call; None = no label."""
 
 PAIRS_OF_VOTES: Final = "fraction of pairs of votes"
 """Unit of the flip rate."""
@@ -64,7 +64,7 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
 def vote_share(
     votes: Votes, label: Label, *, clusters: ClusterIds | None = None, confidence: float = 0.95
 ) -> Estimate | Undefined:
-    """Estimate the mean share of votes for a label: how often one call says it.
+    """Estimate the mean share of votes for a label: its frequency in single calls.
 
     This is what a rate means when every dialogue is judged once; the share of
     majorities is another number.
@@ -230,21 +230,21 @@ class VotesOrSamples:
 
     @property
     def samples_do_better(self) -> bool:
-        """Whether more dialogues with fewer votes would make the rate more certain for the same calls."""
+        """Whether more dialogues with fewer votes would give a more precise rate for the same calls."""
         return self.error_as_samples < self.error and self.best_votes < self.calls / self.units
 
 
 def votes_or_samples(votes: Votes, label: Label, *, cost_of_dialogue: float = 0.0) -> VotesOrSamples | Undefined:
-    """Compare votes with samples: would the same calls tell more of a rate on other dialogues?
+    """Compare votes with samples: would the same calls give a more precise rate on other dialogues?
 
     Votes remove the judge's noise from single labels, for triage and examples.
     A rate rests on how dialogues differ, and votes do nothing about that.
 
     Args:
         votes: One judge's votes on each unit; None = no label.
-        label: The label whose rate is meant.
+        label: The label of the rate.
         cost_of_dialogue: What one more dialogue costs, in calls of the judge;
-            0 where dialogues are there already.
+            0 if dialogues exist already.
 
     Returns:
         Numbers; `Undefined` when no unit has two votes or there is one unit only.

@@ -37,10 +37,10 @@ UNREADABLE = Outcome.UNPARSEABLE.value
 
 
 UNWEIGHTED = Weighting.IDENTITY
-"""What coefficients are told apart by that count every disagreement alike."""
+"""Suffix of coefficients that weight all disagreements equally."""
 
 MAJORITY_OF_PEOPLE, MAJORITY_OF_JUDGES = "majority of people", "majority of judges"
-"""What the label that most annotators give is called where annotators are named."""
+"""Name of the majority label in lists of annotators."""
 
 FEWEST_OF_A_MAJORITY = 3
 """Annotators below which there is no majority but agreement; count."""
@@ -49,7 +49,7 @@ Clusters: TypeAlias = list[str] | None
 """The cluster of each planned session; None where no two share one."""
 
 MOST_IN_PAIRS = 10
-"""Annotators of one kind who are compared two by two at most; among more, all together say as much."""
+"""Largest number of annotators of one kind with pairwise comparisons; more are compared as a group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,9 @@ class SourcePair:
     Attributes:
         first: The one that the other is compared with.
         second: The other; a majority is a source too.
-        readings: What each says of every session.
+        readings: Each source's label of every session.
         clusters: The cluster of each session; None where no two share one.
-        sources: Everybody whose labels are in it.
+        sources: All annotators with labels in it.
     """
 
     first: AnswerSource
@@ -116,7 +116,7 @@ def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> I
 
 
 def _people_with_standard(by: AnswerSources) -> list[AnswerSource]:
-    """Return the people whose own labels came apart from the file that holds the reference."""
+    """Return the people whose own labels are in another file than the reference."""
     return [source for source in by.annotators if source.is_person and source.by_hand] if by.reference else []
 
 
@@ -474,10 +474,10 @@ def _number(reading: DialogueLabel) -> float | None:
 
 
 FEWEST_RATERS: Final = 3
-"""Annotators below which nobody can tell who errs; count."""
+"""Smallest number of annotators for estimating individual errors; count."""
 
 FEWEST_DIALOGUES: Final = 20
-"""Dialogues with so many labels below which nothing is said; count."""
+"""Smallest number of dialogues with so many labels; count."""
 
 SMOOTHING: Final = 0.05
 """Labels added to each cell of an annotator's errors."""
@@ -491,7 +491,7 @@ def rater_checks(application: str, question_labels: QuestionLabels, by: AnswerSo
 
     Models take disagreement as error, and people may disagree with good reason: a low
     number is a cause to look at an annotator's labels and none to leave them out.
-    Nothing is said of fewer than three annotators or twenty dialogues that three labelled.
+    Fewer than three annotators, or fewer than twenty dialogues with three labels, give no result.
 
     Source:
         See `dawid_skene` and `mace`.
@@ -539,7 +539,7 @@ def annotator_groups(
 ) -> Iterator[AnnotatorGroups]:
     """Yield the agreement of self-described groups of people on one question, one result an attribute.
 
-    Whoever did not say is in none: a group of the silent would be no group. Labels
+    Annotators without a statement are in no group. Labels
     that cannot be read are left out, and so are attributes in which all are alike.
 
     Args:

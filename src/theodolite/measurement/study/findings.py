@@ -95,9 +95,9 @@ def measure_study(
 
     For each application and guideline: the rate of each defect rule, by the
     reference and by each annotator for itself, and the agreement of those who
-    label. Levels of testing and kinds of testers are counted apart. Every
+    label. Levels of testing and kinds of testers are counted separately. Every
     planned session is in the outcomes of every estimate; those that failed, were
-    refused, cannot be read or are still to come stay visible.
+    refused, unparseable or still open stay visible.
 
     Args:
         evidence: All records of one run.
@@ -107,7 +107,7 @@ def measure_study(
 
     Returns:
         Rates and agreements in the order of the study, then confusion matrices,
-        what the checks of the simulated users found, how claims are, strategies, trees, and how judges
+        findings of the checks of simulated users, claims, strategies, trees, and how judges
         went about their work.
 
     Example:
@@ -124,7 +124,7 @@ def measure_study(
         ()
 
     Source:
-        Each `measure` names the function whose docstring names the source.
+        The docstring of each `measure`'s function names the source.
     """
     trees = tuple(tree_findings(evidence, summaries))
     measurements = tuple(_measurements(evidence))
@@ -184,7 +184,7 @@ def _plugin_measurements(evidence: Evidence, measures: Mapping[str, PluginMeasur
 def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
     """Return for each material of a study the dialogues in which an application repeats one of its canaries.
 
-    A canary in a response shows that the application, or what it was built from, has seen the material;
+    A canary in a response shows that the application, or its model, has seen the material;
     no canary in any response does not show the opposite.
 
     Source:
@@ -289,7 +289,7 @@ def _means(
 
 
 def _designs(evidence: Evidence) -> dict[str, Design]:
-    """Return by guideline how people came to the dialogues that they labelled by hand; each is worked out once."""
+    """Return by guideline how the dialogues for labels by hand were selected; each is computed once."""
     labelled = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
     return {
         guideline.name: sample_design(evidence, guideline)
@@ -381,7 +381,7 @@ Flags = Mapping[int, bool]
 def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
     """Return the results of each scenario that is a proxy of a real use.
 
-    Looked at are the rules that show one of the scenario's risks or are about its
+    It checks the rules that show one of the scenario's risks or are about its
     guardrail, by each annotator for itself; dialogues without a label stay counted.
 
     P-values are adjusted for all checks at once.
@@ -500,7 +500,7 @@ def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
     """Yield the status of each claim by the reference, or else by each annotator separately.
 
-    One defect contradicts a claim, since a claim says what the application does
+    One defect contradicts a claim, because a claim states what the application does
     and not how often. Nothing but a labelled dialogue supports one: what failed,
     was refused or could not be read leaves it untested. A few dialogues without a
     defect support a claim and prove nothing, so `n` travels with it.

@@ -1,4 +1,4 @@
-"""From a risk to its impact: how often it materialises, how far it goes, and for better or worse."""
+"""From a risk to its impact: likelihood, magnitude, and direction."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def risk_impact(grades: Sequence[RiskGrade], *, n_pending: int = 0) -> RiskImpac
     """Return likelihood, magnitude and expected magnitude of a risk, with the directions of its impact.
 
     The likelihood is the share of decided dialogues or sessions in which the risk materialised.
-    The magnitude is the mean grade of those in which it did, as far as somebody graded them.
+    The magnitude is the mean grade of those in which it did, as far as they were graded.
     The expected magnitude is the mean over all decided ones, where the others count 0; it equals likelihood times
     magnitude, and is undefined if a materialised one has no grade.
     All intervals account for people with several dialogues.

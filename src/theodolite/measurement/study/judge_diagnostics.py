@@ -25,10 +25,10 @@ from theodolite.measurement.study.rates import defects_of, rate_of
 from theodolite.measurement.votes import flip_rate, retest_alpha, vote_share, votes_or_samples
 
 DEFECT, NO_DEFECT = "defect", "no defect"
-"""What a vote says of a dialogue, for rates."""
+"""A vote's meaning for rates."""
 
 Values = tuple[str | None, ...]
-"""What a judge's readings of one dialogue said to the deciding question; None where one gave no label."""
+"""A judge's readings of one dialogue for the deciding question; None for a reading without a label."""
 
 
 def judge_diagnostics(evidence: Evidence) -> Iterator[JudgeDiagnostics]:
@@ -128,7 +128,7 @@ class _JudgeVotes:
         )
 
     def _decided_rate(self, positions: Sequence[int]) -> Estimate | Undefined:
-        """Return the rate of the labels that the votes came to: the same labels as the judge's headline."""
+        """Return the rate of the labels from the votes: the same labels as the judge's headline."""
         labels = QuestionLabels(
             table=self.table,
             guideline=self.guideline,
@@ -255,7 +255,7 @@ def position_figures(
 
 
 def length_figure(evidence: Evidence, paired: PairedLabels) -> Iterator[Measurement]:
-    """Yield whether the judge errs more on long dialogues, where people's labels can tell."""
+    """Yield whether the judge errs more on long dialogues, if people's labels show it."""
     both = paired.labelled
     lengths = {
         position: sum(len(turn.response) for turn in dialogue.turns)

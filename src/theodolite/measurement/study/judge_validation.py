@@ -52,9 +52,9 @@ class JudgeFindings:
     Attributes:
         measurements: All figures.
         confusions: Labels of one annotator by labels of another.
-        authorities: Against whom it was held; empty where nobody has labelled.
-        judged: Dialogues that the judge has looked at; count.
-        labelled: Those that somebody it was compared with has labelled; count.
+        authorities: The annotators that it was compared with; empty without labels.
+        judged: Dialogues that the judge has read; count.
+        labelled: Those with a label for comparison; count.
     """
 
     measurements: tuple[Measurement, ...]
@@ -65,7 +65,7 @@ class JudgeFindings:
 
 
 def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
-    """Validate a judge against everybody who labelled the same dialogues.
+    """Validate a judge against all who labelled the same dialogues.
 
     The reference stands for people where the study has one; else each person
     is an authority of her own, since labels are never merged.
@@ -229,7 +229,7 @@ def agreement_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Me
     """Yield the agreement of the judge with the authority on one question.
 
     All figures rest on the dialogues with readable labels of both (ADR-0062).
-    Where people labelled a sample, plain agreement is that of all dialogues which
+    If people labelled a sample, plain agreement is that of all dialogues which
     the judge could read, for which the sample is; coefficients beyond chance
     are of the labelled dialogues alone.
     """
@@ -290,7 +290,7 @@ def _near(pair: LabelPair, scale: Sequence[str]) -> bool:
 
 
 def accuracy_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
-    """Yield how often the judge's verdicts by one defect rule are right, if anybody's labels can tell."""
+    """Yield how often the judge's verdicts by one defect rule are right, if labels can show it."""
     pairs = paired.open
     labels = [paired.verdict(pair.person) if paired.design.counts(pair.position) else None for pair in pairs.pairs]
     if all(label is None for label in labels):
@@ -342,7 +342,7 @@ def failure_figures(pairs: PairedLabels | None) -> Iterator[Measurement]:
 
 
 MOST_PAIRED: Final = 5
-"""People of whom each pair is compared; more are a crowd, in which single pairs tell nothing. Count."""
+"""Largest number of people with pairwise comparisons; in a larger crowd pairs mean little. Count."""
 
 
 def ceiling_figures(
@@ -418,7 +418,7 @@ def _ceiling_outcome(pairs: Sequence[LabelPair]) -> Outcome:
 
 
 PairsByPosition = Mapping[int, LabelPair]
-"""Position to what a judge and one person say there."""
+"""Position to the labels of a judge and one person."""
 
 
 def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:

@@ -58,7 +58,7 @@ POINTS: Final = 100
 """Rolling windows that a finding holds at most; count."""
 
 MOST_WORST: Final = 5
-"""Worst scores that are told with their reasons; count."""
+"""Worst scores that are shown with their reasons; count."""
 
 PEOPLE: Final = "people"
 """Name of the mean of several people's scores."""
@@ -81,7 +81,7 @@ def order_metrics(evidence: Evidence) -> OrderMetrics:
     """Return the order metrics of every question that is answered once a dialogue by a number.
 
     The order of a sequence is that of the plan: rows of a recorded file, then
-    repeats. Levels of testing and kinds of testers stay apart. Below eight
+    repeats. Levels of testing and kinds of testers are never merged. Below eight
     scores there are no metrics, since chance alone gives every value of them.
 
     Args:
@@ -110,7 +110,7 @@ def scores_of(labels: QuestionLabels, source: AnswerSource) -> Scores:
 
 
 def _pool_scores(labels: QuestionLabels, pool: AnswerSource) -> Scores:
-    """Return the mean score of each dialogue by a pool, whose final labels replace those of people."""
+    """Return the mean score of each dialogue by a pool; final labels replace those of people."""
     scores: dict[int, list[float]] = defaultdict(list)
     for pool_label in pool_labels_of(labels.table, labels.guideline, labels.question, positions=labels.positions):
         if (score := decimal_of(pool_label.value)) is not None:
@@ -150,7 +150,7 @@ def _is_scored(question: Question) -> bool:
 def _sequences(
     evidence: Evidence, subject: ScoreSubject, labels: QuestionLabels, by: AnswerSources
 ) -> Iterator[OrderFinding]:
-    """Yield one finding for the reference and each judge or rule; for people where nobody else scores.
+    """Yield one finding for the reference and each judge or rule; for people if there is no other score.
 
     A pool of people has one sequence, the mean score of each dialogue: single people saw few dialogues each.
     """
@@ -341,9 +341,9 @@ def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingA
 def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
     """Yield the effects of order on the answers to each question, over all applications.
 
-    People's sittings are told apart by what they showed and in which turn they
-    came. Judges that read several times read every second time with the labels
-    in reverse; no reading knows of another, so that nothing else is told of them.
+    People's sittings are distinguished by their displayed order and their number.
+    Judges that read several times read every second time with the labels
+    in reverse; readings are independent, so no other order is distinguished.
     """
     for guideline in evidence.study.guidelines:
         for question in guideline.instrument.questions:
@@ -357,7 +357,7 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
 
 
 def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> AnswerArrays:
-    """Return the first answers of people whose annotations are counted, with the order that each showed."""
+    """Return the first answers of people whose annotations are counted, with their displayed order."""
     table = evidence.answers
     people = [
         annotator.name
@@ -396,7 +396,7 @@ class TesterCondition:
     Attributes:
         level: Level of testing.
         held_by: Who held the tester's side.
-        alone: Whether the application was looked at from here only.
+        alone: Whether the application was only observed from here.
     """
 
     level: Level
@@ -417,7 +417,7 @@ def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
 
     Numbers of different conditions answer different questions (a red teamer tries
     to break what a user only uses; a simulated user is no person), so that they
-    are counted apart and never added.
+    are counted separately and never added.
     """
     met = {(setting.level, setting.held_by) for setting in settings}
     ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(TesterType).index(at[1])))

@@ -21,7 +21,7 @@ from theodolite.measurement.labels import shared_clusters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """How an authority came to the dialogues that it labelled.
+    """How an annotator's labelled dialogues were selected.
 
     Attributes:
         census: Whether it was to label every dialogue.
@@ -34,7 +34,7 @@ class Design:
     strata: Mapping[int, str] = field(default_factory=dict)
 
     def counts(self, position: int) -> bool:
-        """Return whether a label of the dialogue at a position may speak for dialogues without one."""
+        """Return whether a label of the dialogue at a position may represent dialogues without one."""
         return self.census or position in self.sampled
 
 
@@ -106,13 +106,13 @@ class PairedLabels:
 
     @property
     def judged(self) -> PairedLabels:
-        """Those that the judge has looked at, whatever came of it; for the others it never was an instrument."""
+        """Those that the judge has read, with any outcome; for the others it never was an instrument."""
         unseen = {Outcome.FAILED, Outcome.MISSING}
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair.judge.outcome not in unseen))
 
     @property
     def open(self) -> PairedLabels:
-        """Those that the judge has looked at and the authority could have labelled: nobody reads withheld texts."""
+        """Those that the judge has read and the annotator could have labelled: withheld texts cannot be labelled."""
         judged = self.judged
         return (
             judged
@@ -129,7 +129,7 @@ class PairedLabels:
 
     @property
     def labelled(self) -> PairedLabels:
-        """Those that the judge has looked at and the authority has labelled."""
+        """Those that the judge has read and the annotator has labelled."""
         return replace(self, pairs=tuple(pair for pair in self.judged.pairs if pair.person.value is not None))
 
     @property
@@ -139,7 +139,7 @@ class PairedLabels:
 
     @property
     def authority_outcomes(self) -> Outcomes:
-        """What became of the dialogues that the authority was to label; counts."""
+        """Outcomes of the dialogues for the annotator; counts."""
         return outcomes_of(pair.person.outcome for pair in self.pairs if pair.assigned)
 
     def among(self, positions: Iterable[int]) -> PairedLabels:
@@ -253,14 +253,14 @@ NO_VERDICT: Final = "no verdict"
 def strata_of(evidence: Evidence, guideline: Guideline, judge: str) -> dict[int, str]:
     """Return the stratum of each planned session that a guideline is asked about, by its position in the plan.
 
-    A stratum is an application and what the judge says there by any of the
+    A stratum is an application and the judge's verdict there by any of the
     guideline's defect rules, e.g. `bot-1.4: defect`. Without a judge it is the
     application alone.
 
     Args:
         evidence: All records of one run.
         guideline: What people are to label by.
-        judge: Name of the annotator whose verdicts count; empty for none.
+        judge: Name of the annotator of the verdicts; empty for none.
     """
     return dict(_strata(evidence, guideline, judge))
 
@@ -305,7 +305,7 @@ def _worst(verdicts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueSubset:
-    """Some dialogues, and what they share.
+    """A group of dialogues, and their common properties.
 
     Attributes:
         subject: The application, scenario or group that they share.

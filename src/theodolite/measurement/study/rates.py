@@ -228,7 +228,7 @@ def pooled_rate_of(question_labels: QuestionLabels, rule: DefectRule) -> Estimat
 
 
 def _why_nothing(outcomes: Outcomes) -> str:
-    """Return why there is no rate: nothing planned, or what became of everything planned."""
+    """Return why there is no rate: nothing planned, or the outcomes of everything planned."""
     if not outcomes.planned:
         return NOT_PLANNED
     became = {
@@ -302,7 +302,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
 
 
 def _sees(evidence: Evidence, row: _RateRow) -> bool:
-    """Return whether the red teamer could see a release: people say so themselves, programs need signs of it."""
+    """Return whether the red teamer could see a release: people state it themselves, programs need signs."""
     if row.held_by != TesterType.SIMULATED_USER.value:
         return True
     return any(scenario.packet.release_signs for scenario in evidence.study.scenarios if scenario.name == row.scenario)
@@ -423,9 +423,9 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
 
 
 def share_in_all(paired: PairedLabels, hit: Callable[[LabelPair], bool | None]) -> Estimate | Undefined:
-    """Estimate in which share of all judged dialogues something holds that only labelled dialogues tell.
+    """Estimate the share of all judged dialogues with a property that only labels show.
 
-    Each labelled dialogue speaks for those that it was drawn from: those with
+    Each labelled dialogue represents those that it was drawn from: those with
     the same verdict and the same stratum.
 
     Args:
@@ -520,7 +520,7 @@ def transported_rate(
 
 
 def corrected_means(paired: PairedLabels) -> Iterator[Measurement]:
-    """Yield the mean of a judge's scores of one application, and what it becomes by one person's.
+    """Yield the mean of a judge's scores of one application, and its correction by one person's scores.
 
     Dialogues that the judge gave no score are in the outcomes and in neither mean.
 

@@ -178,7 +178,7 @@ def _covers(people: SpokenSide, simulated: SpokenSide) -> Iterator[GroupCover]:
 
 
 PEOPLE: Final = frozenset({TesterType.PERSON, TesterType.RECORDED})
-"""Who stands for people; a recording does as far as its prompts are people's."""
+"""Testers that count as people; a recording does as far as its prompts are people's."""
 
 Condition = tuple[str, Level, TesterType]
 """Scenario, level of testing and who held the tester's side."""
@@ -189,9 +189,9 @@ _QUESTION_MARKS = re.compile("[?\uff1f\u061f\u037e\u055e]")
 
 
 class RealismBook:
-    """Looks at dialogues, one at a time, and keeps six numbers of each.
+    """Reads dialogues, one at a time, and stores six numbers of each.
 
-    Only scenarios are looked at that both people and simulated users are planned in.
+    Only scenarios with both people and simulated users are compared.
 
     Args:
         sessions: The sessions of the plan.
@@ -202,7 +202,7 @@ class RealismBook:
         self._pages = {position: _StylePage(position) for position in planned if _is_compared(position, planned)}
 
     def look(self, dialogue: Dialogue) -> None:
-        """Look at a dialogue; one whose prompts are withheld has nothing to tell and is not counted."""
+        """Read a dialogue; one with withheld prompts is not counted."""
         page = self._pages.get((dialogue.scenario, dialogue.level, dialogue.held_by))
         if page is not None and not dialogue.withheld:
             page.enter(dialogue)
@@ -259,7 +259,7 @@ def are_comparable(people: Condition, simulated: Condition) -> bool:
     """Return whether two places are of the same scenario, one with people and one with simulated users.
 
     Red teamers are compared with red teamers alone: who tries to break
-    something speaks differently from who only uses it.
+    something writes differently from a mere user.
     """
     are_two = people[2] in PEOPLE and simulated[2] is TesterType.SIMULATED_USER
     attack = [position[1] is Level.RED_TEAMING for position in (people, simulated)]
@@ -344,7 +344,7 @@ def _unpacked(pack: bytes) -> list[tuple[str, int, str]]:
 
 
 class RoleBreakBook:
-    """Looks at dialogues, one at a time, and keeps the role breaks that it finds.
+    """Reads dialogues, one at a time, and stores their role breaks.
 
     Args:
         rules: By what role breaks are found.
@@ -362,7 +362,7 @@ class RoleBreakBook:
         """Check a dialogue by every applicable rule; only dialogues of simulated users are checked.
 
         A simulated red teamer insists and plays parts on purpose; that is its strategy and no role break.
-        Where a model writes its words, it may decline to, or say what it is, as any other.
+        A model that writes them may refuse, or say that it is a model.
         """
         if dialogue.held_by is not TesterType.SIMULATED_USER:
             return
@@ -380,7 +380,7 @@ class RoleBreakBook:
                 self._found[rule.kind].append(role_break)
 
     def checks(self) -> tuple[RoleBreakCheck, ...]:
-        """Return one check for each rule, those without a finding too; none where it looked at no dialogue."""
+        """Return one check for each rule, also those without a finding; none if no dialogue was read."""
         return tuple(
             RoleBreakCheck(
                 kind=rule.kind,
@@ -403,7 +403,7 @@ def role_break_checks(evidence: Evidence, rules: RoleBreakRules) -> tuple[RoleBr
 
 
 class _Prompt(NamedTuple):
-    """What a tester wrote in a turn, ready for all rules.
+    """A tester's text in a turn, prepared for all rules.
 
     Attributes:
         turn: The turn.
@@ -446,7 +446,7 @@ def written_turns(dialogue: Dialogue) -> list[Turn]:
 
 
 def _model_turns(dialogue: Dialogue) -> list[Turn]:
-    """Return the turns of an attack whose prompts a model wrote; the others' words are those of the strategy."""
+    """Return the turns of an attack with prompts by a model; the others have the strategy's texts."""
     return [turn for turn in dialogue.turns if turn.prompt and turn.prompt_at is not None]
 
 
@@ -492,7 +492,7 @@ def _in_common(first: tuple[str, set[str]], second: tuple[str, set[str]]) -> flo
 
 
 class _Rule(NamedTuple):
-    """One rule's words, ready to be looked for.
+    """One rule's compiled patterns.
 
     Attributes:
         pattern: Finds them.

@@ -45,10 +45,10 @@ from theodolite.measurement.rank_tests import (
 from theodolite.measurement.study.risks import FEWEST
 
 APPLICATION: Final = "application"
-"""What applications are compared by, beside the names of groups."""
+"""Units of comparison of applications, in addition to the names of groups."""
 
 LONG_SCALE: Final = 5
-"""Points from which the two highest are told together; shorter scales have one top."""
+"""Smallest number of points for reporting the two highest together; shorter scales have one top."""
 
 Responses = Sequence[QuestionnaireResponse]
 
@@ -241,7 +241,7 @@ def construct_answers(evidence: Evidence) -> Iterator[ConstructAnswers]:
 
 
 def _reported(evidence: Evidence) -> Iterator[ConstructAnswers]:
-    """Yield what testers say about themselves: by application, then by scenario where there are several."""
+    """Yield testers' answers about themselves: by application, then by scenario if there are several."""
     for questionnaire in evidence.study.questionnaires:
         version = version_of(questionnaire)
         for question in questionnaire.instrument.questions:
@@ -279,7 +279,7 @@ def _contexts(evidence: Evidence, scenarios: Sequence[str]) -> Iterator[tuple[st
 
 
 def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
-    """Yield what annotators see in dialogues, by those whose labels lead."""
+    """Yield annotators' findings in dialogues, by those whose labels lead."""
     table, study = evidence.answers, evidence.study
     for guideline in study.guidelines:
         asked = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
@@ -335,10 +335,10 @@ FEWEST_PEOPLE: Final = 10
 """Testers below whom no model is made: its intervals would be too narrow; count."""
 
 UNIT: Final = "ratio of odds of a higher answer"
-"""What a model's numbers are."""
+"""Unit of a model's numbers."""
 
 Traits = Mapping[str, Callable[[QuestionnaireResponse], str]]
-"""From what responses differ in besides their side, such as the scenario, to its value for one of them."""
+"""From other differences between responses, such as the scenario, to its value for one of them."""
 
 
 def side_model(
@@ -350,9 +350,9 @@ def side_model(
     """Model the answers to a question by their sides, with a tendency of each tester of their own.
 
     The tests of `compare_sides` let each tester count once on a side, and no more be
-    held equal. Here every answer counts: a tester's own come from one tendency, and
-    what else differs, such as the scenario, is held equal. In return it assumes that a
-    side moves the odds alike all along the scale, which is looked at and told.
+    held equal. Here every answer counts: a tester's own share one tendency, and
+    other differences, such as the scenario, are controlled. In return it assumes that a
+    side shifts the odds equally along the scale, which is tested and reported.
 
     Args:
         question: One with an order.
@@ -412,7 +412,7 @@ def _ratio(log_odds: Estimate) -> Estimate:
 
 
 def _is_even(side: str, fits: Sequence[OrdinalFit | Undefined]) -> bool:
-    """Return whether the effects of a side at all points of the scale have intervals that meet."""
+    """Return whether the effects of a side at all points of the scale have overlapping intervals."""
     effects = [fit.coefficients[side] for fit in fits if isinstance(fit, OrdinalFit)]
     ends = [(effect.low, effect.high) for effect in effects if effect.low is not None and effect.high is not None]
     return not ends or max(low for low, _ in ends) <= min(high for _, high in ends)
@@ -438,7 +438,7 @@ def compare_sides(
 ) -> tuple[AnswerComparison, ...]:
     """Compare the answers to some questions between sides, each tester counting once on a side.
 
-    Where three testers or more, and half of all at least, answered on every side, they are
+    If three testers or more, and at least half of all, answered on every side, they are
     compared with themselves: Wilcoxon's signed ranks for two sides, Friedman's
     test for more. Otherwise each tester is on one side alone, the smallest of theirs:
     Brunner and Munzel's test for two sides, Kruskal and Wallis's with Dunn's for

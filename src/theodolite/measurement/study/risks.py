@@ -1,6 +1,6 @@
 """Materialised risks and codings of what people reported.
 
-Nothing is merged: where annotators differ, the record names those who say so
+Nothing is merged: if annotators differ, the record names those who found it
 and those who do not.
 """
 
@@ -36,14 +36,14 @@ from theodolite.measurement.questionnaires import people_permutation, set_alpha
 from theodolite.measurement.study.impacts import RiskGrade, graded_positions, risk_impact
 
 COMBINED = "combined review"
-"""What shows a risk that is identified by questionnaire and dialogue together."""
+"""Conditions that show a risk by questionnaire and dialogue together."""
 
 
 def risk_findings(evidence: Evidence) -> tuple[RiskFinding, ...]:
     """Return where each risk of a study materialised, for each application and level.
 
-    Risks of which the study does not say what shows them are left out. Groups of
-    people are counted apart and compared; p-values are adjusted over all risks.
+    Risks without stated evidence are left out. Groups of
+    people are counted separately and compared; p-values are adjusted over all risks.
     """
     return adjusted_together(tuple(_findings(evidence)))
 
@@ -104,7 +104,7 @@ def _grouped(evidence: Evidence, finding: RiskFinding, units: Sequence[RiskUnit]
 
 
 def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Level, list[int]]:
-    """Return the held dialogues of an application in which a risk is looked for, by level."""
+    """Return the dialogues of an application that test a risk, by level."""
     levels: dict[Level, list[int]] = defaultdict(list)
     for position in evidence.answers.positions(application.name):
         if evidence.answers.dialogues[position] is not None and _is_looked_for(evidence, risk, position):
@@ -113,9 +113,9 @@ def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Le
 
 
 def _is_looked_for(evidence: Evidence, risk: Risk, position: int) -> bool:
-    """Return whether a dialogue could show a risk: its scenario looks for it, and one of the risk's rules is about it.
+    """Return whether a dialogue could show a risk: its scenario tests it, and one of the risk's rules is about it.
 
-    A risk that no scenario names is looked for in all of them.
+    A risk that no scenario names is tested in all of them.
     """
     study, setting = evidence.study, evidence.answers.settings[position]
     looking = {scenario.name for scenario in study.scenarios if risk.name in scenario.risks}
@@ -204,7 +204,7 @@ def _tells(risk: Risk, response: QuestionnaireResponse) -> bool:
 
 
 def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
-    """Yield sessions in which annotators or testers saw a sign, as far as somebody read both together."""
+    """Yield sessions with a sign by annotators or testers, as far as a reviewer read both together."""
     records = _by_position(evidence, risk, application)
     reviews = {one.session: one for one in evidence.reviews if one.risk == risk.name}
     for level, responses in _responses(evidence, risk, application).items():
@@ -279,7 +279,7 @@ def _responses(evidence: Evidence, risk: Risk, application: Application) -> dict
 
 
 def signs_of(study: Study, risk: Risk, response: QuestionnaireResponse) -> Iterator[Condition]:
-    """Yield the conditions of a risk that a response meets."""
+    """Yield the conditions of a risk that a response satisfies."""
     for condition in risk.answers:
         name, _, question = condition.question.rpartition(".")
         if name == response.questionnaire:
@@ -296,7 +296,7 @@ def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:
 
 
 FEWEST: Final = 5
-"""Dialogues or sessions below which a part's count is withheld: it would speak of single people; count."""
+"""Smallest number of dialogues or sessions of a reported part; fewer would identify people; count."""
 
 DRAWS: Final = 1_999
 """Arrangements of people that are drawn where people are of more than two kinds; count."""
@@ -307,9 +307,9 @@ class RiskUnit:
     """One dialogue or session in which a risk could become real.
 
     Attributes:
-        person: Whose it is: the tester, or the persona or script; whole ones are exchanged in tests.
+        person: The tester, persona or script; tests exchange whole ones.
         groups: Name of a group to its value.
-        is_real: Whether the risk became real; None where nobody has said so or otherwise.
+        is_real: Whether the risk materialised; None without a decision.
         magnitude: Mean grade, 0 to 10; None without a grade.
         impacts: Directions of the impact.
     """
@@ -325,7 +325,7 @@ def risk_parts(units: Sequence[RiskUnit]) -> tuple[RiskPart, ...]:
     """Return a count for each value of each group that has several; small ones are named and withheld.
 
     Args:
-        units: Dialogues or sessions of one risk, application and level; undecided ones are counted apart.
+        units: Dialogues or sessions of one risk, application and level; undecided ones are counted separately.
     """
     return tuple(
         _part(name, value, [unit for unit in units if unit.groups.get(name) == value])
@@ -398,7 +398,7 @@ def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
     """Yield the coding results of each open question that has a codebook.
 
     Codes count for an answer where two coders, blind to each other, gave them both,
-    or agreed on them afterwards; what they differ on is counted apart. Nothing is
+    or agreed on them afterwards; differences are counted separately. Nothing is
     decided by the greater number.
 
     Source:
@@ -548,7 +548,7 @@ def _quotes(
 
 
 UNIT: Final = "fraction of answers"
-"""What shares are shares of."""
+"""Denominator of shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -636,7 +636,7 @@ def coder_pairs(answers: Sequence[tuple[str, CodedAnswer]], codes: Sequence[str]
 
 
 def answer_share(known: Sequence[tuple[str, bool]]) -> Estimate | Undefined:
-    """Return the share of answers of which something holds.
+    """Return the share of answers with a property.
 
     Args:
         known: The tester behind each answer, and whether it holds.

@@ -44,7 +44,7 @@ from theodolite.measurement.trees.robustness import SCENARIO, contexts_of, node_
 from theodolite.measurement.trees.tree import TreeComparisonTable, compare_applications
 
 MOST_LINKS = 45
-"""Pairs of dimensions that are looked at; count. Ten dimensions have as many."""
+"""Largest number of compared pairs of dimensions; count. Ten dimensions have as many."""
 
 
 def tree_findings(evidence: Evidence, methods: Methods = BUILT_IN) -> Iterator[TreeFinding]:
@@ -136,8 +136,8 @@ def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application
 def leaf_table(evidence: Evidence, design: TreeDesign, application: Application) -> LeafTable:
     """Return the leaves of a tree for one application, in order of guidelines, questions, annotators and plan.
 
-    Every planned session has a leaf for each question and annotator, whatever its
-    outcome; turns have leaves of their own. Answers of testers come last.
+    Every planned session has a leaf for each question and annotator, for any
+    outcome; turns have leaves of their own. Testers' answers follow last.
     """
     questions, builder = set(design.questions), LeafTableBuilder()
     for guideline in evidence.study.guidelines:
@@ -180,7 +180,7 @@ def _add_answers(
 def _shares(question_labels: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
     """Yield each source with the dialogues whose answers it gives.
 
-    A dialogue that nobody of a pool took is missing once, not once for each member.
+    A dialogue that no member of a pool took is missing once, not once for each member.
     """
     if sources.pool is None:
         yield from ((source, question_labels) for source in sources.counted)

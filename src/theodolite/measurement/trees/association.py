@@ -173,7 +173,7 @@ def _questions(design: TreeDesign, name: str) -> tuple[str, ...]:
 def without_children(design: TreeDesign, table: LeafTable, *, methods: Methods = BUILT_IN) -> tuple[NodeWithout, ...]:
     """Return the value of each node over several numbers without one of its children.
 
-    A child whose absence lifts a node was hiding the others; one whose absence
+    A child whose absence raises a node was hiding the others; one whose absence
     lowers it carries the risk.
     """
     tree = compiled(design, table, methods)
@@ -203,7 +203,7 @@ def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
 
     Args:
         values: Application to its values, one a dimension; lower is better. NaN keeps
-            an application out of every comparison on that dimension, so that nobody outdoes it.
+            an application out of every comparison on that dimension, so that no other dominates it.
 
     Example:
         >>> pareto_front({"a": [0.1, 0.9], "b": [0.2, 0.2], "c": [0.3, 0.3]})
@@ -218,7 +218,7 @@ def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
 
 
 FEWEST: Final = 5
-"""Dialogues below which a part's value is withheld: it would speak of single people; count."""
+"""Smallest number of dialogues of a reported part; fewer would identify people; count."""
 
 REPLICATES: Final = 300
 """Replicates of a part at most; count."""
@@ -332,7 +332,7 @@ def _p_values(tree: Compiled, parts: Parts, nodes: Sequence[str], seed: int) -> 
 
 
 def _variances(tree: Compiled, parts: Ints, n_parts: int, nodes: Sequence[str]) -> Floats:
-    """Return how far parts lie apart at each node, weighted by their dialogues; NaN with fewer than two parts.
+    """Return the spread of parts at each node, weighted by their dialogues; NaN with fewer than two parts.
 
     Args:
         tree: The tree with its leaves.

@@ -59,10 +59,10 @@ class Bounds:
     clusters, or answers that are all alike, leave it nothing to draw from; there
     the beta-binomial posterior takes its place. A mean of nodes adds the squares
     of its children's reaches, with the correlation of their replicates; so it is
-    as sure as its children, whatever the number of clusters, and a node with one
+    as certain as its children, for any number of clusters, and a node with one
     child has that child's bounds. A `max` is biased upwards and its bootstrap
     misses always on one side; the largest of the children's bounds, each at
-    Sidak's level, holds. Whatever is above such a node is bounded by its
+    Sidak's level, holds. Nodes above such a node are bounded by its
     children's bounds too.
 
     Source:
@@ -71,7 +71,7 @@ class Bounds:
         Association 62:626-633. Their coverage: benchmarks/COVERAGE.md.
 
     Attributes:
-        data: The tree's values, and what they are on.
+        data: The tree's values and their dialogues.
         cache: Bounds that are known already.
     """
 

@@ -21,7 +21,7 @@ from theodolite.domain.tree import (
 from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods, RangeAfter, SummaryMethod
 
 NODES = "nodes"
-"""Key of the nodes in a tree's file, with which paths of faults begin."""
+"""Key of the nodes in a tree's file, the first part of faults' paths."""
 
 _FLIPPED = {
     Orientation.HIGHER_IS_WORSE: Orientation.LOWER_IS_WORSE,

@@ -1,10 +1,10 @@
 """Construction of a tree from a study: dimensions, levels, items and their leaves.
 
 Each question is a node of its own at each level of testing, shared by all
-dimensions that it tells about; what is done to its answers is in nodes
+dimensions that it measures; transformations of its answers are in nodes
 below it. Red teaming and field testing take sessions of people alone; what
 simulated users and simulated red teamers held are nodes beside them.
-Where annotators grade how far a defect goes, its score is likelihood times
+If annotators grade the magnitude of a defect, its score is likelihood times
 magnitude. Positive impacts are nodes beside the dimensions, and nothing nets
 them against the risks (ADR-0050).
 """
@@ -47,7 +47,7 @@ SIMULATED: Final = "simulated sessions"
 """Name of the node under which everything is that no person and no script held."""
 
 POSITIVE: Final = "positive impacts"
-"""Name of the node under which positive impacts are, apart from the risks."""
+"""Name of the node of positive impacts, separate from the risks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +151,7 @@ def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
         sources: Guidelines, questionnaires and levels of the study.
 
     Raises:
-        InputError: If there is no such topology, or a question cannot tell which end is the bad one.
+        InputError: If there is no such topology, or a question has no known bad end.
     """
     topology = TOPOLOGIES.get(outline.topology)
     if topology is None:
@@ -186,7 +186,7 @@ class _DesignBuilder:
     sources: TreeSources
 
     def weights(self, dimension: Dimension) -> dict[str, float]:
-        """Return the items that tell about a dimension, with their weights."""
+        """Return the items of a dimension, with their weights."""
         result: dict[str, float] = {}
         for name, weight in dimension.crosswalk.items():
             for item in (name,) if name in self.items else self.sources.rules(name):
@@ -194,7 +194,7 @@ class _DesignBuilder:
         return result
 
     def unasked(self, dimension: Dimension) -> tuple[str, ...]:
-        """Return the entries of a crosswalk that nothing in the study answers."""
+        """Return the entries of a crosswalk without answers in the study."""
         return tuple(name for name in dimension.crosswalk if name not in self.items and not self.sources.rules(name))
 
     def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
@@ -271,7 +271,7 @@ class _DesignBuilder:
         return any(item.by_testers for item in self.items.values())
 
     def _collation(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
-        """Yield the node of one question at one level, and what is done to its answers."""
+        """Yield the node of one question at one level, and the transformation of its answers."""
         name = f"{item.name}: {condition.name}"
         if item.magnitude is not None or item.opened_by is not None:
             yield from self._multiplied(item, condition)
@@ -384,7 +384,7 @@ def _recoding(item: RiskItem, name: str, answers: str, target: ValueRange) -> Tr
 
 
 def _share(name: str, question: Question, rule: DefectRule | None, top: float) -> _Factor:
-    """Return the factor that says how often a question was answered as a rule has it."""
+    """Return the factor with the frequency of a rule's answers to a question."""
     scale = question.scale
     recoded = {value: top if rule and rule.is_defect(value, scale) else 0.0 for value in scale.categories}
     return _Factor(name=name, question=question, recoded=recoded, range=ValueRange(lowest=0, highest=top))
@@ -413,7 +413,7 @@ def _title(item: RiskItem) -> str:
 
 
 _GRADES = ("magnitude", "severity")
-"""How the name of a question ends that grades how far a defect goes."""
+"""Suffix of a question's name that grades the magnitude of a defect."""
 
 _GOOD = (Impact.POSITIVE.value, Impact.BOTH.value)
 """Answers by which something had a positive impact."""
@@ -428,9 +428,9 @@ class RiskItem:
         source: The question, as `instrument.question`.
         question: The question itself.
         rule: The rule that makes an answer a defect; None where the scale itself is moved.
-        by: Whose answers count; everybody's where empty.
+        by: Annotators whose answers count; all if empty.
         by_testers: Whether testers answer it in a questionnaire.
-        magnitude: Follow-up that grades how far a defect goes; None where none is asked.
+        magnitude: Follow-up that grades the magnitude of a defect; None if there is none.
         opened_by: Answer that opens the question, where the share of all dialogues counts; None where those
             that were asked count.
     """
@@ -446,7 +446,7 @@ class RiskItem:
 
     @property
     def degree(self) -> str:
-        """What the score includes besides frequency, in words."""
+        """Components of the score in addition to frequency, in words."""
         return "by magnitude" if self.magnitude is not None else "of all dialogues"
 
 
@@ -457,7 +457,7 @@ class TreeSources:
     Attributes:
         guidelines: Guidelines that annotators answer.
         questionnaires: Questionnaires that testers answer.
-        by: Guideline to whose answers count; everybody's where it is not named.
+        by: Guideline to annotators whose answers count; all if it is not named.
         asked_at: Questionnaire to the levels of testing after which it is answered; all where it is not named.
     """
 
@@ -493,7 +493,7 @@ class TreeSources:
     def named_answers(self, dimensions: Sequence[Dimension]) -> dict[str, RiskItem]:
         """Return the items of crosswalk entries that name an answer: `guideline.question == value`.
 
-        Where an earlier answer opens the question, the item is the share of all dialogues, and not of those that
+        If an earlier answer opens the question, the item is the share of all dialogues, and not of those that
         were asked. Entries that fit no question of a guideline are left out.
         """
         questions = {
@@ -552,7 +552,7 @@ def _opening(question: Question) -> DefectRule | None:
 
 
 def magnitude_question(guideline: Guideline, rule: DefectRule) -> Question | None:
-    """Return the follow-up that grades how far a defect goes: asked wherever the rule finds one, higher being worse."""
+    """Return the follow-up that grades the magnitude of a defect: asked for each defect, higher is worse."""
     scale = guideline.instrument.question(rule.question).scale
     broken = [value for value in scale.categories if rule.is_defect(value, scale)]
     for question in guideline.instrument.questions:

@@ -32,7 +32,7 @@ NO_TEXT = -1
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What all leaves of one dialogue share.
+    """Common properties of all leaves of one dialogue.
 
     Attributes:
         label: Label of the dialogue.
@@ -119,9 +119,9 @@ class LeafTable:
         return order, ends
 
     def rows_of(self, node: AnswersNode) -> Ints:
-        """Return the rows that an answers node selects, whatever became of them.
+        """Return the rows that an answers node selects, with any outcome.
 
-        A final label replaces the labels of people, and so does it for a node that takes everybody's (ADR-0067).
+        A final label replaces the labels of people, also for a node of all annotators' answers (ADR-0067).
         """
         if node.question not in self.questions:
             return np.empty(0, dtype=np.int64)
@@ -324,7 +324,7 @@ def table_of(leaves: Iterable[Leaf]) -> LeafTable:
     """Return leaves in columns.
 
     Raises:
-        InputError: If two leaves of one dialogue say different things of the dialogue itself.
+        InputError: If two leaves of one dialogue differ in properties of the dialogue itself.
     """
     builder = LeafTableBuilder()
     for leaf in leaves:
@@ -337,7 +337,7 @@ MOST_LISTED: Final = 50
 
 
 def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str]) -> tuple[Leaf, ...]:
-    """Return the first answers of a leaf: dialogues that raise the node above come first, unanswered ones last.
+    """Return the first answers of a leaf: first dialogues that raise its parent, last unanswered ones.
 
     Args:
         node: The leaf.

@@ -57,7 +57,7 @@ def measure_tree(
 
     Args:
         design: The tree.
-        leaves: Single answers, whatever became of them.
+        leaves: Single answers, with any outcome.
         application: Name of the application that they are about.
         nodes: Names of the nodes that are wanted; all where empty.
         draws: Settings of the replicates.
@@ -218,7 +218,7 @@ _LEFT_OUT = OUTCOMES.index(Outcome.NOT_APPLICABLE)
 class NodeCoverage:
     """The accounts of one tree's nodes.
 
-    A leaf that a node reaches by two ways is one leaf. Children with a weight of
+    A leaf that a node reaches by two paths is one leaf. Children with a weight of
     0 do not matter to a node, and their leaves are not in its account.
 
     Attributes:
@@ -296,10 +296,10 @@ class NodeCoverage:
         return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
 
     def spread(self, name: str) -> float | None:
-        """Return how far several annotators' answers on one dialogue or turn lie apart.
+        """Return the spread of several annotators' answers on one dialogue or turn.
 
         The pooled standard deviation of answers to one question about one
-        dialogue or turn, in points of the node's scale; None where nobody met twice.
+        dialogue or turn, in points of the node's scale; None without repeated annotation.
         """
         parts = [self._deviations(group) for group in self._lowest[name] if self._is_single(group)]
         squares, degrees = sum(part[0] for part in parts), sum(part[1] for part in parts)

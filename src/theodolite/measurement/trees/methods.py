@@ -1,6 +1,6 @@
-"""Summary methods: what a node may do with what is below it, and what that asks of the children.
+"""Summary methods: functions of a node's children, with their requirements.
 
-The registry is a value: built-in methods, and those that somebody adds to it.
+The registry is a value: built-in methods, and added ones.
 The arithmetic of the built-in ones is in `summaries`.
 """
 
@@ -16,7 +16,7 @@ from theodolite.domain.errors import InputError
 
 
 class Holds(StrEnum):
-    """What a node holds."""
+    """Value of a node."""
 
     NUMBERS = "numbers"
     LABELS = "labels"
@@ -45,7 +45,7 @@ Describe: TypeAlias = Callable[[Mapping[str, int]], Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryMethod:
-    """One way to sum up children.
+    """One summary of children.
 
     Attributes:
         name: What designs call it. A function that changes needs a new name,
@@ -54,7 +54,7 @@ class SummaryMethod:
         gives: What the node then holds.
         needs_order: Whether higher must be worse in every child.
         needs_one_range: Whether all children must have one range and one orientation.
-        needs_zero: Whether scales must begin at 0.
+        needs_zero: Whether scales must start at 0.
         range_after: Which values it can take.
         is_monotone: Whether it never falls while a child rises; only then can
             bounds of the children be carried upwards.

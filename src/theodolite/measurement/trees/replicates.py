@@ -63,7 +63,7 @@ class Elements:
 
     Attributes:
         edge: The edge.
-        levels: Values that occur, shape (levels,); None where dialogues bring weighted sums.
+        levels: Values that occur, shape (levels,); None if dialogues have weighted sums.
         content: Shape (dialogues, levels): weight of each level, or (dialogues, 2): weighted sum and weight.
     """
 
@@ -82,7 +82,7 @@ class Compiled:
         methods: The summaries.
         table: The leaves.
         value_groups: Values of the nodes that hold several.
-        elements: Name of a node that sums up answers, to what its edges to them bring.
+        elements: Name of a node that summarises answers, to the contributions of its edges.
         order: The nodes, each behind all those below it.
     """
 
@@ -298,10 +298,10 @@ class ValueGroup:
     Attributes:
         session: Place of the dialogue in the table, shape (values,).
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole. Shape (values,).
-        answerer: Place of who answered in the table; `NOBODY` where several did. Shape (values,).
+        answerer: Index of the annotator in the table; `NOBODY` for several. Shape (values,).
         value: Numbers; for labels and texts their place in `texts`. Shape (values,).
         texts: Labels or texts; empty for numbers.
-        rows: Rows of the table that the values come from; shape (leaves used,).
+        rows: Rows of the table behind the values; shape (leaves used,).
         planned: Rows of the table that should have brought a value; shape (leaves,).
         unreadable: Rows with a value that the scale does not have; among `planned`.
     """
@@ -590,7 +590,7 @@ def scale_normalised_median(values: Sequence[float], *, highest: float) -> float
 def summarise(method: SummaryMethod, values: Floats, weights: Floats, *, highest: float | None) -> Floats:
     """Return one number a row; NaN where there is no data.
 
-    A weight of 0 takes a child out, whatever the summary: it does not matter to
+    A weight of 0 removes a child from any summary: it does not affect
     this node. NaN among the values is a child without data, and is left out too.
 
     Args:
@@ -646,7 +646,7 @@ def _medians(values: Floats, weights: Floats) -> Floats:
 def _products(values: Floats, weights: Floats) -> Floats:
     """Return products; a factor of 0 makes the product 0, and any other factor without data leaves none.
 
-    Where nothing was released, nobody can say how far the release went, and the risk is 0 all the same. ADR-0050.
+    Without a release its magnitude is undefined, and the risk is 0 nevertheless. ADR-0050.
     """
     factors = np.where(weights > 0, np.broadcast_to(values, weights.shape), 1.0)
     products = np.where((factors == 0).any(axis=1), 0.0, factors.prod(axis=1))

@@ -28,7 +28,7 @@ SCENARIO: Final = "scenario"
 """Group of leaves that names the scenario, in studies with several."""
 
 TESTER_TYPE: Final = "tester type"
-"""The context that tells simulated testers, scripts and people apart."""
+"""The context that distinguishes simulated testers, scripts and people."""
 
 GAP_METHOD: Final = "pairs of contexts at Sidak's level, each by MOVER"
 

@@ -77,7 +77,7 @@ class MeasurementTree:
     methods: Methods = field(default_factory=lambda: BUILT_IN, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Reject a design with faults; says all of them."""
+        """Reject a design with faults; lists all of them."""
         kinds_of(self.design, self.methods)
 
     @classmethod
@@ -86,7 +86,7 @@ class MeasurementTree:
 
         Args:
             text: A design, or a tree file with leaves.
-            application: Whose leaves; may be left out where there is one alone.
+            application: Application of the leaves; may be omitted if there is only one.
             methods: The available summaries.
 
         Raises:
@@ -208,7 +208,7 @@ class MeasuredTree:
     """One of the two trees with its values.
 
     Attributes:
-        data: The tree's values, and what they are on.
+        data: The tree's values and their dialogues.
         bounds: Their bounds.
     """
 
@@ -231,9 +231,9 @@ def compare_trees(
     """Compare two applications, or one at two times, on the nodes that both trees have.
 
     The first is lower where no node of it is riskier and one is less risky;
-    where some are lower and some higher, neither is ahead: they are
+    if some are lower and some higher, neither is ahead: they are
     incomparable, and no overall score decides. Trees are put in order only
-    where scenarios, methods and instruments are the same.
+    if scenarios, methods and instruments are the same.
 
     Clusters of dialogues that both have (the same personas or scripts) are
     drawn together, so that what is hard for both does not count as a
@@ -546,7 +546,7 @@ def _sampled(
 
 
 def _front_odds(sampled: Floats) -> Floats:
-    """Return in which share of replicates nobody outdoes each application.
+    """Return the share of replicates in which no other dominates each application.
 
     Args:
         sampled: Values, shape (applications, dimensions, replicates).
