@@ -109,6 +109,12 @@ def n_disputed_items(queue: str, *, category: str = "") -> int:
     return WorkItemRow.objects.filter(named, queue__token=queue, disputed__gt=0).count()
 
 
+def disputed_tokens(queue: str) -> list[str]:
+    """Return the tokens of the items that were not answered alike, in the order in which they came in."""
+    items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0).order_by("id")
+    return [token for token in items.values_list("token", flat=True) if token]
+
+
 def next_disputed(queue: str, item: str) -> str:
     """Return the token of the next item with a question that has no result yet; empty for none.
 

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 
 import django
 
+from theodolite.web.api.deliveries import delivering
 from theodolite.web.asgi_handler import asgi_application, open_pool
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.home import warming
@@ -20,6 +21,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     measuring_bench,
     sweeping,
     warming,
+    delivering,
 ]
 """Context managers that are open from the first request to the last, in the server's event loop."""
 

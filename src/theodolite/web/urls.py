@@ -10,7 +10,7 @@ from theodolite.web.analyst import coding, responses, reviews
 from theodolite.web.annotator import annotate, practice
 from theodolite.web.annotator import home as annotator_home
 from theodolite.web.api import operations as api
-from theodolite.web.api import tokens
+from theodolite.web.api import tokens, webhooks
 from theodolite.web.organiser import (
     exchange,
     operations,
@@ -136,6 +136,10 @@ _ORGANISER = [
     path("results/<slug:measurement>/<str:file>", results.measured_file, name="measured_file"),
     path("blinding/", results.blinding, name="blinding"),
     path("blinding/look/", results.look_through, name="look_through"),
+    path("webhooks/", webhooks.webhooks, name="webhooks"),
+    path("webhooks/<slug:webhook>/test/", webhooks.test, name="webhook_test"),
+    path("webhooks/<slug:webhook>/remove/", webhooks.remove, name="webhook_remove"),
+    path("webhooks/<slug:webhook>/<slug:delivery>/again/", webhooks.again, name="webhook_again"),
     path("ethics/", organiser_home.ethics, name="ethics"),
     path("people/", people.people, name="people"),
     path("people/ask/", people.ask, name="ask"),

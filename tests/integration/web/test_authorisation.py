@@ -29,9 +29,10 @@ from theodolite.demo.people import design_of, invented_study
 from theodolite.domain.event import Role
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.home import records
+from theodolite.web.api.deliveries import store_test
 from theodolite.web.api.requests import PERMISSIONS, TOKEN
 from theodolite.web.events import event_of
-from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.models import Account, HostedStudy, Membership, Webhook
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -165,6 +166,10 @@ PAGES: dict[str, object] = {
     "teams:withdraw": {Role.TEAM},
     **{f"organiser:{name}": {Role.ORGANISER} for name in _ORGANISING},
     "organiser:submissions": {Role.ORGANISER},
+    **{
+        f"organiser:{name}": {Role.ORGANISER}
+        for name in ("webhooks", "webhook_test", "webhook_remove", "webhook_again")
+    },
     "organiser:bringing": {Role.ORGANISER},
     "organiser:exchange": {Role.ORGANISER, Role.ANALYST},
     "organiser:archive": {Role.ORGANISER, Role.ANALYST},
@@ -211,9 +216,15 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "section": "risk-assessment",
     "measurement": a_measurement,
     "file": "report.html",
+    "webhook": lambda hosted: a_webhook(hosted).token,
+    "delivery": lambda hosted: store_test(a_webhook(hosted)).token,
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
+
+
+def a_webhook(hosted: HostedStudy) -> Webhook:
+    return Webhook.objects.get_or_create(hosted=hosted, url="https://example.org/", events=[])[0]
 
 
 def patterns(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPattern]]:

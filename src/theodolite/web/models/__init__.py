@@ -30,11 +30,11 @@ from theodolite.web.models.admission import (
     TimeSlot,
     UnsentText,
 )
-from theodolite.web.models.api import ApiToken, Scope
+from theodolite.web.models.api import ApiToken, Scope, Webhook, WebhookDelivery
 
 __all__ = [
     "Account", "ApiToken", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval",
     "EventMessage", "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication",
     "PersonalCode", "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Scope",
-    "Screening", "Submission", "TimeSlot", "UnsentText",
+    "Screening", "Submission", "TimeSlot", "UnsentText", "Webhook", "WebhookDelivery",
 ]  # fmt: skip

@@ -12,6 +12,8 @@ from typing import ClassVar
 from django.conf import settings
 from django.db import models
 
+from theodolite.web.models.account import new_token
+
 TOKEN_PREFIX = "tdl"  # noqa: S105 - the beginning of every token, by which scanners of secrets recognise one
 """First part of every token of the API."""
 
@@ -102,3 +104,99 @@ def token_with(secret: str) -> ApiToken | None:
     row = ApiToken.objects.select_related("account").filter(token=public).first() if public else None
     is_equal = hmac.compare_digest(hash_of(secret), row.hash if row is not None else _NO_HASH)
     return row if is_equal else None
+
+
+class WebhookEvent(StrEnum):
+    """Facts of a study that webhooks report."""
+
+    RUN_FINISHED = "run.finished"
+    MEASUREMENT_FINISHED = "measurement.finished"
+    GATE_FAILED = "gate.failed"
+    DISPUTE_OPENED = "dispute.opened"
+    EVENT_OPENED = "event.opened"
+    EVENT_PAUSED = "event.paused"
+    EVENT_CLOSED = "event.closed"
+
+
+WEBHOOK_TEXTS = {
+    WebhookEvent.RUN_FINISHED: "A run finished",
+    WebhookEvent.MEASUREMENT_FINISHED: "A measurement finished",
+    WebhookEvent.GATE_FAILED: "A gate is not met in a measurement",
+    WebhookEvent.DISPUTE_OPENED: "Annotators disagree on a dialogue",
+    WebhookEvent.EVENT_OPENED: "The event opened or resumed",
+    WebhookEvent.EVENT_PAUSED: "The event was paused",
+    WebhookEvent.EVENT_CLOSED: "The event closed",
+}
+"""Labels of the events."""
+
+WEBHOOK_TEST = "webhook.test"
+"""Type of the message that a button sends."""
+
+
+class Webhook(models.Model):
+    """An address that gets messages about a study.
+
+    Attributes:
+        token: Names it in addresses; its secret is derived from it and the key of the server.
+        url: The address.
+        events: Types of the messages.
+        known_disputes: Items that were disputed when it was created, which it does not report.
+        disabled_at: When its receiver answered that it is gone; None while it gets messages.
+    """
+
+    hosted = models.ForeignKey("web.HostedStudy", models.CASCADE, related_name="webhooks")
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    url = models.CharField(max_length=500)
+    events = models.JSONField(default=list)
+    known_disputes = models.JSONField(default=list)
+    made_at = models.DateTimeField(auto_now_add=True)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, related_name="+", null=True)
+    disabled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """Table."""
+
+        db_table = "web_webhook"
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        """Return its address."""
+        return self.url
+
+
+class WebhookDelivery(models.Model):
+    """One message to one webhook, with its attempts.
+
+    Attributes:
+        token: Id of the message, equal in all attempts.
+        subject: The fact; each is sent to a webhook once.
+        body: The JSON text.
+        attempts: Attempts so far, the present one included; count.
+        next_at: Time of the next attempt; while one is under way, the time after which its process counts as killed.
+        done_at: When it was accepted or given up; None before.
+        status: HTTP status of the last attempt; None without a response.
+        problem: Why the last attempt failed; empty if it did not.
+    """
+
+    webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
+    token = models.CharField(max_length=40, unique=True)
+    event = models.CharField(max_length=40)
+    subject = models.CharField(max_length=200)
+    body = models.TextField()
+    made_at = models.DateTimeField(auto_now_add=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_at = models.DateTimeField(db_index=True)
+    done_at = models.DateTimeField(null=True)
+    status = models.PositiveSmallIntegerField(null=True)
+    problem = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        """Table; a fact is sent once."""
+
+        db_table = "web_webhook_delivery"
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["webhook", "subject"], name="web_webhook_once")]
+
+    def __str__(self) -> str:
+        """Return its type and id."""
+        return f"{self.event} {self.token}"

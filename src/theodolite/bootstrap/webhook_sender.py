@@ -1,0 +1,104 @@
+"""Sends signed webhooks; addresses of private networks are refused where the connection is made."""
+
+from __future__ import annotations
+
+import base64
+import hmac
+from dataclasses import dataclass
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from theodolite.domain.errors import InputError
+from theodolite.gateways.http_transport import HttpTransport
+from theodolite.gateways.proxies import CallRoute, require_public_host
+
+TIMEOUT_S = 10.0
+"""Time for one delivery, connecting included; seconds."""
+
+SECRET_PREFIX = "whsec_"  # noqa: S105 - how libraries for webhooks recognise a secret
+"""Beginning of the secret as people copy it; the rest is its bytes in Base64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookMessage:
+    """One message to one receiver.
+
+    Attributes:
+        id: Id of the message, equal in all attempts.
+        url: Address of the receiver.
+        body: The JSON text.
+        secret: Bytes of the receiver's secret.
+    """
+
+    id: str
+    url: str
+    body: str
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryOutcome:
+    """The outcome of one attempt.
+
+    Attributes:
+        status: HTTP status; None without a response.
+        problem: Why the receiver did not accept the message; empty if it did.
+    """
+
+    status: int | None
+    problem: str = ""
+
+
+def require_receiver(url: str, *, public_only: bool) -> None:
+    """Refuse an address to which no webhook is sent.
+
+    Args:
+        url: The address.
+        public_only: Whether it must be a public one with https.
+
+    Raises:
+        InputError: If it is refused.
+    """
+    parts = urlsplit(url)
+    schemes = ("https",) if public_only else ("https", "http")
+    if parts.scheme not in schemes or not parts.hostname or "@" in parts.netloc or any(part.isspace() for part in url):
+        message = f"expected an address with {' or '.join(schemes)}:// and without a password; got `{url[:200]}`"
+        raise InputError(message)
+    if public_only:
+        require_public_host(url, what="the receiver")
+
+
+def signature(message: WebhookMessage, timestamp: int) -> str:
+    """Return the header `webhook-signature` of the Standard Webhooks specification: HMAC-SHA256, version 1."""
+    content = f"{message.id}.{timestamp}.{message.body}".encode()
+    return "v1," + base64.b64encode(hmac.new(message.secret, content, sha256).digest()).decode()
+
+
+async def send_webhook(message: WebhookMessage, timestamp: int, *, public_only: bool) -> DeliveryOutcome:
+    """Send a message once and return the outcome; redirects are not followed.
+
+    Args:
+        message: The message.
+        timestamp: Time of the attempt; seconds since 1970.
+        public_only: Whether only addresses of the public Internet are connected to.
+    """
+    headers = {
+        "Content-Type": "application/json",
+        "webhook-id": message.id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": signature(message, timestamp),
+    }
+    transport = HttpTransport({}, route=CallRoute(public_only=public_only))
+    try:
+        response = await transport.send(
+            "POST", message.url, body=message.body.encode(), headers=headers, timeout_s=TIMEOUT_S, connect_s=TIMEOUT_S
+        )
+    except Exception as error:  # noqa: BLE001 - a receiver may break every rule; the outcome says which one
+        text = str(error) or type(error).__name__
+        return DeliveryOutcome(status=None, problem=text[:300])
+    finally:
+        await transport.close()
+    is_accepted = 200 <= response.status < 300
+    return DeliveryOutcome(
+        status=response.status, problem="" if is_accepted else f"the receiver answered {response.status}"
+    )

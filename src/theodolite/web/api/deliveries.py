@@ -1,0 +1,245 @@
+"""Deliveries of webhooks: facts of the store become messages, and messages are sent until they are accepted.
+
+A message is stored before it is sent and keeps its id, so a killed server sends it again: receivers
+get each message at least once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from theodolite.annotation.queues import queue_named
+from theodolite.annotation.review import disputed_tokens
+from theodolite.bootstrap.reports import RESULTS
+from theodolite.bootstrap.webhook_sender import DeliveryOutcome, WebhookMessage, send_webhook
+from theodolite.domain.errors import TheodoliteError
+from theodolite.web.events import server_store
+from theodolite.web.models import AuditEntry, HostedStudy, Webhook, WebhookDelivery
+from theodolite.web.models.api import WEBHOOK_TEST, WebhookEvent
+
+EVERY_S = 5
+"""Time between two searches for facts and due messages; seconds."""
+
+WAITS = tuple(timedelta(seconds=wait) for wait in (30, 120, 600, 3600, 6 * 3600))
+"""Waits after failed attempts; after the last one the message is given up."""
+
+LEASE = timedelta(seconds=60)
+"""Time after which an attempt without an outcome counts as killed; longer than any attempt takes."""
+
+AT_ONCE = 20
+"""Messages that are sent at the same time; count."""
+
+_GONE = 410
+
+_STATES = {
+    "set event open": WebhookEvent.EVENT_OPENED,
+    "set event paused": WebhookEvent.EVENT_PAUSED,
+    "set event closed": WebhookEvent.EVENT_CLOSED,
+}
+"""Entries of the audit log that are facts for webhooks."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFact:
+    """Something that happened in a study; it names records and contains no texts.
+
+    Attributes:
+        event: Type of the message.
+        key: Names the fact among those of its type.
+        at: When it happened; UTC.
+        details: Ids of the records, and states.
+    """
+
+    event: WebhookEvent
+    key: str
+    at: datetime
+    details: Mapping[str, object]
+
+
+def secret_of(webhook: Webhook) -> bytes:
+    """Return the secret of a webhook: derived from the key of the server, so that the database does not hold it."""
+    return salted_hmac("theodolite.webhook", webhook.token, algorithm="sha256").digest()
+
+
+def facts_of(webhook: Webhook) -> Iterator[StudyFact]:
+    """Yield the facts since a webhook was created, as far as it wants them."""
+    wanted, hosted = {WebhookEvent(event) for event in webhook.events}, webhook.hosted
+    found = [*_measurement_facts(webhook), *_event_facts(webhook)]
+    if WebhookEvent.RUN_FINISHED in wanted:
+        found += _run_facts(webhook)
+    if WebhookEvent.DISPUTE_OPENED in wanted and (queue := queue_named(hosted.token)):
+        known, now = {*webhook.known_disputes}, timezone.now()
+        found += [
+            StudyFact(event=WebhookEvent.DISPUTE_OPENED, key=item, at=now, details={"item": item})
+            for item in disputed_tokens(queue)
+            if item not in known
+        ]
+    yield from (fact for fact in found if fact.event in wanted)
+
+
+def _measurement_facts(webhook: Webhook) -> Iterator[StudyFact]:
+    for row in webhook.hosted.measurements.filter(done_at__gt=webhook.made_at):
+        if row.done_at is None:
+            continue
+        details = {"measurement": row.token, "state": "failed" if row.problem else "done"}
+        yield StudyFact(event=WebhookEvent.MEASUREMENT_FINISHED, key=row.token, at=row.done_at, details=details)
+        if WebhookEvent.GATE_FAILED.value in webhook.events and not row.problem:
+            for gate in failed_gates(row.folder / RESULTS):
+                details = {"measurement": row.token, "gate": gate}
+                key = f"{row.token} {gate}"[:150]
+                yield StudyFact(event=WebhookEvent.GATE_FAILED, key=key, at=row.done_at, details=details)
+
+
+@lru_cache(maxsize=256)
+def failed_gates(file: Path) -> tuple[str, ...]:
+    """Return the names of the gates that are not met in a results file; none if the file was deleted."""
+    try:
+        entry = json.loads(file.read_bytes()).get("gates")
+    except (OSError, ValueError):
+        return ()
+    gates = entry["gates"] if entry else []
+    return tuple(str(gate["name"]) for gate in gates if gate["state"] == "not met")
+
+
+def _event_facts(webhook: Webhook) -> Iterator[StudyFact]:
+    entries = AuditEntry.objects.filter(hosted=webhook.hosted, verb__in=_STATES, at__gt=webhook.made_at)
+    for entry in entries.order_by("id"):
+        yield StudyFact(event=_STATES[entry.verb], key=str(entry.pk), at=entry.at, details={})
+
+
+def _run_facts(webhook: Webhook) -> Iterator[StudyFact]:
+    for run in server_store().runs(webhook.hosted.name):
+        if run.finished is not None and run.finished > webhook.made_at:
+            details = {"run": run.number, "study_version": run.study_version}
+            yield StudyFact(event=WebhookEvent.RUN_FINISHED, key=run.key, at=run.finished, details=details)
+
+
+def store_facts(webhook: Webhook) -> int:
+    """Store a message for each new fact of a webhook, and return how many; count."""
+    known, n_new = {*webhook.deliveries.values_list("subject", flat=True)}, 0
+    for fact in facts_of(webhook):
+        subject = f"{fact.event.value} {fact.key}"
+        if subject not in known:
+            _, is_new = WebhookDelivery.objects.get_or_create(
+                webhook=webhook,
+                subject=subject,
+                defaults=_message(webhook.hosted, fact.event.value, fact.at, fact.details),
+            )
+            n_new += is_new
+    return n_new
+
+
+def store_test(webhook: Webhook) -> WebhookDelivery:
+    """Store a message without a fact, to try the receiver."""
+    now = timezone.now()
+    return WebhookDelivery.objects.create(
+        webhook=webhook,
+        subject=f"{WEBHOOK_TEST} {secrets.token_hex(8)}",
+        **_message(webhook.hosted, WEBHOOK_TEST, now, {}),
+    )
+
+
+def _message(hosted: HostedStudy, event: str, at: datetime, details: Mapping[str, object]) -> dict[str, object]:
+    body = {"type": event, "timestamp": at.isoformat(), "data": {"study": hosted.token, **details}}
+    return {
+        "token": f"msg_{secrets.token_hex(12)}",
+        "event": event,
+        "body": json.dumps(body, ensure_ascii=False),
+        "next_at": timezone.now(),
+    }
+
+
+def lease_due() -> list[WebhookDelivery]:
+    """Return the messages that are due, each leased by this process alone."""
+    now = timezone.now()
+    due = WebhookDelivery.objects.select_related("webhook").filter(
+        done_at=None, next_at__lte=now, webhook__disabled_at=None
+    )
+    leased = []
+    for row in due.order_by("next_at", "id")[:AT_ONCE]:
+        same = WebhookDelivery.objects.filter(pk=row.pk, done_at=None, next_at=row.next_at)
+        if same.update(next_at=now + LEASE, attempts=row.attempts + 1):
+            row.attempts += 1
+            leased.append(row)
+    return leased
+
+
+def record_outcome(row: WebhookDelivery, outcome: DeliveryOutcome) -> None:
+    """Store the outcome of an attempt: done, to be repeated, or given up."""
+    now = timezone.now()
+    is_over = not outcome.problem or outcome.status == _GONE or row.attempts > len(WAITS)
+    changes: dict[str, object] = {"status": outcome.status, "problem": outcome.problem}
+    changes |= {"done_at": now} if is_over else {"next_at": now + WAITS[row.attempts - 1]}
+    WebhookDelivery.objects.filter(pk=row.pk).update(**changes)
+    if outcome.status == _GONE:
+        Webhook.objects.filter(pk=row.webhook_id, disabled_at=None).update(disabled_at=now)
+
+
+def prepare() -> list[WebhookDelivery]:
+    """Store messages for new facts, and return the messages that are due; an error of one study affects no other."""
+    close_old_connections()
+    try:
+        for webhook in Webhook.objects.select_related("hosted").filter(disabled_at=None):
+            try:
+                store_facts(webhook)
+            except TheodoliteError as error:
+                _LOG.warning("could not look for facts of a webhook: %s", error)
+        return lease_due()
+    except DatabaseError as error:
+        _LOG.warning("could not look for due webhooks: %s", error)
+        return []
+    finally:
+        close_old_connections()
+
+
+async def deliver_due() -> int:
+    """Send the messages that are due once, and return how many; count."""
+    due = await sync_to_async(prepare, thread_sensitive=False)()
+    outcomes = await asyncio.gather(*map(_send, due))
+    for row, outcome in zip(due, outcomes, strict=True):
+        await sync_to_async(record_outcome, thread_sensitive=False)(row, outcome)
+    return len(due)
+
+
+async def _send(row: WebhookDelivery) -> DeliveryOutcome:
+    message = WebhookMessage(id=row.token, url=row.webhook.url, body=row.body, secret=secret_of(row.webhook))
+    timestamp = int(timezone.now().timestamp())
+    return await send_webhook(message, timestamp, public_only=not settings.ALLOW_PRIVATE)
+
+
+@asynccontextmanager
+async def delivering() -> AsyncIterator[None]:
+    """Deliver webhooks while the server runs."""
+    task = asyncio.create_task(_deliver_periodically())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _deliver_periodically() -> None:
+    while True:
+        await asyncio.sleep(EVERY_S)
+        try:
+            await deliver_due()
+        except DatabaseError as error:
+            _LOG.warning("could not deliver webhooks: %s", error)
