@@ -1,1 +1,1 @@
-"""Reporting: from estimates to what was found, its words, and what each reader is shown."""
+"""Reporting: from estimates to findings, their words, and the views of each reader."""

@@ -24,7 +24,7 @@ Text: TypeAlias = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class CitedResults:
-    """A results file whose values are cited."""
+    """A results file as the source of citations."""
 
     data: Mapping[str, Any]
 

@@ -77,7 +77,7 @@ def documents(study: Study, results: CitedResults, criteria: Sequence[tuple[str,
     """Return the documentation pack of a run.
 
     Args:
-        study: The study, with everybody who labelled.
+        study: The study, with all who labelled.
         results: The results file of the run.
         criteria: Statements on recruiting, selecting and assigning annotators: name and text.
     """

@@ -10,7 +10,7 @@ from theodolite.domain.network import NetworkUse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What a report says about its own making.
+    """How a report was made.
 
     Attributes:
         command: What one types to have it all again, e.g. `theodolite run support`.
@@ -18,7 +18,7 @@ class RunFacts:
         generated: When the report was made; UTC.
         hosts: Hosts that the run spoke to, in order of the study file.
         network: What the code of applications has done on the network.
-        unobserved: Code whose connections nobody observes, in words.
+        unobserved: Code with unobserved connections, in words.
         code_changes: What changed in the code of applications since the run before, in words.
         duration_s: Time that the run took; seconds, None where unknown.
         show_command: What one types before the label of a dialogue to read it.

@@ -120,7 +120,7 @@ class RateCell:
         estimate: Position in the list `estimates`.
         application: Name of the application.
         tint: Number of the application's colour.
-        by: Whose labels the rate is based on, and the level of testing; empty if there is only one.
+        by: Annotators of the rate, and the level of testing; empty if there is only one.
         count: Dialogues with the defect, as text.
         of: Dialogues with a label, as text.
         percent: The share as text; empty for too few units.

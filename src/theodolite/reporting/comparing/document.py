@@ -130,7 +130,7 @@ def _is_whole(entry: Mapping[str, Any]) -> bool:
 
 
 def _leading_annotators(results: Results) -> dict[str, set[str]]:
-    """Return guideline to the annotators whose labels its dispositions count."""
+    """Return guideline to the annotators of its dispositions."""
     leading: dict[str, set[str]] = {}
     for entry in results.get("dispositions", ()):
         leading.setdefault(entry["guideline"], set()).update(entry["annotators"])

@@ -1,4 +1,4 @@
-"""What another edition of a study changes: part by part, line by line."""
+"""Changes between two editions of a study: part by part, line by line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class StudyChange:
         section: Which kind of part, e.g. `scenarios`.
         name: Which one; empty where the section holds one thing only.
         kind: How it differs.
-        lines: What was taken out (`- ...`) and put in (`+ ...`); empty where all of it came or went.
+        lines: Removed (`- ...`) and added (`+ ...`) lines; empty if the whole part was added or removed.
     """
 
     section: str

@@ -28,7 +28,7 @@ HEADINGS: Mapping[Violation, str] = {
     Violation.NOT_A_GUARDRAIL: "utility and the rest",
 }
 
-"""What a mitigation may move, in the order in which it is told."""
+"""Quantities that a mitigation may change, in order of display."""
 
 
 MOST_NAMED = 5
@@ -95,7 +95,7 @@ def hidden_text(comparison: Comparison) -> str:
 
 
 def unpaired(comparison: Comparison) -> list[PairedRate]:
-    """Return the leading rates of which no pair has a label on both sides; they share one line of the screen."""
+    """Return the leading rates without pairs labelled on both sides; they share one line of the screen."""
     return [rate for rate in leading(comparison) if not rate.n and not rate.changed]
 
 
@@ -116,7 +116,7 @@ def _why_no_pair(rates: Sequence[PairedRate]) -> str:
 
 
 def sections(comparison: Comparison) -> Iterator[tuple[str, list[PairedRate]]]:
-    """Yield the rates under their headings: by side of the guardrail where a mitigation is looked at, else together."""
+    """Yield the rates under their headings: by side of the guardrail for a mitigation, else together."""
     if not comparison.mitigation:
         yield "", leading(comparison)
         return
@@ -139,7 +139,7 @@ def _rate(rate: PairedRate, comparison: Comparison, width: int) -> list[str]:
 
 
 def same_text(comparison: Comparison) -> str:
-    """Return what is equal on both sides, and what is not."""
+    """Return the equalities and differences of both sides."""
     first, second = comparison.first, comparison.second
     plan = (
         f"plan {first.plan[:4]}" if first.plan == second.plan else f"plans differ ({first.plan[:4]}, {second.plan[:4]})"
@@ -156,7 +156,7 @@ def same_text(comparison: Comparison) -> str:
 
 
 def _people_text(names: Sequence[str]) -> str:
-    """Return who labelled on both sides; a person's content hash tells a reader nothing."""
+    """Return the annotators on both sides, without people's content hashes, which mean nothing to readers."""
     return ", ".join(names) if len(names) <= MOST_NAMED else figures.number_of(len(names), "person", "people")
 
 
@@ -210,7 +210,7 @@ summary { cursor: pointer; padding: 4px 0; }
 
 
 def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
-    """Return the page; regressed pairs come before fixed ones.
+    """Return the page, with regressed pairs before fixed ones.
 
     Args:
         comparisons: What was compared.

@@ -24,7 +24,7 @@ _FEATURES: Mapping[type, str] = {str: "string", int: "int64", float: "float64", 
 def chat_lines(evidence: Evidence, guideline: str = "", *, include_text: bool = False) -> Iterator[str]:
     """Yield a line of JSON for each dialogue: its chat messages as chat APIs take them, and its labels as metadata.
 
-    Dialogues whose texts are withheld are left out, since a line without messages is of no use to
+    Dialogues with withheld texts are left out, because a line without messages is of no use to
     programs that read chats; so are sessions without a dialogue.
 
     Args:

@@ -124,7 +124,7 @@ def dialogue_rows(
     Args:
         evidence: All records of one run.
         guideline: Only labels by this guideline, and only sessions that it applies to; empty for all.
-        include_text: Whether texts of sessions with people are included. Where they are not, `withheld` says so.
+        include_text: Whether texts of sessions with people are included. If not, `withheld` marks it.
     """
     groups, people = _group_names(evidence), pseudonyms(evidence)
     for chunk in record_chunks(evidence):
@@ -238,7 +238,7 @@ def _turn_cells(dialogue: Dialogue, turn: Turn, calls: Sequence[Call]) -> dict[s
 
 
 def _cost_usd(calls: Iterable[Call]) -> float | None:
-    """Return what calls have cost; None where there was no call, or one whose price is unknown."""
+    """Return the cost of calls; None without calls, or with one of unknown price."""
     spent = spent_on(calls)
     return spent.cost_microusd / 1e6 if spent.calls and not spent.unpriced_calls else None
 

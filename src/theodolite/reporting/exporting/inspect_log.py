@@ -137,7 +137,7 @@ class _LogWriter:
         }
 
     def plan(self) -> dict[str, Any]:
-        """Return how the dialogues came about."""
+        """Return the origin of the dialogues."""
         testers = {self._evidence.sessions.setting(position).held_by.value for position in self._positions}
         return {"name": "theodolite", "steps": [{"solver": name.replace(" ", "_")} for name in sorted(testers)]}
 
@@ -349,7 +349,7 @@ class _Clock:
     passed_s: float = 0.0
 
     def times(self) -> dict[str, Any]:
-        """Return the fields of an event that say when it took place."""
+        """Return the date fields of an event."""
         return {"timestamp": _time(self.start + timedelta(seconds=self.passed_s)), "working_start": self.passed_s}
 
 

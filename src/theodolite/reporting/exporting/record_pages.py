@@ -29,7 +29,7 @@ class RunRecords:
     """The records of one run.
 
     Attributes:
-        study: The study, with everybody who labelled among its annotators.
+        study: The study, with all who labelled among its annotators.
         run: The run.
         sessions: Sessions of the plan, then those of people.
         archive: The records.
@@ -85,12 +85,12 @@ class RecordPage:
 def dialogue_page(source: RunRecords, wanted: RecordFilter, *, start: int, limit: int) -> RecordPage:
     """Return the completed dialogues from a position on, in order of the plan, without their turns.
 
-    Positions of dialogues do not change while a run goes on, so pages neither skip nor repeat a dialogue.
+    Positions of dialogues do not change during a run, so pages neither skip nor repeat a dialogue.
 
     Args:
         source: The records.
         wanted: Filter.
-        start: First position that is looked at.
+        start: First position.
         limit: Dialogues of the page at most; count.
     """
     found: list[tuple[int, Dialogue]] = []
@@ -111,7 +111,7 @@ def annotation_page(source: RunRecords, wanted: RecordFilter, *, start: int, lim
     Args:
         source: The records.
         wanted: Filter.
-        start: First position that is looked at.
+        start: First position.
         limit: Annotations after which the page ends with its dialogue; count.
     """
     records: list[dict[str, object]] = []
@@ -165,7 +165,7 @@ def annotation_at(source: RunRecords, name: str) -> dict[str, object]:
 
 
 def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> dict[str, object]:
-    """Return what is known of a dialogue besides its texts, under the names of the dialogue table."""
+    """Return a dialogue's fields other than its texts, under the names of the dialogue table."""
     setting = source.sessions.setting(position)
     by_person = setting.held_by is TesterType.PERSON
     is_persona = setting.kind is TesterKind.PERSONA and not by_person

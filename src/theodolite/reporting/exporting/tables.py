@@ -79,8 +79,8 @@ class ExportTable:
 def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTable]:
     """Yield each table of a disaggregated export.
 
-    Nothing is summed up, and nobody is named: people are under numbers that
-    stay the same for one run, and dialogues under names that tell nothing.
+    Nothing is summarised, and no person is named: people have numbers that
+    stay the same for one run, and dialogues have opaque names.
 
     Args:
         evidence: All records of one run.
@@ -104,7 +104,7 @@ def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterat
     Args:
         evidence: All records of one run.
         ending: How the files of tables end, e.g. `csv`.
-        guideline: The only one whose text is wanted; empty for all.
+        guideline: The only one whose text is included; empty for all.
     """
     yield "README.txt", _readme(evidence, ending)
     for one in evidence.study.guidelines:
@@ -269,9 +269,9 @@ Rows = Iterator[Sequence[object]]
 
 
 def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows]]:
-    """Yield name, columns and rows of each table about testers; none where nobody answered.
+    """Yield name, columns and rows of each table about testers; none without answers.
 
-    What was written in own words is left out, unless somebody released it; the reasons
+    Free text is left out, unless a person released it; the reasons
     and memos of coders are, since they may quote it.
 
     Args:
@@ -317,7 +317,7 @@ def _place(response: QuestionnaireResponse, tester: str) -> Sequence[object]:
 def _value(
     evidence: Evidence, response: QuestionnaireResponse, answer: Answer, quotes: Mapping[OpenAnswer, str]
 ) -> tuple[object, object]:
-    """Return the value and whether it was released; the latter is empty where it did not have to be."""
+    """Return the value and whether it was released; the latter is empty if no release is needed."""
     question = evidence.study.questionnaire(response.questionnaire).instrument.question(answer.question)
     if question.scale.kind is not ScaleKind.TEXT:
         return answer.value, ""

@@ -126,7 +126,7 @@ def _why(alert: Alert, words: Words) -> str:
 
 
 def _reading(words: Words) -> str:
-    """Return what the rows of a chart say and what they cannot see, folded."""
+    """Return the meaning and the limits of a chart's rows, folded."""
     names = ("rolling_level", "rolling_entropy", "rolling_inversions", "rolling_subsequence")
     rows = (words.measure(name) for name in names)
     items = "".join(
@@ -257,7 +257,7 @@ class Panel:
 
     Attributes:
         key: Name of its row.
-        title: What people read at its left end.
+        title: Text at its left end.
         low: Lower end of its axis.
         high: Upper end of its axis.
         row_of: From a stretch to the row; as long as the stretch's windows, or empty.
@@ -278,7 +278,7 @@ def application_chart(watch: Watch, application: str) -> str:
     """Return the rolling metrics of one application as SVG, with instrument changes and alerts.
 
     Each panel shows one metric of the rolling windows; level and defect share
-    come first, since the order metrics below do not see them. Lines break where
+    come first, because the order metrics below ignore them. Lines break where
     the instrument changes. Nothing in it needs a script or another file.
     """
     stretches = [
@@ -363,7 +363,7 @@ def _changes(changes: Sequence[InstrumentChange], axis: lanes.Axis, n_panels: in
 
 
 def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -> Iterator[str]:
-    """Mark each alert at its panel: a bar from its begin to its alarm, and a triangle at the alarm."""
+    """Mark each alert at its panel: a bar from its start to its alarm, and a triangle at the alarm."""
     positions = {panel.key: position for position, panel in enumerate(panels)}
     for alert in alerts:
         position = positions.get(_KIND_PANEL.get(alert.kind, ""))

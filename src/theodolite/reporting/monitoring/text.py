@@ -60,7 +60,7 @@ def _room(name: str) -> int:
 
 
 def head_text(watch: Watch) -> str:
-    """Return what was looked at, on one line."""
+    """Return the monitored scores, on one line."""
     scores = watch.history.columns
     n_anchors = scores.n_anchors
     parts = [figures.number_of(len(scores), "score")]
@@ -86,7 +86,7 @@ def day(moment: datetime | None) -> str:
 
 
 def change_text(change: InstrumentChange, words: Words) -> str:
-    """Return what changed, and what moved there."""
+    """Return the change of the instrument, and the shift of scores."""
     moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unmoved"
     shift = f", median {change.median_shift:+.2g} points" if change.median_shift is not None else ""
     where = day(change.at) if change.at else f"score {change.position + 1}"
@@ -184,7 +184,7 @@ def _anchors(watch: Watch, width: int) -> Iterator[list[str]]:
 
 
 def guarantee_text(watch: Watch) -> str:
-    """Return how often false alarms come."""
+    """Return the expected rate of false alarms."""
     return (
         f"False alarms: at most 1 per {watch.rules.arl:,} scores of an application,"
         f" and 1 per {2 * watch.rules.arl:,} from anchors."

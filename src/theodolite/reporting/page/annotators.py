@@ -319,7 +319,7 @@ FILES_SHOWN = 40
 
 
 def guideline_text(guideline: Guideline) -> str:
-    """Return a guideline as its annotators meet it, with its defect rules."""
+    """Return a guideline as its annotators see it, with its defect rules."""
     parts = [guideline.definition] if guideline.definition else []
     parts += [_question_text(question) for question in guideline.instrument.questions]
     parts.append(

@@ -30,7 +30,7 @@ _TRIED = (Measure.JUDGE_SENSITIVITY, Measure.JUDGE_PRECISION, Measure.CORRECTED_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerColumn:
-    """One rule over all applications; `tells_n` is whether its phrase says of how many every count in it is."""
+    """One rule over all applications; `tells_n` is whether its phrase states n for each count."""
 
     title: str
     phrase: str
@@ -54,7 +54,7 @@ class AnswerView:
     Attributes:
         title: Heading.
         about: One or two sentences.
-        headline: What was tested, by whom, on whose word.
+        headline: Applications, testers and annotators.
         warnings: What must be known before any number is read.
         tags: Status and make-up of the run.
         tiles: The main counts.

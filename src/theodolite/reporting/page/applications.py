@@ -316,7 +316,7 @@ class StrategyBlock:
 
 
 def strategy_blocks(subject: Subject) -> tuple[StrategyBlock, ...]:
-    """Return the strategies of each scenario; people and simulated red teamers apart."""
+    """Return the strategies of each scenario; people and simulated red teamers separately."""
     tallies = subject.findings.strategies
     return tuple(
         StrategyBlock(

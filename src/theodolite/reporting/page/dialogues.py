@@ -116,7 +116,7 @@ def _sets(sets: Iterable[CaseSet], sample: Embedded) -> Iterator[tuple[str, dict
 
 
 def _set(kept: CaseSet, sample: Embedded) -> dict[str, Json]:
-    """Return a set by the places of its dialogues in the file, with their number in all if not all are there."""
+    """Return a set by the positions of its dialogues in the file, with their total if some are missing."""
     cases: list[Json] = [*sample.within(kept.cases)]
     entry: dict[str, Json] = {"title": kept.title, "cases": cases}
     return entry if len(cases) == len(kept.cases) else {**entry, "n": len(kept.cases)}
@@ -146,7 +146,7 @@ Sitting = tuple[str, str, str, str]
 
 @dataclass(slots=True)
 class _Kept:
-    """What many cases share, each with its place: source materials, who labelled by which version, lines of prompts."""
+    """Shared data of many cases, each with its index: source materials, annotators with versions, lines of prompts."""
 
     calls: CallTexts
     scenarios: Sequence[Scenario]
@@ -210,7 +210,7 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
 
 
 def _ending(dialogue: Dialogue) -> str:
-    """Return why a dialogue ended; a simulated red teamer follows no script, and what stops it is a release."""
+    """Return why a dialogue ended; a simulated red teamer has no script and stops at a release."""
     by_program = dialogue.strategies and dialogue.held_by is TesterType.SIMULATED_USER
     return _ENDINGS_OF_ATTACKS.get(dialogue.ending, dialogue.ending.value) if by_program else dialogue.ending.value
 
@@ -328,7 +328,7 @@ LETTERS = 10_000_000
 
 _AROUND = 400
 
-"""Letters that are around the texts of one dialogue, about: names, labels, punctuation; count."""
+"""Approximate overhead of one dialogue's texts: names, labels, punctuation; characters."""
 
 
 _TELLING_PART = 0.8
@@ -343,7 +343,7 @@ _DIALOGUES_PART = 0.6
 
 _TELLING = ("defect", "disagreement", "failed", "unparseable")
 
-"""Sets whose dialogues tell most."""
+"""Sets with the most informative dialogues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -456,7 +456,7 @@ _AROUND_LINE = 6
 
 @dataclass(slots=True)
 class CallTexts:
-    """The texts of calls in one file; equal lines of all prompts are there once.
+    """The texts of calls in one file, with equal lines of all prompts once.
 
     Prompts of one guideline differ in little more than the dialogue, and those of
     several readings in an order.

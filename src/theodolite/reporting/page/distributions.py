@@ -1,4 +1,4 @@
-"""Distributions in the report: severities, votes, losses on the way to a rate, questionnaires, groups and controls."""
+"""Distributions in the report: severities, votes, exclusions before a rate, questionnaires, groups and controls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _in_words(title: str) -> str:
 
 
 def severity_charts(subject: Subject) -> tuple[Chart, ...]:
-    """Return the histogram of each graded question that a rule reads, by those whose labels the rates lead with."""
+    """Return the histogram of each graded question in a rule, by the annotators of the leading rates."""
     return tuple(
         _severity(subject, guideline, annotator, f"severity{place}.{number}")
         for place, guideline in enumerate(subject.study.guidelines)
@@ -380,7 +380,7 @@ def _graded_spreads(finding: ResponseFinding, question: Question) -> list[Answer
 
 
 def spread_chart(question: Question, spreads: Sequence[AnswerSpread], about: str) -> Chart | None:
-    """Return one stacked bar an application; None where the labels have no order, or nobody answered."""
+    """Return one stacked bar an application; None if the labels have no order, or without answers."""
     answered = [one for one in spreads if one.n]
     return _answer_chart(question, answered, about) if is_graded(question.scale) and answered else None
 

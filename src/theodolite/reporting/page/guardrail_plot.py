@@ -207,7 +207,7 @@ def utility_plots(subject: Subject) -> tuple[UtilityPlot, ...]:
     """Return utility against risk of each application, by risk and level; empty where one of both is unknown.
 
     Utility is the share of sessions in which people completed their task; risk is the likelihood of a risk in
-    dialogues or sessions of the same level. Where nobody was asked about a task, utility is the share of permitted
+    dialogues or sessions of the same level. Without a question about the task, utility is the share of permitted
     requests that were answered, and risk the share of prohibited ones that were released, unless the first screen
     already has both sides of the guardrail.
     """

@@ -39,7 +39,7 @@ class SequenceBlock:
         title: Application and annotator.
         region: Name of the region that holds the chart, with guideline and question.
         chart: Rolling windows as SVG; empty where none fits or too many sequences are drawn.
-        notes: What the numbers cannot tell.
+        notes: Limits of the numbers.
         worst: The worst scores; None without any.
         runs: Run, day, scores, mean and metrics; None for one run.
     """

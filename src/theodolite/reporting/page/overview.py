@@ -178,7 +178,7 @@ def _judge_tile(subject: Subject) -> Tile | None:
 
 
 def judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
-    """Return how often a judge agrees with people, or that nobody compared them."""
+    """Return a judge's agreement with people, or that it was not compared."""
     if not is_tried(subject.study, subject.agreements, guideline, judge.name):
         return "not compared with human labels"
     found = with_people(subject.study, subject.agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)

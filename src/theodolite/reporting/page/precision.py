@@ -1,4 +1,4 @@
-"""Precision and budget: the interval that more dialogues would give each leading rate, and what they would cost."""
+"""Precision and budget: each leading rate's interval with more dialogues, and their cost."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def precision_of(rate: Rate) -> Precision | Undefined:
     """Return the interval of a rate now and with more dialogues.
 
     The effective sample size is the number of independent dialogues whose Wilson interval is as wide as the
-    interval of the report, whatever its method. The forecast is Wilson's interval of 2 and 4 times as many: close to
+    interval of the report, for any method. The forecast is Wilson's interval of 2 and 4 times as many: close to
     the square-root law. It assumes that the rate and the clustering stay as they are, and that clusters
     (personas, scripts, annotators) grow with the dialogues.
 

@@ -1,4 +1,4 @@
-"""The questions of the first screen, each with a short answer and the way to the evidence."""
+"""The questions of the first screen, each with a short answer and links to the evidence."""
 
 from __future__ import annotations
 

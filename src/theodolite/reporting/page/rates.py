@@ -69,7 +69,7 @@ def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
 
 
 def measured_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
-    """Return the rules that somebody labels by, in order of the study file."""
+    """Return the rules with annotators, in order of the study file."""
     bare = unlabelled_guidelines(subject.study, subject.rates)
     return [(guideline, rule) for guideline, rule in rules_of(subject.study) if guideline not in bare]
 
@@ -108,7 +108,7 @@ class RuleBlock:
         condition: The rule as written.
         phrase: What a defect is.
         axis: End of the axis, e.g. `75%`.
-        tables: Whose labels, and the rates by them.
+        tables: Annotators, and the rates by their labels.
         n_open: Tables that are open; the others are folded. Count.
         groups: Group and the rates by its values.
         corrected: Rates of judges corrected by labels of people; None without any.
@@ -128,7 +128,7 @@ class RuleBlock:
 
 
 def nobody_labels_by(subject: Subject) -> tuple[str, ...]:
-    """Return the names of guidelines whose rules have no rate, since nobody has labelled by them."""
+    """Return the names of guidelines whose rules have no rate because there are no labels."""
     return tuple(guideline.name for guideline in unlabelled_guidelines(subject.study, subject.rates))
 
 
@@ -164,7 +164,7 @@ def area_table(subject: Subject) -> Table | None:
 
 
 def rule_blocks(subject: Subject) -> tuple[RuleBlock, ...]:
-    """Return one block a rule that somebody labels by, in order of the study file."""
+    """Return one block for each rule with annotators, in order of the study file."""
     return tuple(_block(subject, guideline, rule) for guideline, rule in measured_rules(subject))
 
 
@@ -199,7 +199,7 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
 
 
 def _by(subject: Subject, annotator: str) -> str:
-    """Return whose labels a table is by; of a judge, whether it is validated."""
+    """Return the annotators of a table; of a judge, whether it is validated."""
     note = validation_note(subject.evidence, annotator)
     return title_of(subject.study, annotator) + (f" ({note})" if note else "")
 
@@ -279,7 +279,7 @@ def spreads(subject: Subject) -> tuple[Spread, ...]:
 
 
 def lead_annotators(subject: Subject, guideline: Guideline) -> tuple[str, ...]:
-    """Return those whose labels the rates of a guideline lead with, over all applications."""
+    """Return the annotators of a guideline's leading rates, over all applications."""
     study = subject.study
     names = [name for application in study.applications for name in reference_names(study, guideline, application)]
     return tuple(dict.fromkeys(names))

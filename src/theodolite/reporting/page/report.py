@@ -105,10 +105,10 @@ def report_pieces(
     Args:
         evidence: Everything that the run holds.
         findings: Everything that was measured on it.
-        facts: How the run came about.
+        facts: Origin of the run.
         assets: Path below `resources/report` to text, for all files there.
         letters: Letters of dialogues that the file may hold, about; beyond, it holds
-            the telling ones and a drawn sample, and says so. Count.
+            the informative ones and a drawn sample, and states it. Count.
         sections: Sections for one audience, before the results.
 
     Raises:
@@ -291,7 +291,7 @@ def _page_foot(subject: Subject) -> str:
 
 
 def _css_text(text: str) -> str:
-    """Return a text as the inside of a CSS string: whatever is no plain letter is written by its number."""
+    """Return a text as the inside of a CSS string: other characters than plain letters become their numbers."""
     return "".join(letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in text)
 
 
@@ -319,7 +319,7 @@ def _hash(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodView:
-    """Facts of a run, as `(name, text)` pairs, and what the scenarios stand for."""
+    """Facts of a run, as `(name, text)` pairs, and the scenarios' real-world risks."""
 
     study: str
     run: str
@@ -332,7 +332,7 @@ class MethodView:
 
 
 def method_view(subject: Subject) -> MethodView:
-    """Return how a run came about."""
+    """Return the origin of a run."""
     run, facts, study = subject.evidence.run, subject.facts, subject.study
     held, planned = subject.evidence.answers.n_completed, len(subject.cases)
     entries = {
@@ -370,7 +370,7 @@ def _hosts(facts: RunFacts) -> str:
 
 NO_HOSTS = "none: nothing left this machine"
 
-"""Said of runs that called nothing and ran no code."""
+"""Text for runs without calls and code."""
 
 
 def _unstated(proxy: Proxy) -> tuple[str, ...]:

@@ -140,9 +140,9 @@ class FirstRead:
         case: Place in the plan.
         label: What people call it.
         why: The rule that chose it.
-        prompt: Beginning of what the tester said.
-        response: Beginning of what the application said, or why there is none.
-        labels: What annotators said, in one line.
+        prompt: Start of the tester's prompt.
+        response: Start of the application's reply, or why there is none.
+        labels: The annotators' labels, in one line.
         application: The application.
         tint: Number of its colour.
         quotes: What annotators quote of the response, verified.
@@ -174,7 +174,7 @@ class FirstRead:
 def first_reads(subject: Subject) -> tuple[FirstRead, ...]:
     """Return up to five dialogues: a defect, disagreements, a failure, and one drawn at random.
 
-    Where several fit, the seed of the study draws one, so that nobody picks
+    If several match, the seed of the study draws one, so that no one selects
     what suits the story.
     """
     rules: tuple[tuple[str, str, Callable[[Subject], list[Case]]], ...] = (
@@ -283,7 +283,7 @@ def _short(text: str) -> str:
 
 
 def labels_line(subject: Subject, case: Case) -> str:
-    """Return what each annotator said to the questions on which its guideline's defect rules rest, in one line."""
+    """Return each annotator's answers to the questions of its guideline's defect rules, in one line."""
     return "; ".join(f"{title}: {label}" for title, label in _labels(subject, case))
 
 

@@ -52,7 +52,7 @@ class ResponseBlock:
 
     Attributes:
         title: Level and heading.
-        about: How many answered, and what is excluded.
+        about: Number of answers, and exclusions.
         table: All testers.
         groups: One table for each group.
         contrasts: Comparisons of applications and groups; None without any.
@@ -262,7 +262,7 @@ class EventView:
 
 
 def event_view(subject: Subject) -> EventView | None:
-    """Return the section; None if nobody took part."""
+    """Return the section; None without participants."""
     finding = subject.findings.event
     if finding is None:
         return None
@@ -341,7 +341,7 @@ def _sessions_text(tally: LanguageTally) -> str:
 
 
 def withdrawal_text(tally: WithdrawalTally) -> str:
-    """Return how many people withdrew and what of theirs, as a sentence."""
+    """Return the count of withdrawals and their extent, as a sentence."""
     people = figures.number_of(tally.n_people, "person", "people")
     counts = {"session": tally.sessions, "dialogue": tally.dialogues, "answer": tally.answers}
     removed = ", ".join(figures.number_of(n, noun) for noun, n in counts.items())

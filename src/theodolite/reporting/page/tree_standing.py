@@ -51,7 +51,7 @@ class OrderPicture:
     """The partial order: a line leads from who is nowhere higher to who is.
 
     Attributes:
-        places: The applications; further right means that somebody is nowhere higher, and no line means no order.
+        places: The applications; one further right is nowhere higher, and no line means no order.
         lines: Ends of the lines, as x, y, x, y; those that follow from others are left out.
         width: Of the drawing.
         height: Of the drawing.
@@ -73,8 +73,8 @@ class ProfileLine:
         application: Its name.
         tint: Number of its colour.
         points: Where it crosses the axes, as x and y.
-        is_front: Whether nobody outdoes it on all dimensions.
-        words: Its values, and in how many replicates nobody outdoes it.
+        is_front: Whether no other dominates it.
+        words: Its values, and the replicates in which no other dominates it.
     """
 
     application: str
@@ -95,7 +95,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingPicture:
-    """What is drawn of a standing; each part None or empty where there is nothing to draw."""
+    """Chart of a comparison; parts without data are None or empty."""
 
     order: OrderPicture | None
     profile: Profile | None

@@ -42,13 +42,13 @@ _OPEN_STOREYS = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLine:
-    """What a node came to for one application.
+    """Result of a node for one application.
 
     Attributes:
         application: Name of the application.
         tint: Number of its colour.
         words: Value and interval; "no data" in words.
-        basis: What it rests on and what is missing.
+        basis: Its data and missing data.
         opens: Name of the set of the dialogues that it rests on; empty for none.
         raised: How many of them lift it, in words; empty for none.
         opens_raised: Name of the set of those; empty for none.
@@ -76,7 +76,7 @@ class NodeView:
     Attributes:
         title: What people call it.
         kind: What it does, and its weight where that is not 1.
-        about: What it says.
+        about: Its meaning.
         lines: One an application.
         children: The nodes below.
         is_open: Whether it is unfolded at first.
@@ -105,7 +105,7 @@ class TreeView:
         radar: Its dimensions as a radar; None for fewer than three.
         dots: Its dimensions as a dot plot; None without one on a common scale.
         splits: One table for each group: node, part, and a cell for each application.
-        robustness: One table for each kind of context: node, application, gap and spread; the branches come first.
+        robustness: One table for each kind of context: node, application, gap and spread; branches first.
         links: How dimensions go together, in words.
         views: Named weightings with their values, in words.
         standing: How the applications are to each other, in words; empty for one alone.
@@ -313,7 +313,7 @@ _MOST_ROWS = 60
 
 
 def _robustness(findings: Sequence[TreeFinding]) -> Iterator[Table]:
-    """Yield a table for each kind of context; nodes with the largest gaps come first."""
+    """Yield a table for each kind of context, nodes with the largest gaps first."""
     design = findings[0].design
     found = [(finding.application, each) for finding in findings for each in shown_robustness(finding)]
     for context in dict.fromkeys(each.context for _, each in found):
@@ -396,7 +396,7 @@ def share_of_leaf(findings: Sequence[TreeFinding]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeafRow:
-    """One answer: the dialogue it is about and the turn, who gave it, and what it says."""
+    """One answer: its dialogue, turn, annotator and value."""
 
     label: str
     turn: str
@@ -427,7 +427,7 @@ def leaf_list(
     Args:
         subject: The run.
         people: Person to the number that stands for them.
-        finding: What the tree came to for one application.
+        finding: Result of the tree for one application.
         node: The leaf.
         most: Answers that are listed at most; count.
     """

@@ -96,7 +96,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
 
     A strength is a defect that no dialogue has, with the upper end of its interval. A hint names the
     part of the dialogues with the highest rate if the whole interval of this part is above the
-    overall rate; otherwise it says that no part stands out.
+    overall rate; otherwise it states that no part stands out.
     """
     rates = rates_of(findings, evidence.study)
     strengths: list[tuple[str, str, str]] = []
@@ -182,7 +182,7 @@ def organiser_sections(
 
 
 def _recruitment(evidence: Evidence, findings: Findings, consents: Collection[str]) -> Iterator[Section]:
-    """Yield who took part, and what testers knew of the application; nothing for a study without people."""
+    """Yield the participants, and testers' knowledge of the application; nothing for a study without people."""
     sessions = evidence.event.sessions
     levels = [level for level in evidence.study.levels if level.people]
     if not sessions and not levels:

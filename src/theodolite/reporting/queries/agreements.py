@@ -21,7 +21,7 @@ from theodolite.reporting.words import figures
 
 MOST_SHARES = 4
 
-"""Applications of which a judge's agreement with a pool is told one by one; of more the range is told. Count."""
+"""Largest number of applications for which a judge's agreement with a pool is listed; of more the range. Count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Agreement:
     Attributes:
         place: Place in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
-        annotators: Names of those whose labels are compared.
+        annotators: Names of the compared annotators.
     """
 
     place: int
@@ -224,7 +224,7 @@ def _range(counts: Sequence[int]) -> str:
 def unreadable_cases(
     cases: Sequence[Case], guideline: Guideline, annotator: str, outcome: Outcome = Outcome.UNPARSEABLE
 ) -> tuple[Case, ...]:
-    """Return the cases where an annotator's reply to the main question came to an outcome without a label."""
+    """Return the cases in which an annotator's reply to the main question has an outcome without a label."""
     return tuple(case for case in cases if case.dialogue_label(annotator, guideline).outcome is outcome)
 
 
@@ -280,7 +280,7 @@ class Correction:
 
     @property
     def is_transported(self) -> bool:
-        """Whether the judge's errors are known from dialogues of other origin."""
+        """Whether the judge's errors are known from other dialogues."""
         return self.measurement.measure is Measure.ROGAN_GLADEN_RATE
 
     @property

@@ -1,6 +1,6 @@
-"""Cases: each planned session with everything that came of it, as counts and lists see it.
+"""Cases: each planned session with its results, for counts and lists.
 
-Whoever wants to read the words asks the archive for a `CaseRecord` of the session.
+For its texts, request a `CaseRecord` of the session from the archive.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Case:
 
     @property
     def setting(self) -> Setting:
-        """What was planned, and shared with its repeats."""
+        """The planned properties, common to its repeats."""
         return self.table.settings[self.index]
 
     @property
     def label(self) -> str:
-        """What people call the dialogue."""
+        """The displayed name of the dialogue."""
         return self.table.sessions.label(self.index)
 
     @property
@@ -59,7 +59,7 @@ class Case:
 
     @property
     def dialogue(self) -> DialogueSummary | None:
-        """The completed dialogue; None where the session failed or is still to come."""
+        """The completed dialogue; None if the session failed or is still open."""
         return self.table.dialogues[self.index]
 
     @property
@@ -100,12 +100,12 @@ def cases_of(table: AnswerTable) -> tuple[Case, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRecord:
-    """One planned session and all that came of it, to be read.
+    """One planned session with its results and texts.
 
     Attributes:
         index: Place in the plan, from 0.
         session: What was planned.
-        dialogue: What was said; None where the session failed or has not been held.
+        dialogue: The dialogue; None if the session failed or is still open.
         annotations: Annotator to annotation.
         adjudications: Guideline and question to final label.
         failures: What failed in it.
@@ -135,7 +135,7 @@ def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool 
 
 
 def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
-    """Return what was planned where a dialogue says all of it, so that nobody has to be completed a second time."""
+    """Return the planned session from a complete dialogue, so that its tester need not be completed again."""
     if dialogue is None or dialogue.persona is None:
         return None
     return PlannedSession(
@@ -224,7 +224,7 @@ def _numbered(run: Run, people: Iterable[str], letter: str) -> Mapping[str, str]
 def scripted_names(evidence: Evidence) -> tuple[str, ...]:
     """Return the scripted endpoints of a run, in order of first appearance.
 
-    What the study declares and what dialogues and annotations carry both count,
+    Attributes of the study and of dialogues and annotations both count,
     so that nothing scripted passes as measured.
     """
     names = list(_declared(evidence.study))

@@ -27,7 +27,7 @@ class AccountPart:
 
     Attributes:
         outcome: What became of these dialogues.
-        party: Whose fault it is, for failures.
+        party: The responsible party, for failures.
         words: What people call it, e.g. `application timed out`.
         cases: Places in the plan.
     """
@@ -45,11 +45,11 @@ class AccountPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What became of all planned dialogues under one guideline, by those whose labels count together.
+    """Outcomes of all planned dialogues under one guideline, for annotators whose labels count together.
 
     Attributes:
         guideline: Name of the guideline.
-        annotators: Whose labels make a dialogue count as labelled: all of these; empty where nobody labels by it.
+        annotators: Annotators who must all label a dialogue before it counts as labelled; empty if there are none.
         by_people: Whether they are people.
         planned: Dialogues planned; count.
         labelled: Those that all of them have labelled.
@@ -71,7 +71,7 @@ class Account:
 def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Case]) -> tuple[Account, ...]:
     """Return the accounts of one guideline over all planned dialogues that are labelled by it.
 
-    Where people label, a dialogue counts as labelled if all of them have; judges
+    If people label, a dialogue counts as labelled after all of them have; judges
     have accounts of their own in the estimates. Where only judges or rules label,
     they take the people's place. A pool of people has an account of its own.
     """
@@ -114,7 +114,7 @@ def _people(study: Study) -> set[str]:
 
 
 def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
-    """Return whose labels make a dialogue count as labelled."""
+    """Return the annotators whose labels make a dialogue count as labelled."""
     sources = annotators_of(study, guideline, application, guideline.question.name)
     people = tuple(source.name for source in sources.annotators if source.is_person and not source.by_hand)
     pool = (sources.pool.name,) if sources.pool and not sources.reference else ()
@@ -147,9 +147,9 @@ def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
 
 
 def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
-    """Return the accounts of guidelines that somebody labels by; all where nobody labels by any.
+    """Return the accounts of guidelines with annotators; all if no guideline has any.
 
-    What nobody has labelled by is said in one sentence elsewhere, and is whole in the results file.
+    Guidelines without labels have one sentence elsewhere, and are complete in the results file.
     """
     return tuple(account for account in accounts if account.annotators) or tuple(accounts)
 
@@ -162,7 +162,7 @@ def account_text(account: Account, *, alike: bool = False) -> str:
 
     Args:
         account: The account.
-        alike: Whether the sentence speaks of several guidelines, each with people of its own.
+        alike: Whether the sentence is about several guidelines, each with people of its own.
     """
     parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
@@ -184,7 +184,7 @@ def _labelled_by(account: Account, *, alike: bool) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationAccount:
-    """What became of the sessions with one application.
+    """Outcomes of the sessions with one application.
 
     A reply that its own filter withheld is a refusal and is among the held
     dialogues; errors, timeouts and empty replies are failures, each of its kind.
@@ -196,7 +196,7 @@ class ApplicationAccount:
         filtered: Those among them in which its own filter withheld a reply.
         filtered_replies: Replies that were withheld so; count.
         failed: Places of the sessions that it failed, by kind.
-        failed_otherwise: Places of the sessions that somebody else failed.
+        failed_otherwise: Positions of the sessions that another party failed.
     """
 
     application: Application
@@ -265,7 +265,7 @@ def claim_words(study: Study, test: ClaimTest) -> str:
 
 
 def claims_text(tests: tuple[ClaimTest, ...]) -> str:
-    """Return how many claims are how, and what contradicts the others; empty where nobody claims anything."""
+    """Return the claims by state, and the evidence against contradicted ones; empty without claims."""
     if not tests:
         return ""
     counts = {standing: sum(test.standing is standing for test in tests) for standing in ClaimStanding}

@@ -28,7 +28,7 @@ def gate_results(study: Study, findings: Findings, facts: GateFacts | None = Non
 
     A name of a judge or annotator limits the rates by its labels; a name of a guideline limits the
     rates that the report leads with. A gate without a rate is inconclusive. `worse_by` is left out where
-    no baseline was looked at.
+    no baseline was read.
 
     Args:
         study: The study with its gates as they are now.

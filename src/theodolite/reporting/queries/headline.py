@@ -1,4 +1,4 @@
-"""The headline: what was tested, by whom, and whose labels count."""
+"""The headline: applications, testers, and annotators."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from theodolite.reporting.words import figures
 
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
-    """Return in one line what was tested, by whom and on whose word."""
+    """Return applications, testers and annotators in one line."""
     return ", ".join(headline_parts(evidence, agreements))
 
 
 def headline_parts(evidence: Evidence, agreements: Sequence[Agreement]) -> tuple[str, ...]:
-    """Return the parts of the headline: applications, testers, and those whose labels count."""
+    """Return the parts of the headline: applications, testers, and annotators."""
     study = evidence.study
     parts = (_applications(study), _testers(evidence), *_labellers(study, agreements))
     return tuple(part for part in parts if part)

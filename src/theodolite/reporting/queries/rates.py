@@ -41,7 +41,7 @@ class Rate:
 
     @property
     def annotator(self) -> str:
-        """Name of whose labels it is read by."""
+        """Name of the annotators of its labels."""
         return self.measurement.subject.annotator
 
     @property
@@ -62,7 +62,7 @@ class Rate:
 
     @property
     def has_shares(self) -> bool:
-        """Whether some of its dialogues count in parts, since people disagree on them."""
+        """Whether some of its dialogues count in part because people disagree on them."""
         return "." in self.defects_text
 
     @property
@@ -137,7 +137,7 @@ def rate_by_application(rates: tuple[Rate, ...], guideline: str, rule: str) -> d
 
 
 def unlabelled_guidelines(study: Study, rates: tuple[Rate, ...]) -> tuple[Guideline, ...]:
-    """Return the guidelines with rules for which nobody gave a label that could count, so that they have no rate."""
+    """Return the guidelines with rules but without any label that could count, so that they have no rate."""
     rated = {rate.measurement.subject.guideline for rate in rates}
     return tuple(guideline for guideline in study.guidelines if guideline.defect_rules and guideline.name not in rated)
 
@@ -152,7 +152,7 @@ class Guardrail:
 
 
 def guardrail_of(study: Study) -> Guardrail | None:
-    """Return the first guideline that looks at both sides of a guardrail, or None; one that somebody labels by."""
+    """Return the first guideline with annotators and with both sides of a guardrail, or None."""
     used = {annotator.guideline for annotator in study.annotators}
     for guideline in sorted(study.guidelines, key=lambda guideline: guideline.name not in used):
         withheld = _first(guideline, Violation.PERMITTED_WITHHELD)
@@ -191,7 +191,7 @@ def unmeasured_words(rate: Rate) -> str:
 
 AREAS = 4
 
-"""Areas from which on a matrix says more than a block for each."""
+"""Smallest number of areas for a matrix instead of a block for each."""
 
 
 SPLIT = "scenario"

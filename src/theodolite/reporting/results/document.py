@@ -66,14 +66,14 @@ SCHEMA_VERSION = "2.0"
 PAIR_DIGITS = 16
 
 
-"""Digits of a pair key that are written; 64 bits tell any number of dialogues apart."""
+"""Written digits of a pair key; 64 bits suffice for any number of dialogues."""
 
 
 def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[str, Json]:
     """Return the results of a run as a JSON document.
 
-    Its form is published in `resources/schemas/results.schema.json`. Nothing in
-    it is NaN or infinite: what is undefined is null and says why.
+    Its schema is published in `resources/schemas/results.schema.json`. Nothing in
+    it is NaN or infinite: undefined values are null with a reason.
     """
     return {name: collected(part) for name, part in _document(evidence, findings, facts).items()}
 
@@ -160,7 +160,7 @@ def _gates(evidence: Evidence, findings: Findings, facts: RunFacts) -> Json:
 
 
 def _session(evidence: Evidence, place: int) -> dict[str, Json]:
-    """Return what pairs a dialogue with those of other applications and runs, and what it resembles."""
+    """Return the keys that pair a dialogue with those of other applications and runs, and with similar ones."""
     sessions, setting = evidence.answers.sessions, evidence.answers.settings[place]
     return {
         "dialogue": sessions.label(place),
@@ -381,7 +381,7 @@ def published_entry(series: Series) -> dict[str, Json]:
 
 
 def network_entry(use: NetworkUse) -> dict[str, Json]:
-    """Return what was allowed and what was observed, as JSON."""
+    """Return allowed and observed network use, as JSON."""
     return {
         "application": use.application,
         "allowed": None if use.allowed is None else list(use.allowed),
@@ -395,7 +395,7 @@ def network_entry(use: NetworkUse) -> dict[str, Json]:
 
 Flowing: TypeAlias = "Json | Mapping[str, Flowing] | Iterable[Flowing]"
 
-"""JSON in which an iterable may stand for a list; it is gone through once."""
+"""JSON in which an iterable may replace a list; it is iterated once."""
 
 
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

@@ -73,7 +73,7 @@ def short_number_entry(result: Estimate | Undefined, *more: str) -> dict[str, Js
 
     Args:
         result: The number.
-        more: What is told of it beside value, interval and what it rests on, e.g. `count`.
+        more: Further fields in addition to value, interval and counts, e.g. `count`.
     """
     return _entry(result, (*_SHORT, *more), ("n", "unit", "method"))
 

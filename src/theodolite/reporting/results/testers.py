@@ -105,7 +105,7 @@ def task_entry(one: TaskTally) -> dict[str, Json]:
 
 
 def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
-    """Return the object `event`; None where nobody took part."""
+    """Return the object `event`; None without participants."""
     if finding is None:
         return None
     return {

@@ -20,10 +20,10 @@ from theodolite.reporting.results.estimates import number_entry, outcomes_entry,
 
 
 def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStanding] = ()) -> list[Json]:
-    """Return the list `trees` of the results: each design once, with what it came to for each application.
+    """Return the list `trees` of the results: each design once, with its results for each application.
 
     Args:
-        findings: What the trees came to.
+        findings: Results of the trees.
         standings: How the applications are to each other.
     """
     standing = {each.tree: _standing(each) for each in standings}
@@ -67,7 +67,7 @@ def _application(finding: TreeFinding) -> Json:
 
 
 def node_entry(finding: NodeFinding) -> dict[str, Json]:
-    """Return what one node came to."""
+    """Return the result of one node."""
     return {
         "node": finding.node,
         **number_entry(finding.result),

@@ -43,7 +43,7 @@ class FigureCell:
         words: The figure.
         interval: Its interval; empty for none.
         missing: What it could not see; empty for nothing.
-        is_undefined: Whether there is no figure, and `words` say why.
+        is_undefined: Whether there is no figure, and `words` state why.
         bar: Its interval on the scale of all rates; None for none.
         tint: Number of the application's colour.
     """

@@ -149,7 +149,7 @@ class RuleTable:
 
 
 def rule_tables(results: SeriesResults) -> tuple[RuleTable, ...]:
-    """Return a table for each rule, in the order in which studies bring them."""
+    """Return a table for each rule, in the order of the studies."""
     rows: dict[tuple[str, str, str], list[RateRow]] = {}
     for study in results.studies:
         for row in _rows(study):
@@ -178,7 +178,7 @@ def _rows(one: SeriesStudy) -> Iterator[RateRow]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeTable:
-    """What one version of a tree came to for each application of each study.
+    """Results of one version of a tree for each application of each study.
 
     Attributes:
         design: The tree.

@@ -1,1 +1,1 @@
-"""What a terminal shows: summary, dialogues, validation reports, trees, status."""
+"""Output for a terminal: summary, dialogues, validation reports, trees, status."""

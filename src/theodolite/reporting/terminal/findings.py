@@ -81,7 +81,7 @@ def _undefined(metrics: OrderMetrics) -> list[str]:
 
 
 def testers_text(findings: Findings) -> str:
-    """Return what people who tested have said; empty where none answered and none said anything of a task."""
+    """Return testers' answers; empty without any answer or statement on a task."""
     parts = [
         f"{figures.number_of(one.n, 'response')} of {figures.number_of(one.n_people, 'tester')} in {one.level.value}"
         for one in findings.responses
@@ -142,7 +142,7 @@ def _unscripted(evidence: Evidence) -> str:
 
 
 def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
-    """Return that labels are wanted, where nobody has given any by any guideline."""
+    """Return the request for labels, if there are none by any guideline."""
     if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
         return ""
     command = f"   {facts.label_command}" if facts.label_command else ""
@@ -179,7 +179,7 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
 
 
 def _validated(evidence: Evidence, facts: RunFacts) -> str:
-    """Return the command that validates a judge whose dialogues people have labelled."""
+    """Return the command that validates a judge on dialogues with people's labels."""
     by_hand = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
     for judge in evidence.study.asked:
         is_judge = judge.kind is AnnotatorKind.MODEL and judge.guideline in by_hand

@@ -203,7 +203,7 @@ def _people(report: ValidationReport) -> str:
 
 
 def _crowd(report: ValidationReport) -> str:
-    """Return how near a judge comes to many people and they to each other; empty where they are few."""
+    """Return the agreement of a judge with many people and of the people; empty for few."""
     judge, people = (
         report.figure(Measure.AGREEMENT_WITH_PEOPLE),
         report.figure(Measure.AGREEMENT_AMONG_PEOPLE),
@@ -251,7 +251,7 @@ _NAMED = 5
 
 
 def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
-    """Yield labelled sentences on votes, quotes and control questions, where there is something to say."""
+    """Yield labelled sentences on votes, quotes and control questions, if there is anything to report."""
     by_name: dict[str, list[JudgeDiagnostics]] = {}
     for conduct in conducts:
         by_name.setdefault(conduct.annotator, []).append(conduct)
@@ -346,4 +346,4 @@ _LINES: Mapping[str, Callable[[str, Sequence[JudgeDiagnostics]], str]] = {
     "Changed": _names_text,
 }
 
-"""What a summary calls each matter, and how it is said of one judge."""
+"""Names of a summary's lines, and their wording for one judge."""

@@ -15,7 +15,7 @@ _DESK = 11
 
 
 def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
-    """Return what was drawn for people to label, and what to do next.
+    """Return the sample for people to label, and the next step.
 
     Args:
         sample: What was drawn.
@@ -41,13 +41,13 @@ def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, wid
 
 
 MOST_NAMED = 5
-"""People whose labels are told by name; more are counted. Count."""
+"""Largest number of people who are listed by name; more are counted."""
 
 
 def kept_text(
     kept: KeptLabels, *, n_open: int, stored: bool, study: str, has_judge: bool = True, width: int = 80
 ) -> str:
-    """Return what a label file brought, and what to do next.
+    """Return the result of a label file, and the next step.
 
     Args:
         kept: What is new in it.
@@ -78,7 +78,7 @@ def kept_text(
 
 
 def _person(annotation: Annotation) -> str:
-    """Return who labelled; of several guidelines a person is stored as an annotator of each, whose name ends in it."""
+    """Return who labelled; a person with several guidelines is an annotator of each, with its name as suffix."""
     return annotation.annotator.removesuffix(f"-{annotation.guideline}")
 
 
@@ -98,7 +98,7 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
     Args:
         n: Dialogues that wait; count.
         guideline: Name of the guideline.
-        judge: Whose verdicts they were drawn by; empty for none.
+        judge: Judge whose verdicts defined the strata; empty for none.
         by: Name under which the labels count.
         width: Columns of the terminal; count.
     """
@@ -113,7 +113,7 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
 
 
 def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool = True, width: int = 80) -> str:
-    """Return what one person has labelled at the page, and what to do next.
+    """Return one person's labels from the page, and the next step.
 
     Args:
         n: Dialogues that were submitted this time; count.

@@ -41,7 +41,7 @@ _MARGIN_OF_NAMES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What rows are drawn with.
+    """Characters for drawing rows.
 
     Attributes:
         width: Columns of the terminal; count.

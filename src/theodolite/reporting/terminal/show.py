@@ -35,7 +35,7 @@ def show_text(
     calls: Mapping[str, Sequence[Call]] | None = None,
     width: int = 80,
 ) -> str:
-    """Return one dialogue with everything that was said about it.
+    """Return one dialogue with all annotations of it.
 
     Args:
         study: The study that it belongs to.
@@ -90,7 +90,7 @@ def first_text(
 
 
 def failure_text(failure: Failure) -> str:
-    """Return a failure in words: whose fault, what, where."""
+    """Return a failure in words: party, error, place."""
     where = f" in turn {failure.turn}" if failure.turn is not None else ""
     who = f"{failure.party.value} {failure.kind.value}{where}"
     return f"{who} ({failure.message})" if failure.message else who
@@ -141,7 +141,7 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
 
 
 def _tried(study: Study, dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
-    """Yield what a red teamer tried in a turn and what came of it."""
+    """Yield a red teamer's attempts in a turn and their results."""
     for strategy in dialogue.strategies:
         title = strategy_title(study.scenarios, strategy.name)
         for attempt in strategy.attempts:
@@ -151,10 +151,10 @@ def _tried(study: Study, dialogue: Dialogue, turn: int) -> Iterator[tuple[str, s
 
 
 def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:
-    """Return who said what as lines of a terminal, without characters that steer it.
+    """Return speaker and text as lines of a terminal, without control characters.
 
     Args:
-        who: Name at the left.
+        who: The name at the left.
         text: The text.
         margin: Columns before the text; count.
         width: Columns of the terminal; count.
@@ -168,9 +168,9 @@ def said_lines(who: str, text: str, *, margin: int, width: int) -> list[str]:
 
 
 def _annotation_texts(study: Study, annotation: Annotation) -> list[str]:
-    """Return what an annotator answered, how it voted, and what makes its answers doubtful.
+    """Return an annotator's answers, votes, and reasons for doubt.
 
-    Reason and quotes that several answers share are said once.
+    A reason and quotes of several answers are shown once.
     """
     several = len(study.guideline(annotation.guideline).instrument.questions) > 1
     texts, told = [], set()

@@ -76,7 +76,7 @@ from theodolite.reporting.words.reading_aids import Words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:
-    """Where the files of a run were written, as people may type it; empty where there is none."""
+    """Folder of a run's files, as people can type it; empty if there is none."""
 
     report: str = ""
     results: str = ""
@@ -119,7 +119,7 @@ def summary_text(
     Args:
         evidence: Everything that the run holds.
         findings: Everything that was measured on it.
-        facts: How the run came about.
+        facts: Origin of the run.
         words: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
@@ -332,7 +332,7 @@ def _has_unreadable(agreements: Sequence[Agreement]) -> bool:
 def judges_text(
     evidence: Evidence, guideline: Guideline, agreements: Sequence[Agreement], cases: Sequence[Case], findings: Findings
 ) -> str:
-    """Return how far each judge agrees with the final labels or people, and what the first one alone would show."""
+    """Return each judge's agreement with the final labels or people, and the result of the first one alone."""
     study = evidence.study
     tried = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
     tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
@@ -354,7 +354,7 @@ def judges_text(
 
 
 def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings) -> str:
-    """Return what the judges' rates become by the labels of people; empty where nobody labelled a sample."""
+    """Return the judges' rates corrected by people's labels; empty without a labelled sample."""
     study, rates = evidence.study, rates_of(findings, evidence.study)
     result = corrections_to_tell(study, findings, guideline)
     defined = [one for one in result if one.is_defined]

@@ -28,7 +28,7 @@ def tree_lines(finding: TreeFinding, *, depth: int = _DEEPEST, width: int = 80) 
     """Return a measured tree as lines, from its roots down.
 
     Args:
-        finding: What the tree came to.
+        finding: Result of the tree.
         depth: Storeys that are shown; count.
         width: Columns of the terminal; count.
     """
@@ -205,7 +205,7 @@ def _tops(finding: TreeFinding) -> tuple[str, ...]:
 
 
 def _highest(finding: TreeFinding) -> NodeFinding | None:
-    """Return the dimension that came to the highest value; None where none has data."""
+    """Return the dimension with the highest value; None if none has data."""
     names = [dimension.node for dimension in finding.design.dimensions] or list(finding.design.roots)
     shown = [name for name in names for name in (name, f"{name}, simulated sessions") if name in finding.design.by_name]
     result = [finding.node(name) for name in shown]

@@ -16,10 +16,10 @@ SURE = 0.05
 
 
 def leading(comparison: Comparison) -> list[PairedRate]:
-    """Return the rates whose word counts most, on the screen and for a gate.
+    """Return the leading rates, for the screen and for a gate.
 
     They are those by the reference, and where there is none all of a rule, but for
-    the rates of single people whose pool has one.
+    the rates of single people of a pool with a rate of its own.
     """
     final = {_subject_of(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
     return [
@@ -35,7 +35,7 @@ def _subject_of(rate: PairedRate) -> EstimateSubject:
 
 
 def rate_name(rate: PairedRate, comparison: Comparison) -> str:
-    """Return what a rate is called: its guideline, and as much more as tells it from the others."""
+    """Return the name of a rate: its guideline, and as much more as distinguishes it from others."""
     subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
     name = subject.guideline
     same = [one for one in others if one.guideline == subject.guideline]
@@ -78,7 +78,7 @@ def left_out_text(rate: PairedRate) -> str:
 
 
 def paired_difference_text(rate: PairedRate) -> str:
-    """Return the difference with its interval, and what may be said of it."""
+    """Return the difference with its interval and conclusion."""
     difference = rate.difference
     if isinstance(difference, Undefined):
         return difference.reason

@@ -23,7 +23,7 @@ from theodolite.reporting.words import figures
 
 PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"
 
-"""What is in place of a prompt that cannot be made again."""
+"""Replacement for a prompt that cannot be reconstructed."""
 
 
 def spent_text(calls: Sequence[Call]) -> str:
@@ -49,7 +49,7 @@ def spent_text(calls: Sequence[Call]) -> str:
 
 
 def reply_text(call: Call) -> str:
-    """Return a reply as it came, or why it is not there."""
+    """Return the unchanged reply, or why it is missing."""
     return call.reply.text or f"({f'withheld: {call.reply.withheld}' if call.reply.withheld else 'empty'})"
 
 
@@ -59,7 +59,7 @@ def prompt_text(prompt: Sequence[Message]) -> str:
 
 
 def call_texts(calls: Sequence[Call]) -> list[tuple[str, str]]:
-    """Return what was sent and what came back, call by call, each with a name."""
+    """Return request and reply of each call, each with a name."""
     texts: list[tuple[str, str]] = []
     for number, call in enumerate(calls, start=1):
         if call.prompt is None:
@@ -71,7 +71,7 @@ def call_texts(calls: Sequence[Call]) -> list[tuple[str, str]]:
 
 
 def notes_of(annotation: Annotation) -> list[str]:
-    """Return how an annotator voted, and what makes its answers doubtful."""
+    """Return an annotator's votes, and reasons for doubt."""
     notes = [_votes_text(annotation)] if annotation.votes else []
     doubts = {Control.FAILED: "answered wrongly", Control.UNANSWERED: "left out"}
     if annotation.control in doubts and not annotation.scripted:
@@ -110,7 +110,7 @@ _RECORDED: Mapping[TesterKind, tuple[str, str]] = {
 
 
 def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
-    """Return what one cluster and what several are called among the sessions of an estimate.
+    """Return the name of one and of several clusters of an estimate's sessions.
 
     Args:
         settings: Of all sessions.
@@ -138,7 +138,7 @@ def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], .
 
 
 def found_words(finding: RiskFinding) -> str:
-    """Return in how many of the dialogues or sessions that somebody has looked at a risk became real."""
+    """Return in how many of the reviewed dialogues or sessions a risk materialised."""
     units = {record.dialogue or record.session for record in finding.materialised}
     n_seen = finding.n - finding.n_unseen
     if not n_seen:
@@ -148,7 +148,7 @@ def found_words(finding: RiskFinding) -> str:
 
 
 def open_words(finding: RiskFinding) -> str:
-    """Return what somebody still has to say; empty for nothing."""
+    """Return the pending decisions; empty for none."""
     parts = []
     if finding.pending:
         parts.append(f"{figures.number_of(len(finding.pending), 'session')} still to be reviewed")
@@ -177,7 +177,7 @@ def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
 
 
 def unread_text(check: RoleBreakCheck) -> str:
-    """Return how many dialogues are in a language whose words a rule does not know; empty for none."""
+    """Return the dialogues in a language that a rule does not cover; empty for none."""
     return f"words not known in {figures.count(check.unread)}" if check.unread else ""
 
 
@@ -200,7 +200,7 @@ def short_phrase(rule: DefectRule) -> str:
 def contamination_facts(study: Study, checks: Sequence[ContaminationCheck]) -> tuple[tuple[str, str], ...]:
     """Return the contamination note as pairs of name and text: what was public since when, and canaries in responses.
 
-    Scenarios from no pack and no packet are listed as unknown: nobody states where else they are published.
+    Scenarios from no pack and no packet are listed as unknown: their other publications are not stated.
     """
     facts = [
         (_material_name(check.material), f"{_publication(check.material)}; {_canaries(check)}") for check in checks

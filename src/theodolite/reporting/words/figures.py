@@ -1,4 +1,4 @@
-"""Figures as people read them: one decimal, thousands apart, never a bare percent."""
+"""Displayed figures: one decimal, thousands separated, never a bare percent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FEW = 10
 
 
 def count(number: int) -> str:
-    """Return a count with its thousands apart, e.g. `2,250`."""
+    """Return a count with separated thousands, e.g. `2,250`."""
     return f"{number:,}"
 
 

@@ -102,18 +102,18 @@ def chain_text(ranking: RankingAgreement) -> str:
 
 RANKED = "ordinal shift"
 
-"""What the name of a shift of numbers and ordered answers begins with; all others are shifts of shares."""
+"""Prefix of the name of a shift of numbers and ordered answers; all others are shifts of shares."""
 
 
 def side_text(side: OrderSide) -> str:
-    """Return the answers given one way, e.g. `asked earlier: 12 yes, 48 no (60), 2 without a value`."""
+    """Return the answers in one order, e.g. `asked earlier: 12 yes, 48 no (60), 2 without a value`."""
     counts = ", ".join(f"{figures.count(n)} {label}" for label, n in side.given if n) or "no answer"
     lacking = f", {figures.count(side.n_without_value)} without a value" if side.n_without_value else ""
     return f"{side.shown}: {counts} ({figures.count(side.n)}{lacking})"
 
 
 def shift_text(effect: OrderEffect) -> str:
-    """Return how far answers moved, with interval and what it rests on; or why that is undefined.
+    """Return the shift of answers with interval and counts, or why it is undefined.
 
     Example: `share of "yes": +8.3 points (-2.1 to +18.8), 120 answers, 6 annotators, 60 dialogues`.
     """

@@ -27,11 +27,11 @@ class Aid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureWords:
-    """What a measure is, in words.
+    """Description of a measure.
 
     Attributes:
         title: What people call it.
-        definition: What it says.
+        definition: The description.
         formula: How it is computed, without symbols.
     """
 
@@ -42,11 +42,11 @@ class MeasureWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertWords:
-    """What an alarm means, in words.
+    """Meaning of an alarm, in words.
 
     Attributes:
         why: What is watched, and when it alarms.
-        otherwise: What else could bring it about, and what it cannot see.
+        otherwise: Other possible causes, and its limits.
         then: What to do next.
     """
 
@@ -62,7 +62,7 @@ class Words:
     Attributes:
         aids: Name to reading aid.
         measures: Name of the measuring function to what it is.
-        methods: Beginning of a method's name to where it comes from.
+        methods: Prefix of a method's name to its source.
         alerts: Kind of alarm to what it means.
         terms: Term to its two sentences, in order of the file.
     """
@@ -82,7 +82,7 @@ class Words:
         return _filled(self._aid(name).short, name, values)
 
     def measure(self, name: str) -> MeasureWords:
-        """Return what a measure is; a plain are-in where the file does not say."""
+        """Return the description of a measure; a default if the file has none."""
         plain = name.replace("_", " ").capitalize()
         return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
 

@@ -10,11 +10,11 @@ from theodolite.domain.undefined_reasons import NO_DATA, UNDEFINED
 from theodolite.reporting.words import figures
 
 SIDE_BY_SIDE = "side by side"
-"""What a node says that leaves its children as they are."""
+"""Text of a node that does not change its children."""
 
 
 def value_words(finding: NodeFinding) -> str:
-    """Return what a node came to, in a line: value, interval and what it rests on; or "no data" in words."""
+    """Return the result of a node in a line: value, interval and counts; or "no data" in words."""
     result = finding.result
     if finding.labels:
         return ", ".join(f"{label}: {figures.count(n)}" for label, n in finding.labels.items())
@@ -31,7 +31,7 @@ def number(value: float | None) -> str:
 
 
 def basis_words(finding: NodeFinding) -> str:
-    """Return on what a node rests, and what of it is not there."""
+    """Return the data of a node, and its missing data."""
     outcomes = finding.outcomes
     parts = [figures.number_of(finding.n_dialogues, "dialogue"), figures.number_of(outcomes.used, "answer")]
     if outcomes.unmeasured:
