@@ -138,7 +138,10 @@ COMMANDS = {
 
 _ALL = {name: entry for commands in COMMANDS.values() for name, entry in commands.items()}
 
-_EPILOG = """\
+DOCUMENTATION = "docs/README.md in the source archive; `make docs-site` builds it"
+"""Where the documentation is; there is no public address yet."""
+
+_EPILOG = f"""\
 Examples
   theodolite demo                          see results in half a minute
   theodolite init support                  answer a few questions, get a study
@@ -146,7 +149,8 @@ Examples
   theodolite run support --limit 3         try a few dialogues first
   theodolite run support                   the same command resumes
 
-Exit codes: 0 done, 1 gate not met or alert, 2 input error, 3 incomplete."""
+Exit codes: 0 done, 1 gate not met or alert, 2 input error, 3 incomplete.
+Documentation: {DOCUMENTATION}"""
 
 
 class _Commands(Group):
@@ -234,7 +238,7 @@ def _guarded(argv: Sequence[str], call: Callable[[], Any]) -> int:
     except click.ClickException as error:
         shown = explain_option(error) if isinstance(error, click.NoSuchOption) else error
         shown.show()
-        return _print_json_error(argv, error, error.exit_code)
+        return _print_json_error(argv, shown, error.exit_code)
     except OSError as error:
         return _output_failed(error)
     except (KeyboardInterrupt, click.Abort) as end:
