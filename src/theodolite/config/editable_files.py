@@ -121,12 +121,14 @@ class EditableFiles:
         main: Name of the study's own file.
         storage: Folder of stored versions and drafts, in a workspace.
         has_drafts: Whether a save makes a draft; otherwise it writes the file.
+        accepted_keys: Keys with their receivers that a draft may add, e.g. `TEAM_KEY to api.example.org`.
     """
 
     folder: Path
     storage: Path
     main: str = USUAL
     has_drafts: bool = False
+    accepted_keys: frozenset[str] = frozenset()
 
     def names(self) -> tuple[str, ...]:
         """Return the files that can be edited, the study's own first."""
@@ -247,7 +249,7 @@ class EditableFiles:
 
         The last readings are remembered for as long as no file changes.
         """
-        stamp = (self._stamp(), environ is None)
+        stamp = (self._stamp(), environ is None, self.accepted_keys)
         key = str(self.storage)
         if key not in _READINGS or _READINGS[key][0] != stamp:
             _READINGS.pop(key, None)
@@ -272,7 +274,8 @@ class EditableFiles:
             if reading.loaded is None:
                 return reading
             added = added_access(_reading(self.folder, self.main, resolver, None).loaded, reading.loaded)
-            return DraftReading(loaded=reading.loaded, diagnostics=reading.diagnostics, added_access=added)
+            refused = tuple(item for item in added if item not in {f"key `{use}`" for use in self.accepted_keys})
+            return DraftReading(loaded=reading.loaded, diagnostics=reading.diagnostics, added_access=refused)
 
     def apply(self, *, resolver: ResourceResolver | None = None) -> tuple[str, ...]:
         """Write the drafts to the study's files, and return their names.

@@ -454,6 +454,34 @@ def with_entry(text: str, form: PartForm, name: str, words: str) -> str:
     return with_value(text, (*form.path, name if form.adds == "name" else len(form.fields)), words)
 
 
+def with_application(text: str, name: str, entry: Mapping[str, object]) -> str:
+    """Return a study with a further application.
+
+    Args:
+        text: The study's file.
+        name: Name of the application.
+        entry: Its keys and values.
+
+    Raises:
+        InputError: If the name is taken, or the file is no valid YAML.
+    """
+    if value_at(text, ("applications", name)) is not None:
+        message = f"the study has an application `{name}` already"
+        raise InputError(message)
+    return with_value(text, ("applications", name), {key: _plain(value) for key, value in entry.items()})
+
+
+def _plain(value: object) -> Value:
+    """Return a value as the file writes it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool):
+        return Literal("true" if value else "false")
+    return Literal(value) if isinstance(value, int | float) else str(value)
+
+
 def removed(text: str, form: PartForm) -> str:
     """Return a file without the part of a form."""
     return without(text, form.path)

@@ -12,6 +12,7 @@ from theodolite.web.annotator import home as annotator_home
 from theodolite.web.api import operations as api
 from theodolite.web.api import tokens, webhooks
 from theodolite.web.organiser import (
+    editing,
     exchange,
     operations,
     people,
@@ -129,7 +130,7 @@ _ORGANISER = [
     path("exchange/label-studio/<str:guideline>/", exchange.label_studio, name="label_studio"),
     path("audit/", organiser_home.audit_log, name="audit"),
     path("editions/", organiser_home.editions, name="editions"),
-    path("study/", organiser_home.edit_study, name="edit_study"),
+    path("study/", editing.edit_study, name="edit_study"),
     path("results/", results.results, name="results"),
     path("results/measure/", results.measure_now, name="measure"),
     path("results/<slug:measurement>/share/", results.share, name="share"),
@@ -182,6 +183,7 @@ _ORGANISER = [
     path("schemas/<slug:draft>/<int:number>/<str:section>/", schema_drafts.preview, name="schema_preview"),
     path("submissions/", admission.submissions, name="submissions"),
     path("submissions/<slug:submission>/", admission.submission, name="submission"),
+    path("submissions/<slug:submission>/add/", admission.add_application, name="add_application"),
     path("submissions/<slug:submission>/try/", admission.try_submission, name="try_submission"),
 ]
 

@@ -121,6 +121,7 @@ PAGES: dict[str, object] = {
     "studies": HOST,
     "organiser:editions": {Role.ORGANISER},
     "organiser:edit_study": {Role.ORGANISER},
+    "organiser:add_application": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
     "organiser:measure": {Role.ORGANISER, Role.ANALYST},

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from theodolite.domain.event import Role
-from theodolite.web.models import AuditEntry, Edition
+from theodolite.web.models import AuditEntry, Edition, Membership, Submission
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -113,3 +115,25 @@ def test_organisers_bring_no_code_and_no_keys_of_the_server(editor):
 
     assert "The operator of the server must add this to the files first" in editor.page()
     assert editor.post(act="apply").status_code == 422
+
+
+def test_an_accepted_application_comes_into_the_draft_with_its_key_alone(editor, own):
+    team = Membership.objects.get(hosted=own, role=Role.TEAM.value)
+    facts = {"url": "https://harbour.example/chat", "body": '{"q": "{{ prompt }}"}', "sealed": b"x"}
+    facts |= {"agreed_by": "A. Team", "agreed_at": timezone.now(), "agreed_version": "1"}
+    made = Submission.objects.create(hosted=own, team=team, name="harbour", state=Submission.State.ACCEPTED, **facts)
+    before = editor.file
+    answer = editor.client.post(reverse("organiser:add_application", args=[own.token, made.token]), follow=True)
+
+    assert "harbour is in the draft of the study" in answer.content.decode()
+    assert "Review and publish" in answer.content.decode()
+    draft = re.search(r"<textarea id=.text.[^>]*>(.*?)</textarea>", answer.content.decode(), re.DOTALL)[1]
+    text = unescape(draft).lstrip("\n").replace("[careful-toy],", "[careful-toy, harbour],")
+    editor.post(text=f"{text}models:\n  spy: {{url: https://other.example/v1, name: m, key: {made.key_variable}}}\n")
+    refused = editor.post(act="apply")
+    assert refused.status_code == 422
+    assert f"key `{made.key_variable} to other.example`" in refused.content.decode()
+    editor.post(text=text)
+    editor.post(act="apply")
+    assert editor.file.startswith(before.partition("series:")[0])
+    assert "key: " + made.key_variable in editor.file

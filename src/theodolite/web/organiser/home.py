@@ -16,15 +16,13 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods
 
-from theodolite.config.editable_files import EditableFiles
-from theodolite.config.permissions import USUAL, study_file
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.study import pack_names
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
@@ -68,7 +66,6 @@ from theodolite.web.models import (
     Submission,
 )
 from theodolite.web.organiser.people import Participant, counted_states, n_invited_testers, participants_of
-from theodolite.web.study_editor import EditedStudy, edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -470,28 +467,6 @@ def _compared(access: AccessContext) -> dict[str, object]:
     changes = changes_since(last, loaded.study) if last is not None and is_new else ()
     notes = render_diagnostics(loaded.notes, limit=None) if loaded.notes else ""
     return {"version": version, "is_new": is_new, "changes": changes, "notes": notes}
-
-
-@allowed(Role.ORGANISER)
-@require_http_methods(["GET", "POST"])
-def edit_study(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Edit the study; a save makes a draft, and the event changes when it is published."""
-    hosted = access.hosted
-    if not hosted.folder:
-        raise Http404
-    file = study_file(Path(hosted.folder))
-    storage = Path(str(settings.WORKSPACE)) / "edited" / hosted.token
-    main = file.name if isinstance(file, Path) else USUAL
-    edited = EditedStudy(
-        title=str(hosted),
-        files=EditableFiles(folder=Path(hosted.folder), storage=storage, main=main, has_drafts=True),
-        template="web/base.html",
-        address=reverse("organiser:edit_study", args=[hosted.token]),
-        context={"access": access},
-        publishing=reverse("organiser:editions", args=[hosted.token]),
-        record=lambda verb, names: access.audit(verb, f"study {hosted.token}", files=", ".join(names)),
-    )
-    return edit(request, edited)
 
 
 class ApprovalForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs

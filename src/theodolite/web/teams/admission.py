@@ -23,13 +23,16 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.safestring import SafeString
+from django.views.decorators.http import require_POST
 from ruamel.yaml import YAML
 
 from theodolite.bootstrap.connections import answer_alone, examine_alone
 from theodolite.config.applications import AriaSpec, interpreter_at, runtime_with
 from theodolite.config.connections import HttpSpec, texts_in
+from theodolite.config.study_forms import with_application
 from theodolite.config.validation import misfits
 from theodolite.domain.application import (
     Application,
@@ -41,7 +44,7 @@ from theodolite.domain.application import (
     Isolation,
     Markup,
 )
-from theodolite.domain.errors import ContentRefused, InputError, TemplateError, TheodoliteError
+from theodolite.domain.errors import Conflict, ContentRefused, InputError, TemplateError, TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.flow import FILTERED_TEXT, Exchange, SayToApplication
 from theodolite.domain.study import Study
@@ -52,6 +55,7 @@ from theodolite.web.asgi_handler import Background, fill, once, run_in_pool
 from theodolite.web.events import event_of, opened
 from theodolite.web.middleware import PLAIN
 from theodolite.web.models import Submission
+from theodolite.web.organiser.editing import files_of
 from theodolite.web.rendering import safe_html
 
 
@@ -461,6 +465,25 @@ def submission(request: HttpRequest, access: AccessContext, submission: str) -> 
         "scripts": script_lines(row) if row.state == _State.ACCEPTED else "",
     }
     return render(request, "web/organiser/submission.html", context, status=422 if form.errors else 200)
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def add_application(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
+    """Add an accepted application to the draft of the study, and show it there."""
+    accepted = access.hosted.submissions.filter(state=_State.ACCEPTED)
+    row, files = get_object_or_404(accepted, token=submission), files_of(access.hosted)
+    shown = files.read(files.main)
+    try:
+        text = with_application(shown.text, row.name, study_entry(row))
+        files.save(files.main, text, seen=shown.version)
+    except (Conflict, InputError) as error:
+        messages.warning(request, f"Not added: {error}")
+        return redirect("organiser:submission", study=access.hosted.token, submission=row.token)
+    access.audit("added application to the draft", f"submission {row.token}")
+    messages.success(request, f"{row.name} is in the draft of the study. Review and publish it.")
+    address = reverse("organiser:edit_study", args=[access.hosted.token])
+    return redirect(f"{address}?file={files.main}&at=applications/{row.name}")
 
 
 @transaction.atomic
