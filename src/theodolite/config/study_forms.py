@@ -296,7 +296,7 @@ def _field(root: Schema, text: str, path: Path, node: Schema, *, is_required: bo
     return FormField(
         key=str(path[-1]),
         at=_address(path),
-        help=_text(node.get("description")),
+        help=_text(node.get("description") or _chosen(root, node, None, "").get("description")),
         widget=widget,
         value=_shown(text, path, content, widget),
         choices=tuple(_words(chosen)),
