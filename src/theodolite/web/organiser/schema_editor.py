@@ -252,7 +252,7 @@ class SettledWords:
         category: Name of the category.
         question: Name of the question that was asked about; empty for none.
         words: What was settled.
-        is: Whether the text of the draft names the thread already.
+        stands: Whether the text of the draft names the thread already.
     """
 
     thread: str
