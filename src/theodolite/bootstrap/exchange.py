@@ -28,7 +28,12 @@ from theodolite.gateways.png import has_png, png_bytes, require_png
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
 from theodolite.plugins import ExportedRun, Exporter
 from theodolite.plugins.discovery import part_named
-from theodolite.reporting.exporting.chat_formats import chat_lines, dataset_card
+from theodolite.reporting.exporting.chat_formats import (
+    chat_lines,
+    convokit_files,
+    convokit_utterances,
+    dataset_card,
+)
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
 from theodolite.reporting.exporting.figures import Figure, figures_of
 from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log
@@ -116,6 +121,7 @@ class ExportForm(StrEnum):
         JSONL: The dialogue table as one JSON object a line.
         PARQUET: The dialogue table with typed columns.
         CHAT: One dialogue a line as messages of a chat API, with its labels.
+        CONVOKIT: Dialogues with their labels as a corpus of ConvoKit, in a folder.
         HUGGING_FACE: The dialogue table with its card as a data set, in a folder.
         INSPECT: Logs of Inspect, one file for each application, in a folder.
         ANSWERS: Answers, dialogues and codebook without texts: CSV tables in one archive.
@@ -133,6 +139,7 @@ class ExportForm(StrEnum):
     JSONL = "jsonl"
     PARQUET = "parquet"
     CHAT = "chat"
+    CONVOKIT = "convokit"
     HUGGING_FACE = "hugging-face"
     INSPECT = "inspect"
     ANSWERS = "answers"
@@ -155,6 +162,7 @@ _WITH_TEXT = frozenset(
         ExportForm.JSONL,
         ExportForm.PARQUET,
         ExportForm.CHAT,
+        ExportForm.CONVOKIT,
         ExportForm.HUGGING_FACE,
         ExportForm.INSPECT,
     }
@@ -244,6 +252,8 @@ def _write_dialogues(context: StudyContext, path: Path, form: ExportForm, guidel
     match form:
         case ExportForm.CHAT:
             return _write_chat(context.evidence(), path, guideline, include_text=include_text)
+        case ExportForm.CONVOKIT:
+            return _write_convokit(context.evidence(), path, guideline, include_text=include_text)
         case ExportForm.HUGGING_FACE:
             return _write_hugging_face(context.evidence(), path, guideline, include_text=include_text)
         case ExportForm.INSPECT:
@@ -386,6 +396,15 @@ def _write_chat(evidence: Evidence, path: Path, guideline: str, *, include_text:
     named = guideline_named(evidence, guideline).name if guideline else ""
     lines = _LabelCounts(chat_lines(evidence, named, include_text=include_text))
     write_whole(path, lines)
+    return lines.n
+
+
+def _write_convokit(evidence: Evidence, folder: Path, guideline: str, *, include_text: bool) -> int:
+    named = guideline_named(evidence, guideline).name if guideline else ""
+    lines = _LabelCounts(convokit_utterances(evidence, named, include_text=include_text))
+    write_whole(folder / "utterances.jsonl", lines)
+    for name, text in convokit_files(evidence, named, include_text=include_text).items():
+        write_whole(folder / name, text + "\n")
     return lines.n
 
 

@@ -357,8 +357,8 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
 
     `csv`, `jsonl` and `parquet` write this table; its ids are those of report
     and screens. `hugging-face` writes it with a card as a data set. `chat`
-    writes one dialogue a line as chat messages, and `inspect` one log for each
-    application, for Inspect View. `answers` and `answers-parquet` write
+    writes one dialogue a line as chat messages, `convokit` a corpus of ConvoKit,
+    and `inspect` one log for each application, for Inspect View. `answers` and `answers-parquet` write
     answers, codebook and schema without texts. `argilla` adds datasets for
     `Dataset.from_disk`, and `label-studio` writes tasks and their
     configuration; both contain blinded dialogues. `figures` draws the results
@@ -422,6 +422,7 @@ _FILES = {
     ExportForm.JSONL: ("export.jsonl", "rows"),
     ExportForm.PARQUET: ("export.parquet", "rows"),
     ExportForm.CHAT: ("export-chat.jsonl", "dialogues"),
+    ExportForm.CONVOKIT: ("export-convokit", "utterances"),
     ExportForm.HUGGING_FACE: ("export-hugging-face", "rows"),
     ExportForm.INSPECT: ("export-inspect", "samples"),
     ExportForm.ANSWERS: ("answers.zip", "answers"),

@@ -94,11 +94,19 @@ def test_the_dialogue_table_is_the_same_in_every_format(study: Path) -> None:
 
 
 def test_chat_lines_a_data_set_and_inspect_logs_are_written_beside_the_study(study: Path) -> None:
-    for form, noun, n in (("chat", "dialogues", 2), ("hugging-face", "rows", 6), ("inspect", "samples", 2)):
+    written = (
+        ("chat", "dialogues", 2),
+        ("convokit", "utterances", 4),
+        ("hugging-face", "rows", 6),
+        ("inspect", "samples", 2),
+    )
+    for form, noun, n in written:
         assert json.loads(told("export", str(study), "--format", form, "--json").splitlines()[-1])[noun] == n
 
     chats = [json.loads(line) for line in (study / "export-chat.jsonl").read_text().splitlines()]
     assert [chat["messages"][1]["content"] for chat in chats] == ["Use the manager.", "I would rather not say."]
+    corpus = [json.loads(line) for line in (study / "export-convokit" / "utterances.jsonl").read_text().splitlines()]
+    assert [one["reply-to"] for one in corpus] == [None, corpus[0]["id"], None, corpus[2]["id"]]
     table = pq.read_table(study / "export-hugging-face" / "data" / "train-00000-of-00001.parquet")
     assert table.num_rows == 6
     assert "num_examples: 6" in (study / "export-hugging-face" / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""Chat formats: dialogues as lines of chat messages, and as a data set in the layout of Hugging Face."""
+"""Chat formats: dialogues as lines of chat messages, a corpus of ConvoKit, and a data set for Hugging Face."""
 
 from __future__ import annotations
 
@@ -33,16 +33,77 @@ def chat_lines(evidence: Evidence, guideline: str = "", *, include_text: bool = 
         include_text: Whether sessions with people are included.
     """
     people = pseudonyms(evidence)
+    for chunk, dialogue in _dialogues(evidence, guideline, include_text=include_text):
+        labels = list(_labels(evidence, chunk, dialogue, guideline, people))
+        line = {"messages": _messages(dialogue), "metadata": _metadata(evidence, dialogue) | {"labels": labels}}
+        yield _json(line) + "\n"
+
+
+def _dialogues(evidence: Evidence, guideline: str, *, include_text: bool) -> Iterator[tuple[RecordChunk, Dialogue]]:
+    """Yield the dialogues whose texts may be written, each with the records around it."""
     for chunk in record_chunks(evidence):
         for position in chunk.positions:
             dialogue = chunk.dialogues.get(evidence.sessions.label(position))
             if dialogue is None or dialogue.withheld or not evidence.study.labelled_by(dialogue, guideline):
                 continue
-            if dialogue.held_by is TesterType.PERSON and not include_text:
-                continue
-            labels = list(_labels(evidence, chunk, dialogue, guideline, people))
-            line = {"messages": _messages(dialogue), "metadata": _metadata(evidence, dialogue) | {"labels": labels}}
-            yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+            if dialogue.held_by is not TesterType.PERSON or include_text:
+                yield chunk, dialogue
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def convokit_utterances(evidence: Evidence, guideline: str = "", *, include_text: bool = False) -> Iterator[str]:
+    """Yield a line of `utterances.jsonl` of a ConvoKit corpus for each prompt and each response.
+
+    Dialogues are left out as in `chat_lines`. Runs store no time of single messages, so `timestamp` is null.
+
+    Args:
+        evidence: All records of one run.
+        guideline: Only dialogues that it applies to; empty for all.
+        include_text: Whether sessions with people are included.
+    """
+    for _, dialogue in _dialogues(evidence, guideline, include_text=include_text):
+        before: str | None = None
+        for turn in dialogue.turns:
+            sides = (("tester", _tester(dialogue), turn.prompt), ("application", dialogue.application, turn.response))
+            for side, speaker, text in sides:
+                if text:
+                    key = f"{dialogue.label}/{turn.number}/{side}"
+                    meta = {"turn": turn.number, "side": side}
+                    line = {"id": key, "conversation_id": dialogue.label, "text": text, "speaker": speaker}
+                    yield _json(line | {"meta": meta, "reply-to": before, "timestamp": None, "vectors": []}) + "\n"
+                    before = key
+
+
+def convokit_files(evidence: Evidence, guideline: str = "", *, include_text: bool = False) -> dict[str, str]:
+    """Return the other files of a ConvoKit corpus; labels are in the metadata of conversations.
+
+    Args:
+        evidence: All records of one run.
+        guideline: Only labels by this guideline; empty for all.
+        include_text: Whether sessions with people are included.
+    """
+    people, study = pseudonyms(evidence), evidence.study
+    conversations, speakers = {}, {}
+    for chunk, dialogue in _dialogues(evidence, guideline, include_text=include_text):
+        labels = list(_labels(evidence, chunk, dialogue, guideline, people))
+        conversations[dialogue.label] = {"meta": _metadata(evidence, dialogue) | {"labels": labels}, "vectors": []}
+        speakers[_tester(dialogue)] = {"meta": {"side": "tester", "type": dialogue.held_by.value}, "vectors": []}
+        version = {"side": "application", "version": dialogue.application_version}
+        speakers[dialogue.application] = {"meta": version, "vectors": []}
+    levels = ("utterances-index", "speakers-index", "conversations-index", "overall-index")
+    return {
+        "speakers.json": _json(speakers),
+        "conversations.json": _json(conversations),
+        "corpus.json": _json({"name": study.name, "run": evidence.run.number}),
+        "index.json": _json({level: {} for level in levels} | {"version": 1, "vectors": []}),
+    }
+
+
+def _tester(dialogue: Dialogue) -> str:
+    return f"tester of {dialogue.label}"
 
 
 def _messages(dialogue: Dialogue) -> list[dict[str, str]]:

@@ -1,15 +1,23 @@
-"""Dialogues as chat lines, and the card of a data set."""
+"""Dialogues as chat lines and as a corpus of ConvoKit, and the card of a data set."""
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from dataclasses import replace
 
 from ruamel.yaml import YAML
 
 from tests.fakes.evidence import changed, live_evidence, xstest_evidence
+from theodolite.config.dialogue_imports import read_corpus
 from theodolite.domain.dialogue import TesterType
-from theodolite.reporting.exporting.chat_formats import chat_lines, dataset_card
+from theodolite.reporting.exporting.chat_formats import (
+    chat_lines,
+    convokit_files,
+    convokit_utterances,
+    dataset_card,
+)
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns
 
 
@@ -65,3 +73,38 @@ def test_the_card_describes_every_column_of_the_table():
     assert front["configs"][0]["data_files"] == [{"split": "train", "path": "data/train.parquet"}]
     assert "Planned sessions: 2,250." in card
     assert all(f"`{one.name}`" in card for one in evidence.study.applications)
+
+
+def test_our_importer_reads_every_text_of_a_corpus_of_convokit():
+    evidence = live_evidence()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("corpus/utterances.jsonl", "".join(convokit_utterances(evidence)))
+        for name, text in convokit_files(evidence).items():
+            archive.writestr(f"corpus/{name}", text)
+
+    read = read_corpus(packed.getvalue(), "corpus.zip")
+
+    assert not read.faults
+    texts = {}
+    for one in read.remarks:
+        texts.setdefault(one.conversation, []).append((one.told["side"], one.text))
+    assert texts == {
+        one.label: [pair for turn in one.turns for pair in (("tester", turn.prompt), ("application", turn.response))]
+        for one in evidence.archive.dialogues()
+    }
+
+
+def test_a_corpus_of_convokit_has_labels_and_replies():
+    evidence = xstest_evidence()
+    chats = [json.loads(line) for line in chat_lines(evidence)]
+    files = {name: json.loads(text) for name, text in convokit_files(evidence).items()}
+
+    assert {key: one["meta"] for key, one in files["conversations.json"].items()} == {
+        chat["metadata"]["dialogue"]: chat["metadata"] for chat in chats
+    }
+    lines = [json.loads(line) for line in convokit_utterances(evidence)]
+    assert {line["speaker"] for line in lines} == set(files["speakers.json"])
+    ids = {line["id"] for line in lines}
+    assert all(line["reply-to"] is None or line["reply-to"] in ids for line in lines)
+    assert sum(line["reply-to"] is None for line in lines) == len(chats)
