@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # Django is set up once a process, so all tests have the applications of the web side too; tests open databases of
 # their own, and whoever forgets meets this folder.
 _NOWHERE = database_settings(Path("/nonexistent"))
-configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alone", demo=True))
+_HASHERS = {"PASSWORD_HASHERS": ["tests.fakes.hashing.QuickHasher"]}
+configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alone", demo=True) | _HASHERS)
 
 # Tests write studies by hand and run them at once. Those of permissions take these variables away again.
 os.environ["THEODOLITE_ALLOW_CODE"] = "1"
@@ -37,6 +38,12 @@ os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="theodolite-tests-")
 settings.register_profile("explore", deadline=None)
 settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
 settings.load_profile("fixed")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Run one file more than there are cores: tests of servers and browsers wait for much of their time."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_collection_finish():

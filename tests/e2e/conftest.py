@@ -1,13 +1,21 @@
-"""A browser for the tests that look at pages."""
+"""A browser for the tests that look at pages, and an event that bots have played."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import Browser, Page
 
 from tests.fakes.report import report_named
+from theodolite.demo.studies import lay_out_event
 
 
 @pytest.fixture(scope="session")
@@ -58,3 +66,29 @@ def visit(browser: Browser, address_of: Callable[[str], str]) -> Iterator:
         assert visited.complaints == []
         assert all(url.startswith("file:") for url in visited.requests)
         visited.page.context.close()
+
+
+def run_event(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    """Let bots play the event of the study of a folder; return exit code and object."""
+    command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--json", *words]
+    environ = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A folder in which bots have played the shipped event, made once for all processes of this run, and the object."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "dry-run"
+    kept = folder / "object.json"
+    with FileLock(f"{folder}.lock"):
+        if not kept.exists():
+            lay_out_event(folder / "study")
+            before = sorted((folder / "study").rglob("*"))
+            code, found = run_event(folder, "--people", "2")
+            assert code == 0, found["problems"]
+            assert sorted((folder / "study").rglob("*")) == before
+            kept.write_text(json.dumps(found), encoding="utf-8")
+    return folder, json.loads(kept.read_text(encoding="utf-8"))

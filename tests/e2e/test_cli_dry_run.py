@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from theodolite.demo.studies import lay_out_event
+from tests.e2e.conftest import run_event
 from theodolite.dry_run.bots import MOST_ANNOTATIONS
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -24,25 +22,6 @@ applications:
 levels:
   red_teaming: {people: 1, sessions: 1, minutes: 5}
 """
-
-
-def run_event(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
-    """Run the event of the study of a folder and return exit code and object."""
-    command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--json", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.stdout, done.stderr
-    return done.returncode, json.loads(done.stdout)
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("dry-run")
-    lay_out_event(folder / "study")
-    before = sorted((folder / "study").rglob("*"))
-    code, told = run_event(folder, "--people", "2")
-    assert code == 0, told["problems"]
-    assert sorted((folder / "study").rglob("*")) == before
-    return folder, told
 
 
 def test_every_bot_came_to_the_end(played: tuple[Path, dict[str, Any]]) -> None:

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.test_accessibility import violations
+from tests.e2e.test_accessibility import RULES_OF_COLOUR, barriers_of_tabs
 from tests.golden.test_human_labels import rows
 from tests.integration.published.recorded import run_recorded
 from tests.integration.published.test_dices import study_of
 from tests.integration.published.test_llm_rubric import STUDY as RUBRIC
 from tests.integration.published.test_llm_rubric import judged
 from tests.integration.run.test_compare import DRIFT, LABELS
-from theodolite.demo.studies import lay_out_event
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -52,42 +51,34 @@ def llm_drift(folder: Path) -> Path:
     return folder
 
 
-def event(folder: Path) -> Path:
-    lay_out_event(folder / "study")
-    command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--people", "1"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    return folder / "theodolite-dry-run"
+KINDS = {"llm-rubric": llm_rubric, "dices": dices, "llm-drift": llm_drift}
 
 
-KINDS = {"llm-rubric": llm_rubric, "dices": dices, "llm-drift": llm_drift, "event": event}
-
-
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=[*KINDS, "event"])
 def report(request, tmp_path_factory):
     """A report of one kind, made in a process without DATABASE_URL."""
+    if request.param == "event":
+        folder, found = request.getfixturevalue("played")
+        return folder / found["folder"] / "report.html"
     with pytest.MonkeyPatch.context() as surroundings:
         surroundings.delenv("DATABASE_URL", raising=False)
         return KINDS[request.param](tmp_path_factory.mktemp(request.param)) / "report.html"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_tab_of_a_report_has_a_barrier_a_complaint_or_a_request(report, browser, scheme):
+@pytest.mark.parametrize(("scheme", "rules"), [("light", None), ("dark", RULES_OF_COLOUR)], ids=["light", "dark"])
+def test_no_tab_of_a_report_has_a_barrier_a_complaint_or_a_request(report, browser, scheme, rules):
     page = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True, color_scheme=scheme).new_page()
     complaints, requests = [], []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
     page.goto(report.as_uri())
-    barriers = []
-    for tab in page.locator(".tabs a").all():
-        name = tab.get_attribute("data-tab")
-        tab.click()
-        expect(tab).to_have_attribute("aria-current", "page")
-        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
-        barriers += [f"{name}: {line}" for line in violations(page)]
+    tabs = [tab.get_attribute("data-tab") for tab in page.locator(".tabs a").all()]
+    found = barriers_of_tabs(page, tabs, rules)
     page.context.close()
 
-    assert barriers == []
+    assert found == []
+    assert len(tabs) > 5
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 

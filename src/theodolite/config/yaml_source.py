@@ -13,7 +13,8 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -46,6 +47,9 @@ _SHORTEST_KEY = 6
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 _MOST_NODES = 200_000
+
+_LONGEST_REMEMBERED = 100_000
+"""Letters of a text whose nodes are kept for the next time; count."""
 
 _JOINERS = "\u200c\u200d"
 """Letters without a picture of their own that names in some scripts need."""
@@ -150,7 +154,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
         return YamlSource(file=file, lines=[], faults=[LocatedDiagnostic(file=file, line=line, message=message)])
     source = YamlSource(file=file, lines=[strike_out(line) for line in _LINE_END.split(text)])
     try:
-        node = _parser().compose(text)
+        node = _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _composed(text)
     except YAMLError as error:
         source.faults.append(_syntax_fault(source, error))
         return source
@@ -161,10 +165,16 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
     return source
 
 
-def _parser() -> YAML:
+def _composed(text: str) -> Node | None:
     parser = YAML(typ="safe", pure=True)  # the round-trip one leaves marks of its own in folded texts
     parser.version = (1, 2)
-    return parser
+    return cast("Node | None", parser.compose(text))
+
+
+@lru_cache(maxsize=128)
+def _remembered(text: str) -> Node | None:
+    """Return the nodes of a text, which nobody changes; servers and editors read the same files at each request."""
+    return _composed(text)
 
 
 def _syntax_fault(source: YamlSource, error: YAMLError) -> LocatedDiagnostic:

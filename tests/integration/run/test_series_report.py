@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -47,24 +48,39 @@ def written(name: str, scenario: str, *applications: str, question: str = "Is th
     return text.replace("APPLICATIONS", "\n".join(applications))
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("THEODOLITE_ALLOW_CODE", "1")
-    (tmp_path / "series").mkdir()
-    (tmp_path / "series" / "spring.yaml").write_text(PLAN)
+def write_series(folder: Path) -> Path:
+    """Write a series with three studies into a folder."""
+    (folder / "series").mkdir()
+    (folder / "series" / "spring.yaml").write_text(PLAN)
     for name, text in CODE.items():
-        (tmp_path / name).write_text(text)
-    (tmp_path / "cinema.yaml").write_text(written("cinema-study", "cinema", BLUE, RED))
-    (tmp_path / "kitchen.yaml").write_text(written("kitchen-study", "kitchen", BLUE, PURPLE, question="Is it told?"))
-    (tmp_path / "other.yaml").write_text(written("other", "cinema", RED).replace("series: spring\n", ""))
-    return tmp_path
+        (folder / name).write_text(text)
+    (folder / "cinema.yaml").write_text(written("cinema-study", "cinema", BLUE, RED))
+    (folder / "kitchen.yaml").write_text(written("kitchen-study", "kitchen", BLUE, PURPLE, question="Is it told?"))
+    (folder / "other.yaml").write_text(written("other", "cinema", RED).replace("series: spring\n", ""))
+    return folder
 
 
 @pytest.fixture
-def run(folder: Path) -> Path:
-    for name in ("cinema", "kitchen"):
-        assert command("run", folder / f"{name}.yaml").code == 0
+def folder(tmp_path: Path) -> Path:
+    """The series, before any run."""
+    return write_series(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The series after one run of two of its studies; to be copied."""
+    folder = write_series(tmp_path_factory.mktemp("finished"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("DATABASE_URL", raising=False)
+        for name in ("cinema", "kitchen"):
+            assert command("run", folder / f"{name}.yaml").code == 0
     return folder
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    """A copy of the series after its runs."""
+    return shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
 
 
 def reported(folder: Path) -> tuple[dict[str, Any], str]:

@@ -7,21 +7,30 @@
   const words = text => `"${text.trim().replace(/\s+/g, " ").slice(0, 40)}"`;
   const name = el => el.tagName.toLowerCase() + (el.id ? `#${el.id}` : "") + [...el.classList].map(each => `.${each}`).join("") + ` ${words(el.textContent ?? "")}`;
   const span = box => `${Math.round(box.left)}-${Math.round(box.right)} x ${Math.round(box.top)}-${Math.round(box.bottom)}`;
-  const ancestors = function* (el) { for (let at = el; at && at !== document.documentElement; at = at.parentElement) yield at; };
+  const root = document.documentElement;
+  /* Remembers a property that an element has by itself or inherits from its parent; pages hold thousands of elements. */
+  const inherited = (own, top) => {
+    const known = new Map();
+    const find = el => {
+      if (!el || el === root) return top;
+      if (!known.has(el)) known.set(el, own(el) ?? find(el.parentElement));
+      return known.get(el);
+    };
+    return find;
+  };
   /* For screen readers only: clipped to nothing, or off the page until it has the focus. */
-  const unseen = el => [...ancestors(el)].some(at => {
-    const style = styleOf(at), box = at.getBoundingClientRect();
+  const unseen = inherited(el => {
+    const style = styleOf(el), box = el.getBoundingClientRect();
     return style.clipPath === "inset(50%)" || style.clip.startsWith("rect(0px") || style.clip === "rect(1px, 1px, 1px, 1px)" || style.opacity === "0"
-      || (["absolute", "fixed"].includes(style.position) && (box.right <= 0 || box.bottom + scrollY <= 0));
-  });
+      || (["absolute", "fixed"].includes(style.position) && (box.right <= 0 || box.bottom + scrollY <= 0)) || null;
+  }, false);
   const seen = el => !SILENT.has(el.tagName) && (!el.closest("svg") || el.tagName === "svg")
     && el.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}) && !unseen(el);
-  const scrolls = el => [...ancestors(el)].some(at => at !== document.body && ["auto", "scroll"].includes(styleOf(at).overflowX));
-  const blockOf = el => [...ancestors(el)].find(at => !["inline", "contents"].includes(styleOf(at).display)) ?? document.body;
+  const scrolls = inherited(el => (el !== document.body && ["auto", "scroll"].includes(styleOf(el).overflowX)) || null, false);
+  const blockOf = inherited(el => ["inline", "contents"].includes(styleOf(el).display) ? null : el, document.body);
   const overlap = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > TOLERANCE && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > TOLERANCE;
   const linesOf = node => { const range = document.createRange(); range.selectNodeContents(node); return [...range.getClientRects()].filter(box => box.width && box.height); };
 
-  const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) found.add(`the page scrolls sideways: ${root.scrollWidth} px in ${root.clientWidth}`);
   const elements = [...document.querySelectorAll("body *")].filter(seen);
 
@@ -59,9 +68,9 @@
 
   /* An open popover of an action lies over the page by design. */
   const over = el => el.closest("details.act > :not(summary)");
-  const controls = elements.filter(el => el.matches("input, select, textarea, button") && el.getBoundingClientRect().width);
-  controls.forEach((control, index) => {
-    const box = control.getBoundingClientRect();
+  const controls = elements.filter(el => el.matches("input, select, textarea, button"))
+    .map(el => ({el, box: el.getBoundingClientRect(), over: over(el)})).filter(({box}) => box.width);
+  controls.forEach(({el: control, box, over: above}, index) => {
     for (const label of control.labels ?? []) {
       if (!seen(label)) continue;
       const walk = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
@@ -70,8 +79,8 @@
           found.add(`a control overlaps its label: ${name(control)} ${span(box)} over ${words(node.data)}`);
     }
     for (const other of controls.slice(index + 1))
-      if (control.form === other.form && over(control) === over(other) && !control.contains(other) && overlap(box, other.getBoundingClientRect()))
-        found.add(`controls overlap: ${name(control)} ${span(box)} and ${name(other)} ${span(other.getBoundingClientRect())}`);
+      if (control.form === other.el.form && above === other.over && !control.contains(other.el) && overlap(box, other.box))
+        found.add(`controls overlap: ${name(control)} ${span(box)} and ${name(other.el)} ${span(other.box)}`);
   });
   return [...found];
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -236,7 +237,9 @@ def patterns(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLP
             yield f"{space}{each.name or ''}", each
 
 
+@cache
 def ours() -> dict[str, URLPattern]:
+    """Return the addresses of our own pages; there are hundreds, and each is asked for by every role."""
     return {name: each for name, each in patterns(get_resolver()) if each.lookup_str.startswith("theodolite.")}
 
 

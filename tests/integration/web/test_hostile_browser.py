@@ -32,9 +32,9 @@ LEFT_OUT = ("/account/", "/static/", "/demo/", "/export/", "/reply/", "/file/")
 
 
 @pytest.fixture
-def served(tmp_path):
+def served(tmp_path, seeded_copy):
     """A server on which a red teamer has said hostile things."""
-    with demo_server(tmp_path) as address:
+    with demo_server(seeded_copy(tmp_path)) as address:
         tester = HttpTester(address)
         tester.enter("red teamer")
         tester.agree()

@@ -17,8 +17,8 @@ TURN = '<article class="turn"'
 
 
 @pytest.fixture
-def tester(tmp_path):
-    with demo_server(tmp_path) as address:
+def tester(tmp_path, seeded_copy):
+    with demo_server(seeded_copy(tmp_path)) as address:
         tester = HttpTester(address)
         tester.enter("field tester")
         tester.agree()
