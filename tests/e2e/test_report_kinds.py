@@ -59,7 +59,7 @@ def report(request, tmp_path_factory):
     """A report of one kind, made in a process without DATABASE_URL."""
     if request.param == "event":
         folder, found = request.getfixturevalue("played")
-        return folder / found["folder"] / "report.html"
+        return (folder / found["results"]).with_name("report.html")
     with pytest.MonkeyPatch.context() as surroundings:
         surroundings.delenv("DATABASE_URL", raising=False)
         return KINDS[request.param](tmp_path_factory.mktemp(request.param)) / "report.html"
