@@ -88,7 +88,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
             lay_out_event(folder / "study")
             before = sorted((folder / "study").rglob("*"))
             code, found = run_event(folder, "--people", "2")
-            assert code == 0, found["problems"]
+            assert code == 0, found
             assert sorted((folder / "study").rglob("*")) == before
             kept.write_text(json.dumps(found), encoding="utf-8")
     return folder, json.loads(kept.read_text(encoding="utf-8"))

@@ -65,6 +65,7 @@ def test_no_tab_has_a_barrier_in_either_scheme(visit, scheme, rules):
 def test_the_panel_has_none(visit):
     page = visit("xstest", bypass_csp=True)
     page.locator(".answer .num").first.click()
+    expect(page.locator("#panel")).to_be_visible()
 
     assert barriers(page) == []
 
