@@ -252,14 +252,14 @@ class SettledWords:
         category: Name of the category.
         question: Name of the question that was asked about; empty for none.
         words: What was settled.
-        stands: Whether the text of the draft names the thread already.
+        is_in_text: Whether the text of the draft names the thread already.
     """
 
     thread: str
     category: str
     question: str
     words: str
-    stands: bool
+    is_in_text: bool
 
     @property
     def title(self) -> str:
@@ -275,7 +275,7 @@ def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
             category=thread.anchor.category,
             question=thread.anchor.question,
             words=thread.text,
-            stands=f"# thread {thread.token}" in text,
+            is_in_text=f"# thread {thread.token}" in text,
         )
         for thread in _threads(access)
     ]
