@@ -172,7 +172,7 @@ class StudySpec(Spec):
     sampling: SamplingSpec = Field(default_factory=SamplingSpec)
     """Number of dialogues, and the random seed."""
     budget: BudgetSpec = Field(default_factory=BudgetSpec)
-    """Limits at which a run stops."""
+    """Limits of calls, tokens and cost at which a run stops."""
     gates: dict[str, Word] = Field(default_factory=dict)
     """Limits on the results of a judge, annotator or guideline, e.g. `upper <= 20%`; `theodolite gate` checks them."""
     measures: list[Filled] = Field(default_factory=list)
