@@ -269,7 +269,7 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
             )
         )
     yield Heading("Scenarios as proxies of real use")
-    yield _listed(results, "proxies", "No scenario states the use that it stands for.")
+    yield _proxies(results)
     evidence = review_evidence(study, results)
     for title, part in (("Guardrails", SeriesPart.GUARDRAILS), ("Measurement trees", SeriesPart.TREE)):
         yield Heading(title)
@@ -278,11 +278,13 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     yield Heading("Contamination")
     yield _contamination(results)
     yield Heading("Simulated users beside people")
-    yield _listed(results, "realism", "No scenario was used by both.")
+    comparison = " with dialogues of both: the results file compares their style and rates."
+    yield _counted(results, "realism", "scenario", comparison, none="No scenario was used by both.")
     yield Heading("Effects of order")
-    yield _listed(results, "order_effects", "Order was not varied.")
+    effects = " of order: the results file has each with its interval."
+    yield _counted(results, "order_effects", "effect", effects, none="Order was not varied.")
     yield Heading("Blinding")
-    yield _listed(results, "event", "Nobody was asked to guess an application.")
+    yield _blinding(results)
 
 
 def review_evidence(study: Study, results: CitedResults) -> dict[SeriesPart, tuple[Text, ...]]:
@@ -516,13 +518,54 @@ def _is_agreement(measure: str) -> bool:
     return any(word in measure for word in ("agreement", "kappa", "alpha"))
 
 
-def _listed(results: CitedResults, name: str, none: str) -> Paragraph:
-    entries = results.data.get(name)
+def _counted(results: CitedResults, name: str, noun: str, rest: str, *, none: str) -> Paragraph:
+    n = len(results.data.get(name) or ())
+    return Paragraph((Number(f"/{name}", figures.number_of(n, noun)), rest)) if n else _said(none)
+
+
+def _proxies(results: CitedResults) -> Block:
+    """Return which scenarios leave room for differences between applications."""
+    entries = results.data.get("proxies") or ()
     if not entries:
-        return _said(none)
-    n = len(entries)
-    text = f"{figures.number_of(n, 'entry', 'entries')}" if isinstance(entries, list) else "one entry"
-    return Paragraph((Number(f"/{name}", text), " in the results file."))
+        return _said("No scenario states the use that it stands for.")
+    rows = tuple(
+        (
+            (entry["scenario"],),
+            (entry["rule"],),
+            (entry["annotator"],),
+            (
+                Number(f"/proxies/{place}/labelled", figures.count(entry["labelled"])),
+                " of ",
+                Number(f"/proxies/{place}/planned", figures.count(entry["planned"])),
+            ),
+            (Number(f"/proxies/{place}/reach", entry["reach"]),),
+        )
+        for place, entry in enumerate(entries)
+    )
+    return DocumentTable(columns=("Scenario", "Rule", "Annotator", "Labelled of planned", "Defects"), rows=rows)
+
+
+def _blinding(results: CitedResults) -> Block:
+    """Return how many testers guessed the application or the level of testing."""
+    entries = (results.data.get("event") or {}).get("blinding") or ()
+    if not entries:
+        return _said("Nobody was asked to guess an application.")
+    rows = tuple(
+        (
+            (entry["guessed"],),
+            (entry["level"] or "all levels",),
+            (Number(f"/event/blinding/{place}/right", _share_text(entry["right"])),),
+            (Number(f"/event/blinding/{place}/by_chance", figures.percent(entry["by_chance"])),),
+        )
+        for place, entry in enumerate(entries)
+    )
+    return DocumentTable(columns=("Guessed", "Level", "Right", "By chance"), rows=rows)
+
+
+def _share_text(number: Mapping[str, Any]) -> str:
+    if number["value"] is None:
+        return "undefined"
+    return f"{figures.count(number['count'] or 0)} of {figures.count(number['n'])}"
 
 
 def _questions(questions: Sequence[Question]) -> DocumentTable:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from html.parser import HTMLParser
 from typing import Any
 
 import krippendorff
@@ -32,6 +33,69 @@ UNDERIVABLE = {
     "order metrics, chance": "probability under shuffled orders; the values are derived",
 }
 """Numbers of a report that the table cannot give, and the reason."""
+
+NO_CALLS = "counts of calls, tokens and money; the exported table has rows of answers"
+NO_NUMBER = "texts and addresses, no number of its own"
+SAME = "the numbers of another part, drawn or in other words"
+OTHER = "recounted by "
+JUDGED = "by statistics of judges and raters, which the unit tests of measurement compare with published values"
+EVENT = "from records of sessions and people, which the table of answers does not have"
+
+RESULTS = {
+    "schema_version": NO_NUMBER, "study": NO_NUMBER, "package": NO_NUMBER, "generated": NO_NUMBER, "hosts": NO_NUMBER,
+    "network": NO_CALLS, "stubbed": NO_NUMBER, "series": NO_NUMBER, "criteria": NO_NUMBER, "run": NO_CALLS,
+    "spending": NO_CALLS, "failures": NO_CALLS, "instruments": NO_NUMBER, "sessions": NO_NUMBER,
+    "dispositions": OTHER + "test_completeness",
+    "applications": SAME,
+    "estimates": OTHER + "test_rates_and_their_intervals, test_agreement_of_two, test_numbers_of_each_label",
+    "comparisons": OTHER + "test_comparisons_of_the_report",
+    "gaps": OTHER + "test_gaps_between_groups",
+    "typology": OTHER + "test_types_of_users_and_applications",
+    "confusions": OTHER + "test_confusion_matrices",
+    "constructs": OTHER + "test_answers_of_testers",
+    "responses": OTHER + "test_answers_of_testers",
+    "order_metrics": OTHER + "test_order_metrics",
+    "strategies": OTHER + "test_successes_of_strategies",
+    "trees": OTHER + "test_nodes_of_a_tree",
+    "simulated_users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
+    "realism": "by features of texts; see tests/unit/measurement/study/test_realism.py",
+    "risks": EVENT, "tasks": EVENT, "event": EVENT, "codings": EVENT, "proxies": EVENT,
+    "annotator_groups": JUDGED, "annotator_models": JUDGED, "judge_diagnostics": JUDGED, "judge_validations": JUDGED,
+    "order_effects": JUDGED, "label_samples": JUDGED,
+    "gates": SAME,
+    "plugin_measures": "by code of plugins",
+    "contamination": "by a search of texts for canaries, not of labels",
+}  # fmt: skip
+"""Each part of results.json: the test that recounts it, or why none does."""
+
+VIEWS = {
+    "answer": SAME, "plots": SAME, "heatmap": SAME, "areas": SAME, "blocks": SAME, "utilities": SAME, "questions": SAME,
+    "precision": "a forecast, which no exported table holds",
+    "versions": OTHER + "test_comparisons_of_the_report",
+    "gaps": OTHER + "test_gaps_between_groups",
+    "typology": OTHER + "test_types_of_users_and_applications",
+    "severities": OTHER + "test_severity_tables",
+    "votes": OTHER + "test_votes",
+    "spreads": "bands of labels without a table; the unit tests of the page count labels",
+    "funnels": OTHER + "test_completeness",
+    "strategies": OTHER + "test_successes_of_strategies",
+    "trees": OTHER + "test_nodes_of_a_tree",
+    "order_metrics": OTHER + "test_order_metrics",
+    "agreements": OTHER + "test_agreement_of_several, test_exact_agreement",
+    "matrices": OTHER + "test_confusion_matrices",
+    "responses": OTHER + "test_answers_of_testers", "answer_charts": OTHER + "test_answers_of_testers",
+    "constructs": OTHER + "test_answers_of_testers",
+    "controls": SAME, "group_charts": SAME, "applications": SAME, "impacts": SAME,
+    "repeats": "repeats and single readings; see tests/unit/reporting/page/test_distributions.py",
+    "cost": NO_CALLS, "failures": NO_CALLS, "method": NO_CALLS,
+    "themes": EVENT, "tasks": EVENT, "event": EVENT, "risks": EVENT, "proxies": EVENT, "claims": EVENT,
+    "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
+    "realisms": "by features of texts; see tests/unit/measurement/study/test_realism.py",
+    "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "words": NO_NUMBER, "has_matrix": NO_NUMBER,
+    "reads": "dialogues to read first, no number of its own", "chips": SAME, "n_cases": SAME,
+    "diagnostics": JUDGED, "validations": JUDGED, "annotator_groups": JUDGED, "raters": JUDGED, "orders": JUDGED,
+}  # fmt: skip
+"""Each table and chart of the report: the test that recounts it, or why none does."""
 
 Entry = Mapping[str, Any]
 
@@ -166,6 +230,62 @@ def paired_difference(first: pd.Series, second: pd.Series) -> dict[str, float]:
         "low": difference - reach[0],
         "high": difference + reach[1],
         "p_value": p_value,
+    }
+
+
+def widest_gap(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return the highest share less the lowest, with ends for all pairs at once, each pair by square and add.
+
+    Sidak (1967) for the level of a pair; Zou and Donner (2008) for its ends.
+    """
+    shares = [count / n for count, n in counts]
+    level = confidence ** (1 / math.comb(len(counts), 2))
+    ends = [rate_interval(count, n, level) for count, n in counts]
+    lows, highs = [], []
+    for one, other in itertools.permutations(range(len(counts)), 2):
+        gap = shares[one] - shares[other]
+        lows.append(gap - math.hypot(shares[one] - ends[one][0], ends[other][1] - shares[other]))
+        highs.append(gap + math.hypot(ends[one][1] - shares[one], shares[other] - ends[other][0]))
+    return max(shares) - min(shares), max(0.0, *lows), min(max(highs), 1.0)
+
+
+class _Tables(HTMLParser):
+    """Collects the tables of a page by their accessible names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self._rows: list[list[str]] | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a table, a row or a cell."""
+        name = dict(attrs).get("aria-label") or ""
+        if name.endswith(", table"):
+            self._rows = self.found.setdefault(name.removesuffix(", table"), [])
+        elif self._rows is not None and tag == "tr":
+            self._rows.append([])
+        elif self._rows is not None and tag in {"th", "td"} and self._rows:
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a table."""
+        if tag == "table":
+            self._rows = None
+
+    def handle_data(self, data: str) -> None:
+        """Add text to the cell."""
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1] += data
+
+
+def tables_of(page: str) -> dict[str, pd.DataFrame]:
+    """Return the tables of a report by name; the first column names the rows."""
+    parser = _Tables()
+    parser.feed(page)
+    return {
+        name: pd.DataFrame(rows[1:], columns=rows[0]).set_index(rows[0][0])
+        for name, rows in parser.found.items()
+        if rows and all(len(row) == len(rows[0]) for row in rows)
     }
 
 

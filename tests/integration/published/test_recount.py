@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import defaultdict
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -12,10 +13,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.fakes.evidence import facts
+from tests.fakes.report import evidence_named, findings_named, schema_named, words
+from tests.fakes.responses import AFTER, BOTH, STUDY, evidence
 from tests.fakes.terminal import theodolite
 from tests.golden.trees.rows import rows
 from tests.integration.published import recount
 from tests.integration.published.recount import COEFFICIENT, P_VALUE, SHARE, Recount
+from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import Construct
+from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.exporting import tables as exported
+from theodolite.reporting.page.report import views_of
+from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.results.document import results_document
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(600)]
 
@@ -32,6 +43,9 @@ annotators:
   on-overall: {who: person, guideline: overall, column: Q0}
   on-natural: {who: person, guideline: natural, column: Q1}
 tree: satisfaction
+typology:
+  users: {by: half}
+  applications: TYPES
 """
 TREE = """\
 tree: satisfaction
@@ -96,7 +110,6 @@ def areas(tmp_path_factory) -> Study:
 def rubric(tmp_path_factory) -> Study:
     folder = tmp_path_factory.mktemp("rubric")
     (folder / "trees").mkdir()
-    (folder / "study.yaml").write_text(RUBRIC)
     (folder / "trees" / "satisfaction.yaml").write_text(TREE)
     first: dict[str, dict[str, str]] = {}
     for row in rows("llm_rubric"):
@@ -104,6 +117,10 @@ def rubric(tmp_path_factory) -> Study:
     known = [row for row in first.values() if {row["Q0"], row["Q1"]} <= set("1234")]
     table = pd.DataFrame(known)[["dialogue", "system", "Q0", "Q1"]].rename(columns={"dialogue": "id"})
     table["prompt"], table["response"], table["system"] = "p", "r", "s" + table["system"]
+    table["half"] = ["even" if place % 2 == 0 else "odd" for place in range(len(table))]
+    systems = sorted(set(table["system"]))
+    types = {"early": systems[:1], "late": systems[1:]}
+    (folder / "study.yaml").write_text(RUBRIC.replace("TYPES", json.dumps(types)))
     table.to_csv(folder / "rows.csv", index=False)
     return Study(folder)
 
@@ -225,19 +242,19 @@ def test_confusion_matrices(xstest):
         assert (np.array(entry["counts"])[np.ix_(at, at)] == again).all()
 
 
-def test_comparisons(xstest):
-    ended = theodolite("compare", "llama2orig", "gpt4", "--study", xstest.folder, "--out", xstest.folder, "--json")
-    (comparison,) = ended.found["comparisons"]
+def check_comparison(study: Study, comparison: dict) -> None:
+    """Recount all rates of two applications; p-values of one annotator are one family."""
     families = defaultdict(list)
     for rate in comparison["rates"]:
         sides = []
-        for application in ("llama2orig", "gpt4"):
-            found = defects(xstest, {"subject": {**rate["subject"], "application": application}})
+        for application in (comparison["first"], comparison["second"]):
+            found = defects(study, {"subject": {**rate["subject"], "application": application}})
             sides.append(found.rename(lambda name: name.split("/", 1)[1]))
         shared = pd.DataFrame({"first": sides[0], "second": sides[1]}).dropna().astype(bool)
         again = recount.paired_difference(shared["first"], shared["second"])
         families[rate["subject"]["annotators"][0]].append((again["p_value"], rate["p_adjusted"]))
-        assert (rate["n"], len(rate["fixed"]), len(rate["regressed"])) == (
+        n = rate["pairs"] if "pairs" in rate else rate["n"]
+        assert (n, len(rate["fixed"]), len(rate["regressed"])) == (
             again["n"],
             again["fixed"],
             again["regressed"],
@@ -248,6 +265,125 @@ def test_comparisons(xstest):
     for family in families.values():
         adjusted = recount.holm([p_value for p_value, _ in family])
         assert [printed for _, printed in family] == pytest.approx(adjusted, abs=P_VALUE)
+
+
+def test_comparisons(xstest):
+    ended = theodolite("compare", "llama2orig", "gpt4", "--study", xstest.folder, "--out", xstest.folder, "--json")
+    (comparison,) = ended.found["comparisons"]
+    check_comparison(xstest, {**comparison, "first": "llama2orig", "second": "gpt4"})
+
+
+def test_comparisons_of_the_report(xstest):
+    assert len(xstest.results["comparisons"]) == 4
+    for comparison in xstest.results["comparisons"]:
+        check_comparison(xstest, comparison)
+
+
+def test_gaps_between_groups(xstest):
+    assert len(xstest.results["gaps"]) == 15
+    for gap in xstest.results["gaps"]:
+        found = {}
+        for rate in gap["rates"]:
+            group = {"name": gap["group"], "value": rate["value"]}
+            labelled = defects(xstest, {"subject": {**gap["subject"], "group": group}})
+            found[rate["value"]] = (int(labelled.sum()), len(labelled))
+        assert {rate["value"]: rate["n"] for rate in gap["rates"]} == {name: n for name, (_, n) in found.items()}
+        enough = [counts for counts in found.values() if counts[1] >= 10]
+        printed = [gap["gap"][name] for name in ("value", "low", "high")]
+        assert printed == pytest.approx(recount.widest_gap(enough), abs=SHARE)
+
+
+def test_types_of_users_and_applications(rubric):
+    rates = rubric.results["typology"]
+    assert {(one["user_type"], one["application_type"]) for one in rates} == {
+        (user, kind) for user in ("even", "odd") for kind in ("early", "late")
+    }
+    for one in rates:
+        found = pd.concat(
+            [
+                defects(
+                    rubric,
+                    {
+                        "subject": {
+                            **one["subject"],
+                            "application": application,
+                            "group": {"name": "half", "value": one["user_type"]},
+                        }
+                    },
+                )
+                for application in one["applications"]
+            ]
+        )
+        assert (one["rate"]["count"], one["rate"]["n"], one["users"]) == (int(found.sum()), len(found), len(found))
+        interval = recount.rate_interval(int(found.sum()), len(found))
+        assert (one["rate"]["low"], one["rate"]["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+def test_severity_tables(rubric):
+    tables = recount.tables_of((rubric.folder / "report.html").read_text(encoding="utf-8"))
+    drawn = {name: table for name, table in tables.items() if name.startswith("Severity: ")}
+    assert len(drawn) == 2
+    for name, table in drawn.items():
+        guideline = name.removeprefix("Severity: ").partition(",")[0]
+        mine = rubric.frame[(rubric.frame.guideline == guideline) & (rubric.frame.outcome == "answered")]
+        counted = pd.crosstab(mine.application, mine.label)
+        for application, row in table.iterrows():
+            again = {label: int(counted.loc[application].get(label, 0)) for label in "1234"}
+            assert {label: int(row[label].strip()) for label in "1234"} == again
+
+
+def test_votes(xstest):
+    tables = recount.tables_of((xstest.folder / "report.html").read_text(encoding="utf-8"))
+    drawn = {name: table for name, table in tables.items() if name.startswith("Votes: ")}
+    people = [one["name"] for one in xstest.results["instruments"]["annotators"] if one["kind"] == "person"]
+    rules = [one["subject"] for one in xstest.estimates("defect_rate") if not one["subject"].get("group")]
+    by_rule = {subject["rule"]: subject for subject in rules}
+    assert len(drawn) == len(by_rule)
+    for table, subject in zip(drawn.values(), by_rule.values(), strict=True):
+        for application, row in table.iterrows():
+            of = {**subject, "application": application}
+            both = pd.DataFrame(
+                {name: defects(xstest, {"subject": {**of, "annotators": [name]}}) for name in people}
+            ).dropna()
+            votes = both.astype(bool).sum(axis=1).value_counts()
+            assert [int(row[str(n)].strip()) for n in range(3)] == [int(votes.get(n, 0)) for n in range(3)]
+
+
+def test_answers_of_testers():
+    """From the exported table of responses, where each tester met each application once."""
+    questions = tuple(
+        replace(one, construct=Construct.ACT) if one.name == "bad" else one for one in AFTER.instrument.questions
+    )
+    after = replace(AFTER, instrument=replace(AFTER.instrument, questions=questions))
+    told = [replace(one, instrument_version=version_of(after)) for one in BOTH]
+    known = evidence(*told, of=replace(STUDY, questionnaires=(after,)))
+    _, columns, rows = next(iter(exported.tester_tables(known)))
+    frame = pd.DataFrame(rows, columns=columns)
+    results = results_document(known, measure_study(known), facts())
+    answers = [*results["responses"][0]["answers"], *results["constructs"]]
+
+    rated = [one for one in answers if one["question"] == "bad"]
+    assert len(rated) == 4
+    for one in rated:
+        mine = frame[(frame.question == "bad") & (frame.application == one["application"])]
+        counts = mine.value.value_counts()
+        assert {label: n for label, n in one["counts"].items() if n} == counts.to_dict()
+        count = int(mine.value.isin(one["top_labels"]).sum())
+        interval = recount.rate_interval(count, len(mine))
+        assert (one["n"], one["top"]["value"]) == (len(mine), count / len(mine))
+        assert (one["top"]["low"], one["top"]["high"]) == pytest.approx(interval, abs=SHARE)
+        middle = np.quantile(mine.value.astype(int), [0.25, 0.5, 0.75], method="inverted_cdf")
+        assert one["quartiles"] == [str(value) for value in middle]
+
+
+def test_every_part_of_results_and_report_is_recounted_or_listed_with_a_reason():
+    shown = set(views_of(subject_of(evidence_named("live"), findings_named("live"), facts(), words())))
+
+    assert set(recount.RESULTS) == set(schema_named("results")["properties"])
+    assert set(recount.VIEWS) == shown
+    for reason in (*recount.RESULTS.values(), *recount.VIEWS.values()):
+        for test in reason.removeprefix(recount.OTHER).split(", ") if reason.startswith(recount.OTHER) else ():
+            assert callable(globals().get(test)), test
 
 
 def test_order_metrics(study):

@@ -128,7 +128,7 @@ def report_pieces(
         lstrip_blocks=True,
     )
     template = environment.get_template(TEMPLATE)
-    views = _views(subject)
+    views = views_of(subject)
     sample = embedded_in(subject, [read.case for read in views["reads"]], letters=letters)
     library = library_of(assets) if has_zoomable_chart(views) else ""
     page = template.render(
@@ -149,7 +149,8 @@ def report_pieces(
     yield after
 
 
-def _views(subject: Subject) -> dict[str, Any]:
+def views_of(subject: Subject) -> dict[str, Any]:
+    """Return every part of the report by the name that the templates know it by."""
     chips = chips_of(subject)
     return {
         **_chart_views(subject),
