@@ -336,7 +336,7 @@ def differences(rows: Sequence[DifferenceRow], *, label: str) -> str:
     end, step = next((end, step) for end, step in _ENDS if end >= most or end == 1.0)
     n = round(end / step)
     ticks = [(step * number, f"{100 * step * number:+g}" if number else "0") for number in range(-n, n + 1)]
-    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60, words=50)
+    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60, words=56)
 
 
 _ENDS = ((0.05, 0.025), (0.1, 0.05), (0.2, 0.1), (0.3, 0.1), (0.5, 0.25), (0.75, 0.25), (1.0, 0.5))
