@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
@@ -18,6 +20,7 @@ from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreement import (
     CategoryProgress,
+    DayAgreement,
     GroupAgreement,
     PairAgreement,
     PlannedPasses,
@@ -30,6 +33,7 @@ from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.measurement.annotator_agreement import (
+    agreement_per_day,
     groups_of_annotators,
     judge_beside_people,
     model_agreements,
@@ -54,11 +58,20 @@ from theodolite.store.annotation_queue import (
 from theodolite.store.event_sessions import profiles_of
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
-from theodolite.store.statements import fetched
+from theodolite.store.statements import fetched, per_quarter_hour
 
 _MICROSECONDS, _SECOND = 1_000_000, 2
 
 _NOBODY = answer_arrays(())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DailyAgreement:
+    """The agreement on the question that decides about defects in a category, day by day."""
+
+    category: str
+    question: str
+    days: tuple[DayAgreement, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,6 +235,54 @@ def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[Q
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     ]
+
+
+def annotations_per_quarter_hour(queue: str) -> dict[datetime, int]:
+    """Return how many annotations of people were submitted in each quarter of an hour, by its start; counts."""
+    rows = ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
+    return per_quarter_hour(rows, "submitted")
+
+
+def daily_agreement(
+    records: RecordCache, queue: str, category: str, zone: ZoneInfo, *, now: datetime
+) -> DailyAgreement | None:
+    """Return how far people agree day by day on the question that decides about defects in a category.
+
+    It is computed at most once a minute: a page that many people keep open does not read all answers for each.
+
+    Args:
+        records: Where the study is kept.
+        queue: Token of the queue.
+        category: Name of the category.
+        zone: Time zone of the days.
+        now: The present moment.
+
+    Returns:
+        None if the category asks for free texts only.
+    """
+    question = _deciding_question(guideline_of(records, queue, category))
+    if question is None:
+        return None
+    row = queue_of(queue)
+
+    def computed(_: object) -> DailyAgreement:
+        answers = AllAnswers.of(all_answers(records, queue, category).people, question.name)
+        return DailyAgreement(
+            category=category, question=question.name, days=agreement_per_day(question, answers, zone)
+        )
+
+    key, minute = ("daily agreement", row.pk, category, zone.key), int(now.timestamp() // 60)
+    return records.figure(
+        ("at this minute", *key), minute, lambda _: records.figure(key, state_of(row, category), computed)
+    )
+
+
+def _deciding_question(guideline: Guideline) -> Question | None:
+    """Return the question of the first defect rule that has labels, else the first question that has any."""
+    asked = [question for question in guideline.instrument.questions if question.scale.kind is not ScaleKind.TEXT]
+    decisive = [rule.question for rule in guideline.defect_rules]
+    by_name = {question.name: question for question in asked}
+    return next((by_name[name] for name in decisive if name in by_name), asked[0] if asked else None)
 
 
 def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[OrderEffect]]:

@@ -6,6 +6,8 @@ import asyncio
 import csv
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
 from theodolite.bootstrap.api import Silent
+from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.database import open_store
 from theodolite.bootstrap.events import event_study_context, open_event
 from theodolite.bootstrap.exchange import import_labels
@@ -44,6 +47,7 @@ from theodolite.domain.coding import TRIED, Code, Codebook, OpenAnswer
 from theodolite.domain.dialogue import Dialogue, Level, TesterType, TurnState
 from theodolite.domain.event import PersonProfile, Role
 from theodolite.domain.findings.risks import CombinedReview
+from theodolite.domain.flow import Reply
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import Question
 from theodolite.domain.live import LiveEnding
@@ -196,14 +200,45 @@ def load_testers(hosted: HostedStudy) -> None:
 
 def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
     content = testers_file()
+    testers, names = content["testers"], [one.name for one in event.study.applications]
+    clocks = [EarlierClock(_AGO * (len(testers) - number) / len(testers)) for number in range(len(testers))]
     sessions = {
-        (number, application): _session_held(event, store, content, tester, number, application)
-        for number, tester in enumerate(content["testers"])
-        for application in (one.name for one in event.study.applications)
+        (number, application): _session_held(
+            replace(event, clock=clocks[number]), store, content, tester, number, application
+        )
+        for number, tester in enumerate(testers)
+        for application in names
     }
     for number in range(len(content["testers"])):
         _choose_release(event, content["releases"], number)
     _code(hosted, event, store, content, sessions)
+
+
+_AGO = timedelta(days=3, hours=8)
+"""How long ago the first tester came; the others followed evenly until now, so that pages over time show something."""
+
+
+_USD_PER_WORD = 900
+"""Invented price of a word of a reply; millionths of a US dollar."""
+
+_TURN = timedelta(minutes=4)
+"""Time of a tester for one prompt and its reply."""
+
+
+class EarlierClock(SystemClock):
+    """A clock that runs late, so that an invented tester comes on a day before today."""
+
+    def __init__(self, ago: timedelta) -> None:
+        """Set how far it is behind."""
+        self._ago = ago
+
+    def now(self) -> datetime:
+        """Return the moment that it shows; UTC."""
+        return super().now() - self._ago
+
+    def move_on(self, by: timedelta) -> None:
+        """Let time pass."""
+        self._ago -= by
 
 
 def _choose_release(event: EventContext, releases: Content, number: int) -> None:
@@ -285,7 +320,15 @@ def _session_held(
     for reply in own["said"]:
         prompt, text = content["replies"][reply]
         turn, _ = send_prompt(event, session.key, prompt)
-        finish_turn(event, turn.key, LiveEnding(state=TurnState.COMPLETE, text=text, latency_s=0.4, waited_s=1.0))
+        finish_turn(
+            event,
+            turn.key,
+            LiveEnding(state=TurnState.COMPLETE, text=text, reply=_paid(text), latency_s=0.4, waited_s=1.0),
+        )
+        if level is Level.RED_TEAMING and reply in content["labels"]["Bela"] and reply != "refused":
+            store.events.dialogues.mark_turn(turn.key, broke=True)
+        if isinstance(event.clock, EarlierClock):
+            event.clock.move_on(_TURN)
     _note(store, session.key, own.get("tried", ()))
     done = own["choices"].get("done")
     end_session(event, session.key, task_done=None if done is None else done == "yes")
@@ -303,6 +346,11 @@ def _session_held(
     )
     store.events.responses.add(response)
     return response
+
+
+def _paid(text: str) -> Reply:
+    """Return a reply with the cost that an application of this length would report."""
+    return Reply(text=text, tokens_in=40, tokens_out=len(text.split()), cost_microusd=_USD_PER_WORD * len(text.split()))
 
 
 def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) -> None:

@@ -40,6 +40,7 @@ from theodolite.domain.run import Run, Unit, UnitKind
 from theodolite.domain.study import Study
 from theodolite.events.sessions import allocate, save_avoided_topics
 from theodolite.ports.store import Store
+from theodolite.store.models.annotating import ReservationRow
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.planning import draw_plan
 from theodolite.web.accounts.invitations import invite, join
@@ -171,7 +172,9 @@ def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], n
 
 
 def _screened(hosted: HostedStudy, name: str, *, passed: bool) -> Membership:
+    """Return a tester who came some days ago, and has not continued since."""
     tester = join(Account.objects.create_user(name=name), hosted, Role.FIELD_TESTER)
+    Membership.objects.filter(pk=tester.pk).update(joined_at=timezone.now() - timedelta(days=2, hours=3))
     version = screening_version(study_in_files(hosted).study)
     Screening.objects.create(membership=tester, version=version, passed=passed)
     return tester
@@ -350,6 +353,9 @@ def load_review(hosted: HostedStudy) -> None:
         for category, answers in dialogue["answers"].items()
         for name, values in answers.items()
     }
+    for number, dialogue in enumerate(content["dialogues"], start=1):
+        own = [claim for (of, _, _), claim in claims.items() if of == number]
+        _submitted_earlier(own, days=dialogue.get("ago", 0))
     for flag in content["flags"]:
         claim = claims[flag["dialogue"], flag["category"], flag["by"]]
         raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
@@ -358,6 +364,12 @@ def load_review(hosted: HostedStudy) -> None:
         _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
     review.open_room(records(), queue, keys[content["room"]["dialogue"] - 1], content["room"]["category"], by=senior)
+
+
+def _submitted_earlier(claims: Sequence[str], *, days: int) -> None:
+    """Let annotations have been submitted some days ago, so that pages over days show something."""
+    if days:
+        ReservationRow.objects.filter(token__in=claims).update(submitted=timezone.now() - timedelta(days=days))
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:

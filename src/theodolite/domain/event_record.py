@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.number import Estimate, Undefined
-from theodolite.domain.session import Session
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study_parts import TopicTally
 
 
@@ -249,3 +249,47 @@ class EventFinding:
     withdrawals: tuple[WithdrawalTally, ...] = ()
     topics: tuple[TopicTally, ...] = ()
     languages: tuple[LanguageTally, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTally:
+    """How many sessions of one cell of the design are in one state; count.
+
+    Attributes:
+        level: Level of testing.
+        scenario: Name of the scenario.
+        application: Name of the application.
+        state: The state.
+        n: Sessions; count.
+    """
+
+    level: Level
+    scenario: str
+    application: str
+    state: SessionState
+    n: int
+
+    @property
+    def is_started(self) -> bool:
+        """Whether the sessions have started."""
+        return self.state is not SessionState.WAITING
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the sessions have ended, in whichever way."""
+        return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TesterTally:
+    """How far one participant has come with the sessions of a study.
+
+    Attributes:
+        n_ended: Ended sessions; count.
+        n_active: Active sessions; count.
+        last: When a session last started or ended; UTC, None before the first one.
+    """
+
+    n_ended: int
+    n_active: int
+    last: datetime | None

@@ -55,6 +55,7 @@ NO_READABLE_PAIR: Final = "No dialogue has readable labels from two annotators."
 SAME_ANSWER: Final = "All labels are the same, so chance-corrected agreement is unknown: neither perfect nor poor."
 FREE_TEXT: Final = "The answers to this question are free text."
 ANNOTATOR_WITHOUT_LABELS: Final = "An annotator gave no label, so the chance level of that annotator is unknown."
+TOO_FEW_ON_DAY: Final = "Fewer than {fewest} dialogues or turns have labels from two annotators."
 TOO_MANY_PAIRS: Final = (
     "With more than ten people, chance-corrected agreement is computed for all together, not for pairs."
 )
@@ -153,3 +154,8 @@ METHOD_WITHOUT_DATA: Final = "At least one method has no data here, so there is 
 SIDE_WITHOUT_DATA: Final = "{sides} data here, so there is no difference."
 NO_VARIATION: Final = "One of the two does not vary."
 TOO_FEW_WITH_BOTH: Final = "Only {n} dialogues have both."
+
+# Pace of an event
+NOTHING_LEFT: Final = "All planned sessions are completed."
+TOO_SHORT_FOR_PACE: Final = "A forecast needs {fewest} days of data, because the pace differs between days."
+TOO_FEW_COMPLETED: Final = "A forecast needs {fewest} completed sessions."

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from theodolite.domain.application import PromptedModel, RecordedFile
 from theodolite.domain.event import INCLUDED, AcknowledgedText, PersonProfile
-from theodolite.domain.event_record import BlindingAssessment, EventRecord
+from theodolite.domain.event_record import BlindingAssessment, EventRecord, SessionTally
 from theodolite.domain.evidence import EventEvidence
 from theodolite.domain.live import FailedReply, LiveDialogue, LiveDialogueSummary, NamingCount, ReplyCounts
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.series_review import ReviewEntry
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
 from theodolite.events.context import ContextOf, EventContext
@@ -124,6 +124,16 @@ class CellCount:
     begun: int
     over: int
 
+    @property
+    def extra(self) -> int:
+        """Sessions that ended beyond the plan; count."""
+        return max(0, self.over - self.planned)
+
+    @property
+    def left(self) -> int:
+        """Planned sessions that have not ended; count."""
+        return max(0, self.planned - self.over)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityCounts:
@@ -143,7 +153,7 @@ class EventStatus:
     """The state of an event at one moment.
 
     Attributes:
-        sessions: All sessions that took place here.
+        active: The active sessions.
         waiting_since: When the reply in progress of a session was requested, by key of the session.
         replies: How the replies of each application ended.
         applications: Names of the applications: those that testers use in order of the study, then earlier ones.
@@ -151,17 +161,12 @@ class EventStatus:
         cells: The sessions of each cell of the design.
     """
 
-    sessions: Sequence[Session]
+    active: tuple[Session, ...]
     waiting_since: Mapping[str, datetime]
     replies: Mapping[str, ReplyCounts]
     applications: tuple[str, ...]
     failures: Sequence[FailedReply]
     cells: tuple[CellCount, ...]
-
-    @property
-    def active(self) -> tuple[Session, ...]:
-        """The active sessions."""
-        return tuple(session for session in self.sessions if session.state is SessionState.ACTIVE)
 
     @property
     def cost_microusd(self) -> int | None:
@@ -173,7 +178,6 @@ class EventStatus:
 def status_of(event: EventContext) -> EventStatus:
     """Return the state of an event at this moment."""
     name, replies = event.study.name, event.store.events.replies
-    sessions = event.sessions.in_study(name)
     counts = replies.counts(name, now=event.clock.now(), stuck_s=STUCK_S)
     used = [
         application.name
@@ -181,12 +185,12 @@ def status_of(event: EventContext) -> EventStatus:
         if not isinstance(application.connection, RecordedFile)
     ]
     return EventStatus(
-        sessions=sessions,
+        active=tuple(event.sessions.active(name)),
         waiting_since=replies.waiting_since(name),
         replies=counts,
         applications=(*used, *sorted(set(counts) - set(used))),
         failures=replies.recent_failures(name, RECENT_ERRORS),
-        cells=cell_counts(event.study, sessions),
+        cells=cell_counts(event.study, event.sessions.tallies(name)),
     )
 
 
@@ -201,12 +205,12 @@ def naming_counts(event: EventContext) -> list[NamingCount]:
     return event.store.events.replies.naming_counts(event.study.name)
 
 
-def cell_counts(study: Study, sessions: Sequence[Session]) -> tuple[CellCount, ...]:
+def cell_counts(study: Study, tallies: Sequence[SessionTally]) -> tuple[CellCount, ...]:
     """Return the sessions of each cell: planned by the design, started and ended.
 
     Args:
         study: The current study.
-        sessions: All sessions that took place here.
+        tallies: All sessions that took place here, by cell and state.
     """
     planned: Counter[tuple[str, str, str]] = Counter()
     for plan in people_levels(study):
@@ -214,8 +218,11 @@ def cell_counts(study: Study, sessions: Sequence[Session]) -> tuple[CellCount, .
         for slot in planned_slots(plan):
             cells = design.cells(slot.number, slot.stratum)
             planned.update((plan.level.value, cell.scenario, cell.application) for cell in cells)
-    started = Counter(_cell(session) for session in sessions if session.state is not SessionState.WAITING)
-    ended = Counter(_cell(session) for session in sessions if session.is_over)
+    started, ended = Counter[tuple[str, str, str]](), Counter[tuple[str, str, str]]()
+    for tally in tallies:
+        cell = tally.level.value, tally.scenario, tally.application
+        started[cell] += tally.n if tally.is_started else 0
+        ended[cell] += tally.n if tally.is_over else 0
     return tuple(
         CellCount(
             level=cell[0],
@@ -225,12 +232,8 @@ def cell_counts(study: Study, sessions: Sequence[Session]) -> tuple[CellCount, .
             begun=started[cell],
             over=ended[cell],
         )
-        for cell in sorted({*planned, *started})
+        for cell in sorted({*planned, *(cell for cell, n in started.items() if n)})
     )
-
-
-def _cell(session: Session) -> tuple[str, str, str]:
-    return session.level.value, session.scenario, session.application
 
 
 NOT_ANSWERED = "no answer"

@@ -540,11 +540,9 @@ def heavy_minutes(event: EventContext) -> Mapping[tuple[str, SensitiveTopic], fl
     heavy = [topic for topic in event.study.topics if topic.weight is TopicWeight.HEAVY]
     now = event.clock.now()
     since, minutes = now - timedelta(hours=LATELY_H), defaultdict[tuple[str, SensitiveTopic], float](float)
-    for session in event.sessions.in_study(event.study.name):
-        started = session.clock.started
-        if started is not None and started >= since:
-            for topic in topics_in(heavy, session.scenario):
-                minutes[session.participant, topic] += session.clock.elapsed_s(now) / 60
+    for session in event.sessions.started_since(event.study.name, since) if heavy else ():
+        for topic in topics_in(heavy, session.scenario):
+            minutes[session.participant, topic] += session.clock.elapsed_s(now) / 60
     return minutes
 
 

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import tzinfo
 from itertools import combinations
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.agreement import (
     AnswerStretch,
+    DayAgreement,
     GroupAgreement,
     PairAgreement,
     PlannedPasses,
@@ -26,7 +28,7 @@ from theodolite.domain.findings.agreement import (
     UnitSpread,
 )
 from theodolite.domain.instrument import Question, ScaleKind
-from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, TOO_MANY_PAIRS
+from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, TOO_FEW_ON_DAY, TOO_MANY_PAIRS
 from theodolite.measurement.answer_arrays import AnswerArrays, UnitLabels, by_person, prevalence
 from theodolite.measurement.interval import normal_quantile
 from theodolite.measurement.proportion import mean_fraction
@@ -41,6 +43,9 @@ SEGMENTS: Final = 6
 
 FEWEST_IN_SEGMENT: Final = 10
 """Shared units that a stretch holds at least; count."""
+
+FEWEST_ON_DAY: Final = 5
+"""Shared units from which a day has an alpha; count."""
 
 MOST_IN_PAIRS: Final = 10
 """People up to whom alpha is worked out pair by pair; count."""
@@ -74,6 +79,33 @@ def question_agreement(category: str, question: Question, columns: AnswerArrays)
         alpha=unit_labels.alpha(order),
         prevalence=prevalence(question, columns),
         over_time=tuple(_segments(unit_labels, order)),
+    )
+
+
+def agreement_per_day(question: Question, columns: AnswerArrays, zone: tzinfo) -> tuple[DayAgreement, ...]:
+    """Return the agreement of people on one question day by day, in order.
+
+    A dialogue, or a turn of it, belongs to the day of its latest label. A day with fewer than five of them
+    has no value: its interval would cover most of the scale.
+
+    Args:
+        question: The question; its scale decides the level of measurement.
+        columns: All answers, one a person and unit.
+        zone: Time zone of the days.
+
+    Source:
+        See `question_agreement`.
+    """
+    unit_labels = UnitLabels(question, columns)
+    return tuple(
+        DayAgreement(
+            day=day,
+            n_shared=len(units),
+            alpha=unit_labels.alpha(units)
+            if len(units) >= FEWEST_ON_DAY
+            else Undefined(reason=TOO_FEW_ON_DAY.format(fewest=FEWEST_ON_DAY), n=len(units)),
+        )
+        for day, units in unit_labels.shared_by_day(zone).items()
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,9 @@ from theodolite.measurement.proportion import defect_rate
 Floats = NDArray[np.float64]
 
 Whole = NDArray[np.int64]
+
+_QUARTER_HOUR_S = 900
+"""Days are looked up for quarters of an hour, which no time zone cuts; seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +170,7 @@ class UnitLabels:
         self._n = np.bincount(self._unit, minlength=n_units)
         self._begun = np.full(n_units, np.inf)
         np.minimum.at(self._begun, self._unit, columns.at[on_scale])
+        self._at = columns.at[on_scale]
         self._same = _ends(np.maximum, -1, self._unit, self._code, n_units) == _ends(
             np.minimum, len(numbers), self._unit, self._code, n_units
         )
@@ -179,6 +183,17 @@ class UnitLabels:
     def begun(self, unit: int) -> datetime:
         """Return when the first label of a unit was given."""
         return datetime.fromtimestamp(float(self._begun[unit]), tz=UTC)
+
+    def shared_by_day(self, zone: tzinfo) -> dict[date, Whole]:
+        """Return the units with two labels or more by the day of their latest label, in order of the days."""
+        ended = np.zeros(len(self._n))
+        np.maximum.at(ended, self._unit, self._at)
+        shared = np.flatnonzero(self._n >= 2)
+        quarters, number = np.unique(ended[shared] // _QUARTER_HOUR_S, return_inverse=True)
+        days = [datetime.fromtimestamp(quarter * _QUARTER_HOUR_S, tz=zone).date() for quarter in quarters.tolist()]
+        in_order = sorted(set(days))
+        code = np.array([in_order.index(day) for day in days], dtype=np.int64)[number] if days else number
+        return {day: shared[code == index] for index, day in enumerate(in_order)}
 
     def alike(self, units: Whole) -> Estimate | Undefined:
         """Return the share of units on which all gave the same label."""

@@ -36,7 +36,16 @@ from theodolite.store.ledger import CHUNK, id_of_run
 from theodolite.store.models import DialogueRow, UnitRow
 from theodolite.store.models.events import LiveAttemptRow, LiveDialogueRow, LiveTurnRow, SessionRow
 from theodolite.store.results import ids_of_participants
-from theodolite.store.statements import chunks, end_units, execute, grouped, make_ready, one_at_a_time, rows_of
+from theodolite.store.statements import (
+    chunks,
+    end_units,
+    execute,
+    grouped,
+    make_ready,
+    one_at_a_time,
+    per_quarter_hour,
+    rows_of,
+)
 
 _TURNS = LiveTurnRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
 
@@ -570,6 +579,26 @@ class ReplyRepository(Repository):
             FailedReply(asked=requested, application=application, participant=participant, turn=number, cause=cause)
             for requested, application, participant, number, cause in rows
         ]
+
+    @reads
+    def errors_since(self, study: str, since: datetime) -> dict[str, int]:
+        """Return how many replies of each application failed since a moment; counts of those with any."""
+        failed = LiveTurnRow.objects.filter(dialogue__study=study, state=TurnState.ERROR.value, asked__gte=since)
+        return dict(failed.order_by().values_list(_APPLICATION).annotate(n=Count("id")))
+
+    @reads
+    def last_prompts(self, study: str) -> dict[str, datetime]:
+        """Return when the last prompt of each active session was sent, by key of the session."""
+        active = LiveTurnRow.objects.filter(
+            dialogue__session__study=study, dialogue__session__state=SessionState.ACTIVE.value
+        )
+        return dict(active.order_by().values_list("dialogue__session__key").annotate(last=Max("asked")))
+
+    @reads
+    def dialogues_per_quarter_hour(self, study: str) -> dict[datetime, int]:
+        """Return how many dialogues received their first prompt in each quarter of an hour, by its start; counts."""
+        first = LiveTurnRow.objects.filter(dialogue__study=study, number=1, dialogue__session__brought=False)
+        return per_quarter_hour(first, "asked")
 
     @reads
     def broken_guardrails(self, study: str) -> dict[str, int]:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import NotFound
 from theodolite.domain.event import INCLUDED, AcknowledgedText, Acknowledgement, PersonProfile
+from theodolite.domain.event_record import SessionTally, TesterTally
 from theodolite.domain.plan import Slot
 from theodolite.domain.session import Pauser, Session, SessionClock, SessionState
 from theodolite.store.executor import Repository, reads, writes
@@ -25,7 +26,7 @@ from theodolite.store.models.events import (
     SlotRow,
 )
 from theodolite.store.results import ids_of_participants
-from theodolite.store.statements import grouped, one_at_a_time
+from theodolite.store.statements import grouped, one_at_a_time, per_quarter_hour
 
 
 class SessionRepository(Repository):
@@ -119,6 +120,58 @@ class SessionRepository(Repository):
     def in_study(self, study: str) -> list[Session]:
         """Return the sessions of a study that took place here, in the order in which they were created."""
         return [session_from(row) for row in _rows().filter(study=study, brought=False).order_by("id")]
+
+    @reads
+    def active(self, study: str) -> list[Session]:
+        """Return the active sessions of a study, in the order in which they were created."""
+        rows = _rows().filter(study=study, brought=False, state=SessionState.ACTIVE.value)
+        return [session_from(row) for row in rows.order_by("id")]
+
+    @reads
+    def tallies(self, study: str) -> list[SessionTally]:
+        """Return how many sessions of a study took place here, by cell of the design and state."""
+        rows = SessionRow.objects.filter(study=study, brought=False).order_by()
+        counted = rows.values_list("level", "scenario", "application", "state").annotate(n=Count("id"))
+        return [
+            SessionTally(level=Level(level), scenario=scenario, application=application, state=SessionState(state), n=n)
+            for level, scenario, application, state, n in counted
+        ]
+
+    @reads
+    def tester_tallies(self, study: str) -> dict[str, TesterTally]:
+        """Return how far each participant with a session in a study has come, by key."""
+        rows = SessionRow.objects.filter(study=study, brought=False).order_by().values_list("participant__key")
+        waiting, active = SessionState.WAITING.value, SessionState.ACTIVE.value
+        counted = rows.annotate(
+            n_ended=Count("id", filter=~Q(state__in=[waiting, active])),
+            n_active=Count("id", filter=Q(state=active)),
+            started=Max("started"),
+            ended=Max("ended"),
+        )
+        return {
+            key: TesterTally(
+                n_ended=n_ended,
+                n_active=n_active,
+                last=max((moment for moment in (started, ended) if moment is not None), default=None),
+            )
+            for key, n_ended, n_active, started, ended in counted
+        }
+
+    @reads
+    def started_per_quarter_hour(self, study: str) -> dict[datetime, int]:
+        """Return how many sessions started in each quarter of an hour, by its start; counts."""
+        return per_quarter_hour(SessionRow.objects.filter(study=study, brought=False), "started")
+
+    @reads
+    def ended_per_quarter_hour(self, study: str) -> dict[datetime, int]:
+        """Return how many sessions ended in each quarter of an hour, by its start; counts."""
+        return per_quarter_hour(SessionRow.objects.filter(study=study, brought=False), "ended")
+
+    @reads
+    def started_since(self, study: str, since: datetime) -> list[Session]:
+        """Return the sessions of a study that started here at a moment or later, in order of creation."""
+        rows = _rows().filter(study=study, brought=False, started__gte=since)
+        return [session_from(row) for row in rows.order_by("id")]
 
     @reads
     def of_participant(self, participant: str) -> list[Session]:
@@ -275,6 +328,12 @@ class ParticipantRepository(Repository):
             )
             for row in rows
         ]
+
+    @reads
+    def last_acknowledgements(self, study: str) -> dict[str, datetime]:
+        """Return when each participant last agreed to a text of a study, by key."""
+        rows = AcknowledgementRow.objects.filter(study=study).order_by().values_list("participant__key")
+        return dict(rows.annotate(last=Max("at")))
 
     @reads
     def consented(self, study: str) -> set[str]:

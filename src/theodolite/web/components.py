@@ -109,7 +109,7 @@ _ORGANISER: Final = (
     SidebarSection(
         title="Event",
         icon="calendar-event",
-        pages=(("organiser:operations", "Operations"), ("organiser:messages", "Messages")),
+        pages=(("organiser:operations", "Dashboard"), ("organiser:messages", "Messages")),
     ),
     SidebarSection(
         title="Dialogues",

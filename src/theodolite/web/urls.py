@@ -12,6 +12,8 @@ from theodolite.web.annotator import home as annotator_home
 from theodolite.web.api import operations as api
 from theodolite.web.api import tokens, webhooks
 from theodolite.web.organiser import (
+    audit_log,
+    dashboard,
     editing,
     exchange,
     operations,
@@ -128,7 +130,7 @@ _ORGANISER = [
     path("exchange/dialogues/", exchange.bringing, name="bringing"),
     path("exchange/answers/", exchange.archive, name="archive"),
     path("exchange/label-studio/<str:guideline>/", exchange.label_studio, name="label_studio"),
-    path("audit/", organiser_home.audit_log, name="audit"),
+    path("audit/", audit_log.audit_log, name="audit"),
     path("editions/", organiser_home.editions, name="editions"),
     path("study/", editing.edit_study, name="edit_study"),
     path("results/", results.results, name="results"),
@@ -145,6 +147,7 @@ _ORGANISER = [
     path("people/", people.people, name="people"),
     path("people/ask/", people.ask, name="ask"),
     path("people/list/", people.ask_many, name="ask_many"),
+    path("people/links.csv", operations.links_file, name="links_file"),
     path("people/slips/new/", people.make_slips, name="make_slips"),
     path("people/slips/", operations.slips, name="slips"),
     path("people/<slug:invitation>/remind/", people.remind, name="remind"),
@@ -158,7 +161,7 @@ _ORGANISER = [
     path("slots/<slug:slot>/drop/", operations.drop_slot, name="drop_slot"),
     path("links/", operations.links, name="links"),
     path("links/<slug:link>/close/", operations.close_link, name="close_link"),
-    path("operations/", operations.operations, name="operations"),
+    path("operations/", dashboard.operations, name="operations"),
     path("messages/", operations.event_messages, name="messages"),
     path("operations/pause/", operations.pause, name="pause"),
     path("operations/go-on/", operations.go_on, name="go_on"),

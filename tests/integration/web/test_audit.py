@@ -72,3 +72,24 @@ def test_names_of_another_study_stay_unread(event, client_as):
     audit(None, "changed", f"membership {member.token}", hosted=event)
 
     assert "Stranger" not in client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/audit/").content.decode()
+
+
+def test_filters_choose_entries_and_the_file_holds_the_same(event, client_as):
+    sami = Account.objects.get(memberships__role="senior annotator")
+    audit(sami, "reopened", "item 7", hosted=event)
+    audit(None, "ended sessions", hosted=event, n=3)
+    client, page = client_as(Role.ORGANISER), f"/s/{event.token}/organise/audit/"
+
+    def shown(query: str) -> tuple[bool, bool]:
+        text = client.get(f"{page}?{query}").content.decode()
+        body = text[text.index("<tbody>") :]
+        return "reopened" in body, "ended sessions" in body
+
+    assert shown(f"by={sami.token}") == (True, False)
+    assert shown("by=server") == (False, True)
+    assert shown("verb=reopened") == (True, False)
+    assert shown("until=2020-01-01") == (False, False)
+    assert shown("since=2020-01-01&until=nonsense") == (True, True)
+    file = client.get(f"{page}?by=server&as=csv").content.decode().splitlines()
+    assert file[0] == "time (UTC),who,action,subject,details"
+    assert [line.split(",")[1:] for line in file[1:]] == [["the server", "ended sessions", "", "n: 3"]]

@@ -90,7 +90,7 @@ _WRITING = (
 )  # fmt: skip
 
 _ORGANISING = (
-    "ethics", "people", "ask", "ask_many", "make_slips", "slips", "remind", "take_back",
+    "ethics", "people", "ask", "ask_many", "links_file", "make_slips", "slips", "remind", "take_back",
     "operations", "messages", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
     "person", "kept", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip

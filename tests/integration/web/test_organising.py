@@ -218,7 +218,7 @@ def test_operations_tell_the_cause_of_errors_and_testers_do_not_read_it(event, o
     sheet = client_as(Role.RED_TEAMER).get(f"/s/{event.token}/test/1/").content.decode()
 
     assert "teller at tellers.example has no power" in page
-    assert "<dt>Errors so far</dt><dd>1</dd>" in page
+    assert "1 failed</dd>" in page
     assert "tellers.example" not in sheet
 
 
@@ -229,7 +229,8 @@ def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at
     page = organiser.get(f"{at}operations/").content.decode()
 
     assert "stuck: waiting for a reply for 45 s" in page
-    assert "<dt>Stuck replies</dt><dd>1</dd>" in page
+    assert "1 in progress, 1 stuck" in page
+    assert "waits for a reply for 45 s; session 1" in page
 
 
 @pytest.mark.parametrize(
@@ -261,6 +262,52 @@ def test_the_first_page_asks_as_often_for_many_people_as_for_few(event, organise
 
     assert _queries(organiser, at) == few
     assert "30 invited" in organiser.get(at).content.decode()
+
+
+def test_pasted_lines_invite_everybody_or_nobody_and_their_links_are_a_file(event, organiser, at):
+    bad = {
+        "role": "red teamer",
+        "addresses": "ana@example.org, ben@example.org\n\nJo, Ann <ann@example.org>\nANA@example.org",
+    }
+    refused = organiser.post(f"{at}people/list/", bad).content.decode()
+    before = Invitation.objects.count()
+    good = {"role": "red teamer", "addresses": "Ana <ana@example.org>, ben@example.org;\n=Cleo"}
+    organiser.post(f"{at}people/list/", good)
+    page, file = (organiser.get(f"{at}people/{end}") for end in ("", "links.csv"))
+    rows = file.content.decode().splitlines()
+
+    assert "Line 3: “Jo, Ann &lt;ann@example.org&gt;” is not an e-mail address" in refused
+    assert "Line 4: ANA@example.org is already in line 1." in refused
+    assert before == 0
+    assert {one.name or one.email for one in Invitation.objects.all()} == {"Ana", "ben@example.org", "=Cleo"}
+    assert rows[0] == "name,email,role,status,link"
+    assert [row.partition(",")[0] for row in rows[1:4]] == ["'=Cleo", "", "Ana"]
+    assert page.content.decode().count("/join/") == 2 * 3  # each link in its row, and in the text of all
+
+
+def test_the_live_part_of_the_dashboard_is_the_same_and_asks_no_more_for_many_people(event, organiser, at):
+    organiser.get(f"{at}operations/")  # opens the context
+    few = _queries(organiser, f"{at}operations/?part=live")
+    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
+    Membership.objects.update(joined_at=timezone.now() - timedelta(days=3))
+    session = begun_session(event)
+    exchange(event_of(event), session)
+    part, page = (organiser.get(f"{at}operations/{query}").content.decode() for query in ("?part=live&tables=yes", ""))
+
+    assert "<html" not in part
+    assert "has not continued for 3 days" in part
+    assert "95% interval" in part
+    assert part.count("<tbody>") == page.count("<tbody>") + 1
+    assert _queries(organiser, f"{at}operations/?part=live") <= few + 1
+    assert few <= 40
+
+
+def test_a_message_to_one_tester_starts_from_the_dashboard(event, organiser, at):
+    member = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value)
+    page = organiser.get(f"{at}messages/?to={member.token}").content.decode()
+
+    assert f"Message to {member.account}" in page
+    assert organiser.get(f"{at}messages/?to=nobody").status_code == 404
 
 
 def test_people_are_shown_by_state(event, organiser, at):

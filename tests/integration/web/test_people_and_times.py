@@ -94,7 +94,7 @@ def test_who_is_screened_out_is_told_so_and_stays_out_until_asked_again(own, cli
 
 
 def test_a_level_has_as_many_places_as_it_says_and_each_quota_its_own(own, client_as):
-    change(own, "red_teaming:   {people: 4,", "red_teaming:   {people: 2, quotas: {adversarial: 1},")
+    change(own, "red_teaming:   {people: 6,", "red_teaming:   {people: 2, quotas: {adversarial: 1},")
     published(own)
     codes = hand_out_codes(Account.objects.get(email__startswith="organiser"), own, Role.RED_TEAMER, ["1", "2"])
     first, second, third = (client_as(None) for _ in range(3))
@@ -121,7 +121,7 @@ def test_before_it_opens_people_get_ready_and_begin_nothing(own, client_as):
 
 
 def test_after_it_has_closed_nobody_begins(own, client_as):
-    change(own, "people: 4, sessions: 2, minutes: 30", "people: 4, sessions: 2, closes: 2020-01-01T12:00")
+    change(own, "people: 6, sessions: 2, minutes: 30", "people: 4, sessions: 2, closes: 2020-01-01T12:00")
     published(own)
 
     assert "It closed on Wednesday 1 January 2020, 12:00 (UTC)" in on(client_as(Role.RED_TEAMER), own)[1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from datetime import date
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from theodolite.domain.findings.number import Undefined
 from theodolite.domain.instrument import YES_NO, Label, Question, QuestionLevel, Scale, ScaleKind
 from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.annotator_agreement import (
+    agreement_per_day,
     groups_of_annotators,
     model_agreements,
     pair_agreements,
@@ -84,6 +87,24 @@ def test_the_history_is_cut_into_stretches_of_equally_many_units():
     assert [stretch.alike.n for stretch in found.over_time] == [10, 10, 10, 10]
     assert [stretch.alike.value for stretch in found.over_time] == [1.0, 1.0, 0.0, 0.0]
     assert found.over_time[0].ended < found.over_time[1].begun
+
+
+def test_days_are_those_of_the_latest_label_and_need_five_units():
+    table = {"anna": "ynynynyyny", "ben": "ynyyynyyny"}
+    letters = {"y": "yes", "n": "no"}
+    answers = [
+        GivenAnswer(name, unit, unit, letters[letter], at=86_400.0 * (unit >= 7) + 3600 * (23 if name == "ben" else 1))
+        for name, row in table.items()
+        for unit, letter in enumerate(row)
+    ]
+
+    utc, later = (agreement_per_day(YES, answer_arrays(answers), ZoneInfo(zone)) for zone in ("UTC", "Asia/Tokyo"))
+
+    assert [(one.day, one.n_shared) for one in utc] == [(date(1970, 1, 1), 7), (date(1970, 1, 2), 3)]
+    assert [one.day for one in later] == [date(1970, 1, 2), date(1970, 1, 3)]
+    assert utc[0].alpha == question_agreement("risk", YES, answer_arrays([a for a in answers if a.unit < 7])).alpha
+    assert "Fewer than 5" in utc[1].alpha.reason
+    assert agreement_per_day(YES, answer_arrays([]), ZoneInfo("UTC")) == ()
 
 
 def test_every_two_who_met_are_compared_and_models_are_marked():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from theodolite.domain.annotator import Voting
@@ -51,6 +51,21 @@ class AnswerStretch:
     begun: datetime
     ended: datetime
     alike: Estimate | Undefined
+    alpha: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayAgreement:
+    """The agreement on one question on one day.
+
+    Attributes:
+        day: The day in the time zone of the event.
+        n_shared: Dialogues, or turns, whose latest label of two or more is of this day; count.
+        alpha: Agreement beyond chance.
+    """
+
+    day: date
+    n_shared: int
     alpha: Estimate | Undefined
 
 

@@ -1,10 +1,9 @@
-"""The dashboard of an event, its settings, the audit log, and the studies of this server."""
+"""The first page of organisers, settings of an event, and the studies of this server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from allauth.mfa.models import Authenticator
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -56,13 +54,11 @@ from theodolite.web.events import (
 )
 from theodolite.web.models import (
     Account,
-    AuditEntry,
     Booking,
     Edition,
     EthicsApproval,
     HostedStudy,
     Membership,
-    PersonalCode,
     Submission,
 )
 from theodolite.web.organiser.people import Participant, counted_states, n_invited_testers, participants_of
@@ -300,91 +296,6 @@ def _groups(hosted: HostedStudy, progress: EventProgress) -> list[NavigationGrou
         )
         for title, pages in _PAGES.items()
     ]
-
-
-_ON_A_PAGE = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One entry of the audit log as it is shown.
-
-    Attributes:
-        at: When.
-        who: Name of the person; `the server` where nobody did it.
-        verb: What was done.
-        subject: To what.
-        facts: What else is to be known, in words.
-    """
-
-    at: datetime
-    who: str
-    verb: str
-    subject: str
-    facts: str
-
-
-@allowed(Role.ORGANISER)
-def audit_log(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show the audit log of the study, the latest entry first."""
-    entries = AuditEntry.objects.filter(hosted=access.hosted)
-    page = Paginator(entries, _ON_A_PAGE).get_page(request.GET.get("page"))
-    shown = {"access": access, "page": page, "lines": _lines(access.hosted, list(page))}
-    return render(request, "web/organiser/audit_log.html", shown)
-
-
-def _lines(hosted: HostedStudy, entries: list[AuditEntry]) -> list[Line]:
-    people = {
-        account.token: str(account) for account in Account.objects.filter(token__in={entry.actor for entry in entries})
-    }
-    names = _names_of_tokens(hosted, entries)
-    return [
-        Line(
-            at=entry.at,
-            who=people.get(entry.actor, "former member") if entry.actor else "the server",
-            verb=entry.verb,
-            subject=_with_name(entry.subject, names),
-            facts=", ".join(f"{name}: {names.get((name, str(value)), value)}" for name, value in entry.facts.items()),
-        )
-        for entry in entries
-    ]
-
-
-def _with_name(subject: str, names: Mapping[tuple[str, str], str]) -> str:
-    """Return a subject with the name in place of its token; a deleted one keeps the token."""
-    kind, _, token = subject.partition(" ")
-    return f"{kind} {names[kind, token]}" if (kind, token) in names else subject
-
-
-def _names_of_tokens(hosted: HostedStudy, entries: Iterable[AuditEntry]) -> dict[tuple[str, str], str]:
-    """Return the names of the records of this study that entries point to, by kind and token."""
-    tokens: dict[str, set[str]] = {}
-    for entry in entries:
-        kind_of_subject, _, token_of_subject = entry.subject.partition(" ")
-        for kind, token in ((kind_of_subject, token_of_subject), *entry.facts.items()):
-            if isinstance(token, str):
-                tokens.setdefault(kind, set()).add(token)
-    result = {("study", hosted.token): str(hosted)}
-    for kind, (rows, name) in _audited(hosted).items():
-        if kind in tokens:
-            result |= {(kind, row.token): name(row) for row in rows.filter(token__in=tokens[kind])}
-    return result
-
-
-def _audited(hosted: HostedStudy) -> dict[str, tuple[QuerySet[Any], Callable[[Any], str]]]:
-    """Return the records and the name of one, for each kind of subject with an account or a setting behind it."""
-    codes = PersonalCode.objects.filter(membership__hosted=hosted)
-    return {
-        "membership": (hosted.memberships.select_related("account"), lambda row: str(row.account)),
-        "code": (codes.select_related("membership__account"), lambda row: f"of {row.membership.account}"),
-        "invitation": (hosted.invitations.all(), lambda row: row.name or row.email or "without a name"),
-        "submission": (hosted.submissions.all(), lambda row: row.name),
-        "link": (hosted.recruit_links.all(), lambda row: row.name or "without a name"),
-        "slot": (hosted.time_slots.all(), str),
-        "view": (hosted.saved_views.all(), lambda row: row.name),
-        "measurement": (hosted.measurements.all(), lambda row: f"of {date_format(row.asked_at, 'j M Y, H:i')} UTC"),
-        "batch": (hosted.batches.select_related("account"), lambda row: f"of {row.account}"),
-    }
 
 
 class StudyForm(forms.Form):

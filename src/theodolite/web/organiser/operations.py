@@ -1,11 +1,10 @@
-"""Operations of an event: its state and hours, its time slots, recruiting links and access codes."""
+"""Controls of an event: its state and hours, messages, time slots, recruiting links and access codes."""
 
 from __future__ import annotations
 
 import base64
 import secrets
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from io import BytesIO
@@ -20,195 +19,42 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 from qrcode import QRCode  # type: ignore[import-untyped] # it has no types
 from qrcode.image.svg import SvgPathImage  # type: ignore[import-untyped] # likewise
 
 from theodolite.domain.event import Role
-from theodolite.domain.live import ReplyCounts
 from theodolite.domain.session import Pauser, Session, SessionState
 from theodolite.domain.wording import languages_of
-from theodolite.events.results import STUCK_S, CellCount, EventStatus, status_of
-from theodolite.testing.assigning import people_levels
-from theodolite.testing.availability import hours_of
+from theodolite.reporting.exporting.tables import ExportTable, csv_text
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.accounts.invitations import COMPLETION, code_path, why_shut, words_of
+from theodolite.web.accounts.invitations import (
+    COMPLETION,
+    Standing,
+    code_path,
+    invitation_path,
+    standing_of,
+    why_shut,
+    words_of,
+)
 from theodolite.web.events import NO_APPROVAL, TESTERS, event_of, lacks_before_opening, may_invite
 from theodolite.web.middleware import absolute, offer_languages
 from theodolite.web.models import (
     EventMessage,
     HostedStudy,
+    Invitation,
     Membership,
     PausedApplication,
     PersonalCode,
     RecruitLink,
     TimeSlot,
 )
+from theodolite.web.organiser.people import address_of, link_of, participants_of
 from theodolite.web.participants import moment_field, moment_text, span_text, zone_of
-from theodolite.web.senior.annotators import name_of, opt_out_effects, rotations
 from theodolite.web.session_end import end_sessions
-from theodolite.web.support import LONGEST_MESSAGE, broadcasts, n_open_questions, threads_of_testers
-
-_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveSession:
-    """One active session, with the names that organisers see and testers do not.
-
-    Attributes:
-        who: Name of the person, or the beginning of the opaque key.
-        member: Token of the membership; empty where nobody holds it any more.
-        session: The session.
-        minutes: Time that has run; minutes.
-        is_paused: Whether its clock stands still.
-        waits_s: Time for which a reply has been under way; seconds, None where none is.
-    """
-
-    who: str
-    member: str
-    session: Session
-    minutes: float
-    is_paused: bool
-    waits_s: float | None
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether a reply has been in progress for too long."""
-        return self.waits_s is not None and self.waits_s > STUCK_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationStatus:
-    """The status of one application: its replies by ending; counts.
-
-    Attributes:
-        name: The application.
-        rests: Whether nobody is led to it at present.
-        sessions: Sessions with it that go on.
-        complete: Replies that came whole.
-        interrupted: Replies that were stopped, or that a restart cut off.
-        errors: Replies that did not come.
-        stuck: Replies under way for longer than a reply should be.
-        cost_usd: What its replies have cost so far; None where it does not tell.
-    """
-
-    name: str
-    rests: bool
-    sessions: int
-    complete: int
-    interrupted: int
-    errors: int
-    stuck: int
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecentError:
-    """A failed reply with its cause, for organisers; testers do not see the cause."""
-
-    asked: datetime
-    application: str
-    who: str
-    turn: int
-    cause: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dashboard:
-    """The context of the operations page.
-
-    Attributes:
-        active: The active sessions.
-        applications: The applications, those of the study first.
-        mishaps: The latest failed replies, the last one first.
-        cells: The sessions of each cell of the design.
-        under_way: Replies in progress; count.
-        cost_usd: What replies to testers have cost; None if no application reports a cost.
-    """
-
-    active: list[ActiveSession]
-    applications: list[ApplicationStatus]
-    mishaps: list[RecentError]
-    cells: tuple[CellCount, ...]
-    under_way: int
-    cost_usd: float | None
-
-    @property
-    def errors(self) -> int:
-        """Failed replies; count."""
-        return sum(application.errors for application in self.applications)
-
-    @property
-    def stuck(self) -> int:
-        """Replies that have been in progress for too long; count."""
-        return sum(application.stuck for application in self.applications)
-
-
-def dashboard_of(hosted: HostedStudy) -> Dashboard:
-    """Return the dashboard of an event at this moment."""
-    status, now = status_of(event_of(hosted)), timezone.now()
-    known = Membership.objects.filter(hosted=hosted).values_list("participant", "account__name", "token")
-    people = {participant: (name, token) for participant, name, token in known}
-    return Dashboard(
-        active=[_active(session, people, status.waiting_since, now) for session in status.active],
-        applications=_applications(hosted, status),
-        mishaps=[
-            RecentError(
-                asked=failed.asked,
-                application=failed.application,
-                who=name_of(failed.participant, people),
-                turn=failed.turn,
-                cause=failed.cause,
-            )
-            for failed in status.failures
-        ],
-        cells=status.cells,
-        under_way=len(status.waiting_since),
-        cost_usd=_usd(status.cost_microusd),
-    )
-
-
-def _active(
-    session: Session, people: Mapping[str, tuple[str, str]], waiting: Mapping[str, datetime], now: datetime
-) -> ActiveSession:
-    since = waiting.get(session.key)
-    return ActiveSession(
-        who=name_of(session.participant, people),
-        member=people.get(session.participant, ("", ""))[1],
-        session=session,
-        minutes=session.clock.elapsed_s(now) / 60,
-        is_paused=session.clock.paused is not None,
-        waits_s=(now - since).total_seconds() if since else None,
-    )
-
-
-def _applications(hosted: HostedStudy, status: EventStatus) -> list[ApplicationStatus]:
-    paused = set(hosted.paused_applications.values_list("name", flat=True))
-    active = Counter(session.application for session in status.active)
-    replies = {name: status.replies.get(name, ReplyCounts()) for name in status.applications}
-    return [
-        ApplicationStatus(
-            name=name,
-            rests=name in paused,
-            sessions=active[name],
-            complete=counts.complete,
-            interrupted=counts.interrupted,
-            errors=counts.errors,
-            stuck=counts.stuck,
-            cost_usd=_usd(counts.cost_microusd),
-        )
-        for name, counts in replies.items()
-    ]
-
-
-def _usd(microusd: int | None) -> float | None:
-    return None if microusd is None else microusd / _MILLION
-
+from theodolite.web.support import LONGEST_MESSAGE, broadcasts, threads_of_testers
 
 _State = HostedStudy.State
-
-_BEGUN = frozenset({_State.OPEN, _State.PAUSED})
 
 
 class PauseForm(forms.Form):
@@ -220,32 +66,14 @@ class PauseForm(forms.Form):
 
 
 @allowed(Role.ORGANISER)
-def operations(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show the dashboard of the event; the page refreshes itself every ten seconds."""
-    shown = {
-        "access": access,
-        "now": timezone.now(),
-        "day": dashboard_of(access.hosted),
-        "zone": zone_of(event_of(access.hosted).study).key,
-        "times": _times(access.hosted),
-        "lacks": ()
-        if access.hosted.state in _BEGUN
-        else lacks_before_opening(access.hosted, event_of(access.hosted).study),
-        "form": PauseForm(),
-        "topics": opt_out_effects(access.hosted),
-        "rotations": rotations(access.hosted),
-        "n_questions": n_open_questions(access.hosted),
-    }
-    return render(request, "web/organiser/operations.html", shown)
-
-
-@allowed(Role.ORGANISER)
 def event_messages(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Answer questions of testers, and send a message to all testers."""
     if request.method == "POST":
         return _send_message(request, access)
+    to = request.GET.get("to", "")
     shown = {
         "access": access,
+        "to": get_object_or_404(Membership, hosted=access.hosted, token=to, left_at=None) if to else None,
         "threads": threads_of_testers(access.hosted),
         "sent": broadcasts(access.hosted),
         "most": LONGEST_MESSAGE,
@@ -265,19 +93,6 @@ def _send_message(request: HttpRequest, access: AccessContext) -> HttpResponse:
     else:
         messages.warning(request, "Not sent: the message is empty. Enter a text.")
     return redirect("organiser:messages", study=access.hosted.token)
-
-
-def _times(hosted: HostedStudy) -> list[str]:
-    """Return when each level is open, as text; levels without a schedule are left out."""
-    event = event_of(hosted)
-    zone, told_ones = zone_of(event.study), []
-    for plan in people_levels(event.study):
-        known = hours_of(event.study.event, plan, zone)
-        named = (("opens", known.opens), ("closes", known.closes))
-        ends = [f"{verb} {moment_text(moment, zone)}" for verb, moment in named if moment]
-        if ends:
-            told_ones.append(f"{plan.level.value} " + ", ".join(ends))
-    return told_ones
 
 
 @allowed(Role.ORGANISER)
@@ -504,6 +319,34 @@ def close_link(request: HttpRequest, access: AccessContext, link: str) -> HttpRe
         access.audit(verb, f"link {recruit_link.token}")
     messages.success(request, "Closed." if recruit_link.closed_at else "Reopened.")
     return redirect("organiser:links", study=access.hosted.token)
+
+
+@allowed(Role.ORGANISER)
+@require_GET
+def links_file(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Return the links of open invitations and of testers with open tasks as CSV, for a mail merge."""
+    invitations = Invitation.objects.select_related("hosted").filter(hosted=access.hosted, used_at=None)
+    waiting = [one for one in invitations.order_by("-id") if standing_of(one) is not Standing.WITHDRAWN]
+    rows = [
+        (one.name, one.email, one.role, standing_of(one).value, absolute(request, invitation_path(one)))
+        for one in waiting
+    ]
+    members = [one for one in participants_of(access.hosted) if one.is_waited_for]
+    rows += [
+        (str(one.membership.account), address_of(one.membership), one.membership.role, one.state.value,
+         link_of(request, one.membership))
+        for one in members
+    ]  # fmt: skip
+    access.audit("exported links", f"study {access.hosted.token}", n=len(rows))
+    return csv_file("links.csv", ("name", "email", "role", "status", "link"), rows)
+
+
+def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
+    """Return a table as a CSV file to download."""
+    table = ExportTable(name=name, columns=tuple(header), rows=rows)
+    response = HttpResponse(csv_text(table), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
 
 
 @dataclass(frozen=True, slots=True)

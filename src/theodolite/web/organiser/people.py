@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import getaddresses
 from enum import StrEnum
 from functools import partial
 from io import StringIO
@@ -81,6 +82,23 @@ class ListForm(forms.Form):
     list = forms.FileField(label="CSV file", help_text="Columns email, name and role in any order, with a header line.")
 
 
+class PasteForm(forms.Form):
+    """The invitation of people by pasted addresses, all in one role."""
+
+    role = forms.ChoiceField(label="Role", choices=_ROLES, initial=Role.FIELD_TESTER.value)
+    addresses = forms.CharField(
+        label="Addresses",
+        max_length=200_000,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="One per line or with commas between them: ana@example.org, or Ana <ana@example.org>. "
+        "A name without an address makes a link for you to pass on.",
+    )
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        """Give the fields ids of their own: the page shows the form beside `InviteForm`."""
+        super().__init__(*args, **{"auto_id": "paste_%s", **more})
+
+
 class SlipsForm(forms.Form):
     """Access codes for walk-in participants."""
 
@@ -135,6 +153,8 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         "approval": approval_of(access.hosted),
         "invite": InviteForm(languages=_languages(access)),
         "list": ListForm(),
+        "paste": PasteForm(),
+        "links": [f"{one.invitation.name or one.invitation.email}\t{one.address}" for one in invited],
         "slips": SlipsForm(),
         **forms_,
     }
@@ -165,24 +185,59 @@ def ask(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Invite everybody on a list, or nobody if the list has an error."""
-    form = ListForm(request.POST, request.FILES)
-    if not form.is_valid():
-        return _page(request, access, status=422, list=form)
-    rows, errors = read_list(form.cleaned_data["list"].read())
+    """Invite everybody on a list or in pasted lines, or nobody if there is an error."""
+    if "addresses" in request.POST:
+        field, pasted = "addresses", PasteForm(request.POST)
+        if not pasted.is_valid():
+            return _page(request, access, status=422, paste=pasted)
+        rows, errors = read_lines(pasted.cleaned_data["addresses"], Role(pasted.cleaned_data["role"]))
+        form: forms.Form = pasted
+    else:
+        field, form = "list", ListForm(request.POST, request.FILES)
+        if not form.is_valid():
+            return _page(request, access, status=422, list=form)
+        rows, errors = read_list(form.cleaned_data["list"].read())
     if any(not may_invite(access.hosted, role) for _, _, role in rows):
         errors = [NO_APPROVAL, *errors]
     errors += _clashes(access, rows)
     for error in errors[:20]:
-        form.add_error("list", error)
+        form.add_error(field, error)
     if errors:
         form.add_error(None, f"{len(errors)} error{'s' if len(errors) > 1 else ''}; nobody was invited.")
-        return _page(request, access, status=422, list=form)
+        return _page(request, access, status=422, **{"paste" if field == "addresses" else "list": form})
     with transaction.atomic():
         made = [invite(access.account, access.hosted, role, email=email, name=name) for email, name, role in rows]
     sent = over_one_line(partial(send_invitation, request), made)
-    messages.success(request, f"{len(made)} invited, {sent} by e-mail.")
-    return redirect("organiser:people", study=access.hosted.token)
+    rest = " Copy the links below and pass them on." if sent < len(made) else ""
+    messages.success(request, f"{len(made)} invited, {sent} by e-mail.{rest}")
+    return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}#invitations")
+
+
+def read_lines(text: str, role: Role) -> tuple[list[tuple[str, str, Role]], list[str]]:
+    """Return address, name and role of each pasted line, and all errors with their lines.
+
+    Example:
+        >>> read_lines("Ana <ana@example.org>", Role.ANNOTATOR)
+        ([('ana@example.org', 'Ana', <Role.ANNOTATOR: 'annotator'>)], [])
+    """
+    rows: list[tuple[str, str, Role]] = []
+    errors: list[str] = []
+    seen: dict[str, int] = {}
+    lines = [(number, line.strip(" \t,;")) for number, line in enumerate(text.splitlines(), 1)]
+    filled = [(number, line) for number, line in lines if line]
+    if len(filled) > MOST_ROWS:
+        errors.append(f"Line {filled[MOST_ROWS][0]}: a list has at most {MOST_ROWS} people.")
+    for number, line in filled[:MOST_ROWS]:
+        people = getaddresses([line]) if "@" in line else [(line, "")]
+        if "@" in line and not all(is_address(email) for _, email in people):
+            errors.append(f"Line {number}: “{line}” is not an e-mail address; expected e.g. Ana <ana@example.org>.")
+            continue
+        for name, email in people:
+            if email and email.lower() in seen:
+                errors.append(f"Line {number}: {email} is already in line {seen[email.lower()]}.")
+            seen[email.lower()] = number
+            rows.append((email, name, role))
+    return rows, errors
 
 
 def _languages(access: AccessContext) -> tuple[str, ...]:

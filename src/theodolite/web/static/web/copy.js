@@ -2,6 +2,15 @@
 
 const told = document.getElementById("status");
 
+function button(text, label, action) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = text;
+  made.setAttribute("aria-label", label);
+  made.addEventListener("click", action);
+  return made;
+}
+
 async function copy(input) {
   input.select();
   try {
@@ -13,13 +22,20 @@ async function copy(input) {
 }
 
 for (const input of document.querySelectorAll("input[readonly]")) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Copy";
-  button.setAttribute("aria-label", `Copy: ${input.getAttribute("aria-label")}`);
-  button.addEventListener("click", () => copy(input));
+  const label = `Copy: ${input.getAttribute("aria-label")}`;
   const pair = document.createElement("span");
   pair.className = "pair";
   input.replaceWith(pair);
-  pair.append(input, button);
+  pair.append(input, button("Copy", label, () => copy(input)));
+}
+
+for (const text of document.querySelectorAll("textarea[readonly]")) {
+  const acts = document.querySelector("#invitations .acts");
+  const fold = text.closest("details");
+  acts.prepend(
+    button("Copy all links", "Copy all links", async () => {
+      fold.open = true;
+      await copy(text);
+    }),
+  );
 }
