@@ -120,6 +120,7 @@ PAGES: dict[str, object] = {
     "recruited": ANYBODY,
     "organiser:home": {Role.ORGANISER},
     "studies": HOST,
+    "components": HOST,
     "organiser:editions": {Role.ORGANISER},
     "organiser:edit_study": {Role.ORGANISER},
     "organiser:add_application": {Role.ORGANISER},

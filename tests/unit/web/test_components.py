@@ -60,3 +60,18 @@ def test_both_directions_style_the_same_classes():
 
     assert left == right
     assert sheets[0] != sheets[1]
+
+
+def test_the_component_page_shows_every_class_of_the_shared_components():
+    style = (WEB / "static/web/app.css").read_text("utf-8")
+    shared = style[style.index("/* Buttons */") : style.index("/* Parts of single pages */")]
+    selectors = re.sub(r"\{[^{}]*\}", " ", re.sub(r"/\*.*?\*/", "", shared, flags=re.DOTALL))
+    classes = set(re.findall(r"\.([a-z][a-z0-9-]*)", selectors))
+    page = (WEB / "templates/web/components.html").read_text("utf-8")
+    charts = (WEB.parent / "reporting/words/day_charts.py").read_text("utf-8")
+    shown = {name for text in re.findall(r'class="([^"{]*)', page + charts) for name in text.split()}
+    by_scripts_and_values = {"table-filter", "alpha", "forecast", "plan", "icon"}
+    of_single_forms = {"plain-form", "stage"}
+
+    assert len(classes) > 50
+    assert classes - shown - by_scripts_and_values - of_single_forms == set()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.formats import date_format
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,6 +17,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, reason_text, undefined_text
 from theodolite.events.progress import EventTimeline
 from theodolite.reporting.words.day_charts import DayChart, Mark, day_bars, day_chart
+from theodolite.web.access import hosts_only
 from theodolite.web.questions import humanize
 
 LONGEST_FORECAST = timedelta(days=366)
@@ -258,3 +261,26 @@ def _bars(timeline: EventTimeline) -> list[tuple[str, SafeString]]:
         (title, mark_safe(day_bars(f"{title} per day: {', '.join(map(str, counts))}.", counts, places)))  # noqa: S308 - numbers
         for title, counts in rows.items()
     ]
+
+
+@hosts_only
+def components(request: HttpRequest) -> HttpResponse:
+    """Show every component of the pages with example content, for those who change or review their look."""
+    first, last = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 6, tzinfo=UTC)
+    ended = [(0.0, 0.0), (0.25, 30.0), (0.5, 60.0)]
+    example = DayChart(
+        label="60 of 120 sessions have ended.",
+        low=0.0,
+        high=120.0,
+        ticks=[(0.0, "0"), (60.0, "60"), (120.0, "120")],
+        days=_day_labels(first, last, ZoneInfo("UTC")),
+        lines=[("done", ended), ("forecast", [(0.5, 60.0), (0.9, 120.0)]), ("plan", [(0.0, 0.0), (1.0, 120.0)])],
+        band=[(0.5, 60.0), (0.8, 120.0), (1.0, 120.0)],
+        marks=[Mark(x=0.5, value=60.0, text="60", low=50.0, high=70.0)],
+    )
+    shown = {
+        "chart": SafeString(day_chart(example)),
+        "bars": SafeString(day_bars("Sessions per day: 8, 12, 6.", [8, 12, 6], [(0.5 / 3, "Mon"), (2.5 / 3, "Wed")])),
+        "people": (("Ana", 42), ("Ben", 7), ("Cleo", 18)),
+    }
+    return render(request, "web/components.html", shown)

@@ -90,7 +90,7 @@ class PasteForm(forms.Form):
         label="Addresses",
         max_length=200_000,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="One per line or with commas between them: ana@example.org, or Ana <ana@example.org>. "
+        help_text="One per line or with commas between them: ana@example.org, or Ana &lt;ana@example.org&gt;. "
         "A name without an address makes a link for you to pass on.",
     )
 
