@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from theodolite.domain.findings.responses import ConstructAnswers
 from theodolite.domain.instrument import Construct
@@ -91,8 +91,10 @@ def _construct_charts(subject: Subject, found: Sequence[ConstructAnswers]) -> tu
     for key in keys:
         own = [one for one in whole if (one.instrument, one.annotator, one.level, one.question.name) == key]
         about = f"{own[0].level.value}, {_answered_by(subject, own[0])}"
-        charts.append(spread_chart(own[0].question, [one.spread for one in own], about))
-    return tuple(chart for chart in charts if chart)
+        chart = spread_chart(own[0].question, [one.spread for one in own], about)
+        if chart is not None:  # the chart of the same question among all answers has the question alone as its title
+            charts.append(replace(chart, title=f"{chart.title} ({about})"))
+    return tuple(charts)
 
 
 def _answered_by(subject: Subject, answers: ConstructAnswers) -> str:

@@ -48,7 +48,7 @@ def test_a_question_has_distribution_share_median_n_and_missing(blocks):
 
 
 def test_questions_with_ordered_labels_have_a_chart_and_others_have_none(blocks):
-    assert [chart.title for chart in blocks[1].charts] == ["Was it bad?"]
+    assert [chart.title for chart in blocks[1].charts] == ["Was it bad? (field testing, testers)"]
     assert blocks[0].charts == ()
 
 
