@@ -156,7 +156,7 @@ def model_client(
     Args:
         endpoint: The model.
         environ: Environment variables with the keys.
-        clock: Tells the time.
+        clock: Returns the current time.
         folder: The study's folder.
         accounts: Limits shared with other models; one of its own if left out.
         caching: How replies are kept; None for not at all.

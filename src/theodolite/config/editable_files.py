@@ -329,7 +329,7 @@ class EditableFiles:
             yield folder
 
     def _path(self, name: str) -> Path:
-        """Return where a file lies.
+        """Return where a file is.
 
         Raises:
             InputError: If the name leads elsewhere, or is none of a file that can be edited.

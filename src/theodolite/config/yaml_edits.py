@@ -1,6 +1,6 @@
 """Edits of YAML texts by path: one value changes, and every other character stays.
 
-The node graph says where a value begins and ends, and only that stretch is written anew; comments, order,
+The node graph says where a value begins and ends, and only that stretch is written again; comments, order,
 quotes and spacing elsewhere cannot change. Each edit is read again and refused if it changed anything else (ADR-0146).
 """
 
@@ -23,7 +23,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Literal(str):
-    """A text that is written as it stands: a number, `yes`, `no` or `null`."""
+    """A text that is written as it is: a number, `yes`, `no` or `null`."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ def with_value(text: str, path: Path, value: Value) -> str:
     Args:
         text: A YAML text whose top is a mapping.
         path: Keys and positions, at least one.
-        value: What is to stand there.
+        value: What is to be there.
 
     Raises:
         InputError: If the text is no YAML, or the change would change anything else.
@@ -160,7 +160,7 @@ def _is_null(node: Node) -> bool:
 
 
 def _is_empty(node: Node) -> bool:
-    """Tell whether nothing stands there; the parser puts such a value behind the comments that follow."""
+    """Return whether nothing is there; the parser puts such a value behind the comments that follow."""
     return _is_null(node) and not str(node.value)
 
 
@@ -317,7 +317,7 @@ def _key(key: str) -> str:
 
 
 def _written(value: Value, *, margin: int, in_flow: bool, style: str = "") -> str:
-    """Return a value as it stands behind `key:` or `-`, with the space or line break before it."""
+    """Return a value as it is behind `key:` or `-`, with the space or line break before it."""
     if isinstance(value, Snippet):
         return _snippet(value.text.strip("\n"), margin)
     if isinstance(value, list | dict):
@@ -386,12 +386,12 @@ def _quoted(value: str) -> str:
 
 
 def _is_flow(node: Node | None) -> bool:
-    """Tell whether a mapping or list is written between braces or brackets."""
+    """Return whether a mapping or list is written between braces or brackets."""
     return bool(getattr(node, "flow_style", False))
 
 
 def _is_in_flow(root: Node | None, path: Path) -> bool:
-    """Tell whether the entry of a path stands between braces or brackets."""
+    """Return whether the entry of a path is between braces or brackets."""
     holders: Iterator[Node | None] = (_find(root, path[:n]) for n in range(len(path)))
     return any(_is_flow(holder) for holder in holders)
 
@@ -415,7 +415,7 @@ def _block_stretch(text: str, children: list[tuple[str | int, Node, Node]], posi
 
 
 def _end(node: Node, text: str) -> int:
-    """Return where the last character of a value stands, exclusive; comments behind it are not part of it."""
+    """Return where the last character of a value is, exclusive; comments behind it are not part of it."""
     while isinstance(node, MappingNode | SequenceNode) and not node.flow_style and node.value:
         node = _children(node)[-1][2]
     end: int = node.end_mark.index

@@ -69,7 +69,7 @@ def allowed(*roles: Role) -> Callable[[View], View]:
     """Open a view of a study to some roles; the address holds the study's token as `study`.
 
     The view is called as `view(request, access, ...)`, plain or async. Who is not signed in is led to the
-    sign-in page, who lacks a second factor that the role needs to the one where it is set up; for everybody
+    sign-in page, and those without a required second factor to its setup page; for all others
     else without one of the roles the page does not exist.
 
     Args:
@@ -122,7 +122,7 @@ def to_second_factor(request: HttpRequest) -> HttpResponseBase:
 
 
 def signed_in(view: View) -> View:
-    """Open a view to everybody who is signed in; `request.user` is then an `Account`."""
+    """Open a view to all who are signed in; `request.user` is then an `Account`."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, **rest: Any) -> Any:
@@ -165,7 +165,7 @@ def _marked(view: View, who: object) -> View:
 
 
 FACTOR_ROLES = (Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM)
-"""Roles that may need one: those that come in by link and have a password; a slip of paper has no place for another."""
+"""Roles that may need one: those that join by link and have a password; a printed code has no second factor."""
 
 
 def required_by_server() -> frozenset[Role]:
@@ -184,7 +184,7 @@ def lacks_factor(account: Account, roles: frozenset[Role], role: Role) -> bool:
     Args:
         account: The person.
         roles: Roles that need one.
-        role: In which the person comes.
+        role: The person's role.
     """
     return role in roles and not is_mfa_enabled(account)
 
@@ -223,7 +223,7 @@ def role_words(role: str) -> str:
 
 
 def clash_of(account: Account, hosted: HostedStudy, role: Role) -> str:
-    """Return why somebody cannot have a role in a study beside those they have or had there; empty where they can."""
+    """Return why a person cannot have a role in addition to their roles in a study; empty if they can."""
     memberships = list(Membership.objects.filter(account=account, hosted=hosted))
     return why_not_both(
         role,
@@ -244,11 +244,11 @@ def audit(
     """Add an act to the audit log; call it in the transaction that does it.
 
     Args:
-        actor: The account; anything else (a stranger, None for the server) is written as nobody.
+        actor: The account; any other value (a stranger, None for the server) is recorded as no person.
         verb: What was done, in the past tense.
         subject: What it was done to: kind and token.
         hosted: The study that it belongs to.
-        facts: What else is to be known, as JSON takes it; never secrets, never what people said.
+        facts: Further facts as JSON; never secrets, never people's texts.
     """
     who = actor.token if isinstance(actor, Account) else ""
     return AuditEntry.objects.create(actor=who, verb=verb, subject=subject, hosted=hosted, facts=facts)

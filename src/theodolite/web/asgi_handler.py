@@ -44,7 +44,7 @@ LARGEST_BODY = 32_000_000
 
 
 class BodyTooLarge(Exception):
-    """A request that goes on past what is read at most."""
+    """A request beyond the size limit."""
 
 
 def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Response:
@@ -211,7 +211,7 @@ class Background:
 
     Attributes:
         tasks: The group that they run in; None while no server runs.
-        running: Those that are under way.
+        running: Those in progress.
     """
 
     tasks: asyncio.TaskGroup | None = None

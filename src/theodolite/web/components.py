@@ -32,7 +32,7 @@ def _drawings() -> Mapping[str, str]:
 
 @register.simple_tag
 def icon(name: str, size: str = "") -> SafeString:
-    """Draw an icon inline; it is decoration, so the text beside it must say the same.
+    """Draw an icon inline; it is decoration, so the text beside it must have the same meaning.
 
     Args:
         name: A name in `icons.json`.
@@ -233,7 +233,7 @@ class SidebarLink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePlace:
-    """Where a page is: the sidebar, the section, and the tabs of the section.
+    """Position of a page: the sidebar, the section, and the tabs of the section.
 
     Attributes:
         sidebar: The entries of the role that its pages open.

@@ -68,7 +68,7 @@ def event_of(hosted: HostedStudy, study_version: str = "") -> EventContext:
 
 
 def open_event_of(hosted: HostedStudy, study_version: str = "") -> OpenEvent:
-    """Return the same with the way to its applications.
+    """Return the same with connections to its applications.
 
     The latest release replaces one that is not stored any more.
 
@@ -150,7 +150,7 @@ def _workspace() -> Path:
 def bind_request_thread() -> None:
     """Bind the calling thread to this server's database, so that its store works on the same connection.
 
-    `theodolite view` has no database of its own: each study brings one.
+    `theodolite view` has no database of its own: each study has one.
     """
     if settings.WORKSPACE is not None:
         bind_thread(server_database())
@@ -206,12 +206,12 @@ def study_in_files(hosted: HostedStudy) -> LoadedStudy:
 
 
 def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
-    """Publish what a study's files hold now; who begins from now on meets it.
+    """Publish a study's current files; people who start from now on get them.
 
     Args:
         hosted: The study.
         by: Who publishes.
-        version: Content hash of what the person has looked at.
+        version: Content hash of the version that the person has read.
 
     Raises:
         Conflict: If the files have changed since, or hold what was published last.
@@ -276,7 +276,7 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
 
     Args:
         path: A folder with a study file, or the file.
-        by: Who does it, and becomes its organiser; None for the operator, whose study every host organises.
+        by: The person, who becomes its organiser; None for the operator, whose study every host organises.
 
     Raises:
         StudyError: If the study has faults; lists all of them.
@@ -306,7 +306,7 @@ def host_all(account: Account) -> None:
 
 
 TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
-"""Roles of people who are tested with; nobody is asked in as one of them without an approval."""
+"""Roles of research participants; they are not invited without an approval."""
 
 
 NO_APPROVAL = "Record the ethics approval first; testers cannot be invited without one."
@@ -319,16 +319,16 @@ def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
 
 
 def may_invite(hosted: HostedStudy, role: Role) -> bool:
-    """Return whether somebody may be asked in as what a role says."""
+    """Return whether people may be invited in a role."""
     return role not in TESTERS or approval_of(hosted) is not None
 
 
 def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[MissingText, ...]:
-    """Return everything that is missing before testers may begin; nothing where a study has no testers.
+    """Return everything that is missing before testers may start; nothing for a study without testers.
 
     Args:
         hosted: The study on this server.
-        study: What its testers would meet.
+        study: The study for its testers.
     """
     if not people_levels(study):
         return ()

@@ -1,7 +1,7 @@
 """Security headers, error pages, static files, languages, and the context of every template.
 
-A person's own language comes first, then the invitation's, then the browser's. On pages of a study the
-browser counts only for languages of that study, so nobody reads pages in one language around a study in another.
+A person's own language has priority, then the invitation's, then the browser's. On pages of a study the
+browser counts only for languages of that study, so pages and study have the same language.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Answering = Callable[[HttpRequest], HttpResponse]
 
 
 def measured(get_response: _Answering) -> _Answering:
-    """Measure each request, and log it if the log is JSON; by the pattern of its address, which names nobody."""
+    """Measure each request, and log it if the log is JSON; by the pattern of its address, which names no person."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         started_s = time.perf_counter()
@@ -98,7 +98,7 @@ _STALE = lazy(
 
 @open_to_all
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form that does not come from a page of ours."""
+    """Answer a form from another site."""
     _LOG.info("a form was refused: %s", reason)
     return _message_page(request, _("This page has expired"), str(_STALE), HTTPStatus.FORBIDDEN)
 
@@ -203,11 +203,11 @@ CHOSEN = "language"
 
 
 PLAIN = "en"
-"""Language of pages that nobody has translated."""
+"""Language of untranslated pages."""
 
 
 _TRANSLATED = ("theodolite.web.accounts.", "theodolite.web.tester.", "theodolite.web.middleware", "allauth.", "django.")
-"""Modules whose views show pages that there are catalogues for."""
+"""Modules whose views show translated pages."""
 
 
 def page_languages() -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def offer_languages(form: BaseForm, languages: Sequence[str]) -> None:
 
 
 def chosen(request: HttpRequest) -> str:
-    """Return the language that somebody has chosen, or was invited in; empty for none."""
+    """Return the language of a person's choice or invitation; empty for none."""
     session = getattr(request, "session", None)
     return str(session.get(CHOSEN, "")) if session is not None else ""
 
@@ -244,7 +244,7 @@ def asked_for(request: HttpRequest) -> tuple[str, ...]:
 
 
 def read_language(request: HttpRequest, offered: tuple[str, ...]) -> str:
-    """Return the language in which somebody reads a study; its own where nothing else suits.
+    """Return a person's language for a study; the study's own if no other matches.
 
     Args:
         request: Who asks.
@@ -276,12 +276,12 @@ class SpokenPages:
         self._answer = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer; what one request speaks, the next one on the thread does not."""
+        """Answer a request, and reset the language for the next one on the thread."""
         with translation.override(PLAIN):
             return self._answer(request)
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], *_: object) -> None:
-        """Speak the language of who asks where the page can, unless it belongs to a study, which knows more."""
+        """Use the reader's language if the page has it, unless the page belongs to a study, which decides itself."""
         if "study" in (request.resolver_match.kwargs if request.resolver_match else {}):
             return
         if getattr(view, "__module__", "").startswith(_TRANSLATED):

@@ -28,7 +28,7 @@ from theodolite.web.models import Account, Booking, HostedStudy, Membership, Tim
 
 
 def read_profile(sent: Mapping[str, str]) -> PersonProfile:
-    """Return what a form says of a person; saying nothing is an answer, too.
+    """Return a person's attributes from a form; no statement is an answer too.
 
     Args:
         sent: Fields of the form; `skip` leaves everything unsaid.
@@ -72,12 +72,12 @@ class TopicLine:
         name: Identifier.
         title: Its heading.
         inline: The same within a sentence.
-        about: What people meet.
+        about: Its content.
         language: Of title and `about`.
         weight: How much it may weigh, in words.
         is_heavy: Whether it is among the heaviest.
-        where: How many of the scenarios touch it, in words.
-        is_avoided: Whether the reader would rather not meet it.
+        where: The number of scenarios with it, in words.
+        is_avoided: Whether the reader avoids it.
     """
 
     name: str

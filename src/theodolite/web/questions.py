@@ -503,7 +503,7 @@ def _why_invalid(scale: Scale, value: str) -> str:
 
 
 SaveAnswers = Callable[[tuple[Answer, ...], bool], None]
-"""Saves answers; the second argument tells whether they are submitted."""
+"""Saves answers; the second argument states whether they are submitted."""
 
 
 HAND_IN = "hand_in"
@@ -542,7 +542,7 @@ def form_page(request: HttpRequest, page: FormPage) -> HttpResponse:
 
     The page's script saves after each answer and receives the questions to ask; without
     scripts, "Save" shows the page again with its follow-ups. A page that is submitted with
-    open questions comes back with status 422, a list of them, and the first one in focus.
+    open questions is returned with status 422, a list of them, and the focus on the first one.
     """
     if request.method != "POST":
         return _rendered(request, page, ParsedForm(answers=tuple(page.answers), problems={}))

@@ -146,10 +146,10 @@ class ShareLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitStrip:
-    """Few answers as a square each, since a share of so few would say more than is known.
+    """Few answers as a square each, because a share of so few would suggest false precision.
 
     Attributes:
-        squares: Left edge in pixels, and what the answer is: `yes`, `no` or `open`.
+        squares: Left edge in pixels, and the answer: `yes`, `no` or `open`.
         width: Pixels.
     """
 
@@ -166,12 +166,12 @@ MOST_SQUARES: Final = 20
 
 
 def unit_strip(n_yes: int, n_no: int, n_open: int) -> UnitStrip | None:
-    """Return answers as squares, those that speak of a theme first; None where they are too many, or none.
+    """Return answers as squares, those with a theme first; None if they are too many, or none.
 
     Args:
-        n_yes: Answers that speak of it; count.
+        n_yes: Answers with it; count.
         n_no: Answers that do not; count.
-        n_open: Answers of which that is not known; count.
+        n_open: Answers without a decision; count.
     """
     kinds = ["yes"] * n_yes + ["no"] * n_no + ["open"] * n_open
     if not 0 < len(kinds) <= MOST_SQUARES:
@@ -190,7 +190,7 @@ def share_place(share: float) -> float:
 
 
 def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
-    """Return how a share is shown; one that is withheld or undefined says so."""
+    """Return the displayed share, or that it is withheld or undefined."""
     if estimate is None:
         return ShareLine(words="too few people to tell")
     if isinstance(estimate, Undefined):
@@ -252,7 +252,7 @@ class IntervalBar:
 
 
 def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
-    """Return a number as a strip; what is undefined says why in words."""
+    """Return a number as a strip; an undefined one has its reason in words."""
     if isinstance(estimate, Undefined):
         return IntervalBar(words=undefined_text(estimate))
     at = place_of(estimate.value)
@@ -335,8 +335,8 @@ _CLASSES = {"span": {"address"}, "p": {"heading"}}
 def safe_html(text: str) -> SafeString:
     """Return Markdown as HTML without links, pictures, headings, scripts or styles of its own.
 
-    A link is shown as its words with the address beside them: nobody is led anywhere by
-    a click, and nobody's address reaches the host that a link names. A picture is shown
+    A link is shown as its words with the address beside them: nothing is opened by
+    a click, and no reader's address reaches the host of a link. A picture is shown
     as its description. Headings become bold lines, since headings are the page's own.
     Of a text of more than `LONGEST_FORMATTED` characters the rest is shown as it was
     written: reading a hostile text takes a second for each 100,000 of them.
@@ -351,7 +351,7 @@ def safe_html(text: str) -> SafeString:
 
 
 _BLOCK = re.compile(r"\s|[-*+#>|~`]|\d+[.)]\s|[^|]*\|")
-"""Begin of a line that belongs to a block of Markdown; any other line is a paragraph of its own."""
+"""Start of a line that belongs to a block of Markdown; any other line is a paragraph of its own."""
 
 
 def line_html(text: str) -> SafeString:

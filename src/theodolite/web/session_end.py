@@ -87,7 +87,7 @@ def end_sessions(hosted: HostedStudy, *, only_abandoned: bool) -> int:
 
     Args:
         hosted: The event.
-        only_abandoned: Whether to end only those whose time was up a while ago; otherwise
+        only_abandoned: Whether to end only those that are long overdue; otherwise
             all of them, because the event closes.
     """
     ended = 0

@@ -276,7 +276,7 @@ _ACTS = {
     "apply": _apply,
     "discard": _discard,
 }
-"""What a button of the page does, beside saving."""
+"""Effect of a button of the page, in addition to saving."""
 
 
 def _is_script(request: HttpRequest) -> bool:

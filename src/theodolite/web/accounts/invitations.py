@@ -144,7 +144,7 @@ def withdraw_invitation(by: Account, invitation: Invitation) -> None:
     """Withdraw an invitation.
 
     Raises:
-        Conflict: If somebody came in by it already.
+        Conflict: If it is already used.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
     if locked.used_at:
@@ -160,7 +160,7 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
     """Accept an invitation for an account; it is then used.
 
     Returns:
-        What the person is in the study now; None for the first organiser of the server.
+        The person's role in the study; None for the first organiser of the server.
 
     Raises:
         Conflict: If it was used, taken back or has expired meanwhile, or the person is something else in the
@@ -210,7 +210,7 @@ def words_for(purpose: str, seed: str) -> str:
 
 
 def as_written(text: str) -> str:
-    """Return words that somebody typed in the spelling in which they were given out.
+    """Return typed words in their original spelling.
 
     Example:
         >>> as_written("  Palm RIVER, otter 0481 ")
@@ -317,7 +317,7 @@ def withdraw_code(by: Account, code: PersonalCode) -> None:
 
 @transaction.atomic
 def come_in(text: str) -> Membership | None:
-    """Return who comes in by some words; None where they open nothing."""
+    """Return the invitation with some words; None if there is none."""
     code = (
         PersonalCode.objects.select_related("membership__account", "membership__hosted")
         .filter(digest=digest_of(_CODE, text), withdrawn_at=None, membership__left_at=None)
@@ -372,9 +372,9 @@ class Sent:
 
 @transaction.atomic
 def take_in(link: RecruitLink, sent: Sent) -> Membership:
-    """Return the membership of somebody whom the service sent; a new one at the first visit.
+    """Return the membership of a person from the recruiting service; a new one at the first visit.
 
-    Who comes back must name the session of the first visit: a person's name at the service is no secret.
+    A returning person must name the session of the first visit: a person's id at the service is no secret.
 
     Raises:
         Conflict: If the link is closed, full or meant for another study, or the place is taken.
@@ -394,7 +394,7 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
 
 @transaction.atomic
 def take_in_anybody(link: RecruitLink, name: str) -> Membership:
-    """Return the membership of somebody who has an open link; a new one at each visit.
+    """Return the membership of a person with an open link; a new one at each visit.
 
     Raises:
         Conflict: If the link is closed or full.
@@ -459,7 +459,7 @@ def _handed(code: str) -> tuple[str, str] | None:
 
 
 def opening_lines(study: str) -> tuple[str, ...]:
-    """Prepare the server and return what to tell the operator; `{address}` is filled in later.
+    """Prepare the server and return the lines for the operator; `{address}` is filled in later.
 
     Args:
         study: Folder of a study to be hosted; empty for none.

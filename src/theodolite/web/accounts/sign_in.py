@@ -125,7 +125,7 @@ def _let_in(
 
 
 def _code_for(membership: Membership | None) -> str:
-    """Return words by which a person without password comes back; empty for people with one."""
+    """Return the personal code of a person without password; empty for people with one."""
     if membership is None or membership.as_role not in TESTERS:
         return ""
     return words_of(give_code(membership))
@@ -164,7 +164,7 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
 def recruited(request: HttpRequest, link: str) -> HttpResponse:
     """Join by the link of a recruiting service, or by an open link.
 
-    It takes a button, so that a link checker takes nobody's place.
+    It needs a button, so that a link checker takes no place.
     """
     recruit_link = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
     if recruit_link.language and not chosen(request):
@@ -236,7 +236,7 @@ class NameForm(forms.Form):
 
 
 class AccountForm(forms.Form):
-    """For everybody who comes back by password."""
+    """For all who sign in by password."""
 
     name = forms.CharField(label=_WHAT_NAME, max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
     email = forms.EmailField(label=lazy("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
@@ -251,7 +251,7 @@ class AccountForm(forms.Form):
         """Return an unused e-mail address.
 
         Raises:
-            ValidationError: If somebody has it.
+            ValidationError: If it is taken.
         """
         email = str(self.cleaned_data["email"]).lower()
         if Account.objects.filter(email=email).exists():
@@ -304,7 +304,7 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
         return invitation is not None and standing_of(invitation) is Standing.OPEN
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Any:
-        """Return the account with the name that the provider says."""
+        """Return the account with the provider's name for it."""
         account = super().populate_user(request, sociallogin, data)
         account.email = (account.email or "").lower() or None
         account.name = str(data.get("name") or " ".join(filter(None, [data.get("first_name"), data.get("last_name")])))
@@ -313,11 +313,11 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
 
 @dataclass(frozen=True, slots=True)
 class StudyLink:
-    """A way into a study.
+    """An entry to a study.
 
     Attributes:
-        study: What people are told that the study is called.
-        role: What one is there.
+        study: Displayed name of the study.
+        role: Role there.
         address: Where it begins.
     """
 
@@ -348,7 +348,7 @@ def home(request: HttpRequest) -> HttpResponse:
 class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
     """The form of display settings.
 
-    Languages are those of the pages and, on the way from a study, of what it can be read in.
+    Languages are those of the pages and, on pages of a study, those of its texts.
     """
 
     language = ChoiceField(label=lazy("Language"), required=False)
@@ -391,7 +391,7 @@ def display_settings(request: HttpRequest) -> HttpResponse:
 
 
 def _study_languages(account: Account) -> list[str]:
-    """Return the languages of the studies that somebody belongs to; none of those whose files hold faults."""
+    """Return the languages of a person's studies, without studies whose files have faults."""
     languages: list[str] = []
     for membership in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
         with suppress(Http404, TheodoliteError):
@@ -407,7 +407,7 @@ def back_of(request: HttpRequest) -> str:
 
 
 def comfort_of(account: Account) -> Comfort:
-    """Return what a person has chosen, or what holds for those who chose nothing."""
+    """Return a person's settings, or the defaults."""
     return Comfort.objects.filter(account=account).first() or Comfort(account=account)
 
 

@@ -281,7 +281,7 @@ class ThemeCell:
 
     Attributes:
         line: The share as it is drawn where there are enough answers, and in words.
-        strip: Few answers, each as a square; None where they are many, or must not be told of.
+        strip: Few answers, each as a square; None if they are many, or must not be shown.
         open: What is not in it, in words; empty for nothing.
     """
 
@@ -297,7 +297,7 @@ class ThemeGrid:
     Attributes:
         title: What the sides differ in.
         sides: Names of the sides.
-        rows: Name of the theme, and its cells in the order of the sides; None where nobody answered.
+        rows: Name of the theme, and its cells in the order of the sides; None without answers.
     """
 
     title: str
@@ -584,9 +584,9 @@ class CoderLine:
         token: What the form calls them.
         name: Their name on this server.
         n_valid: Codings of theirs that hold; count.
-        n_due: Codings that they, or whoever takes their place, must look at again; count.
+        n_due: Codings that they, or their successors, must check again; count.
         is_away: Whether they have left.
-        is_gone: Whether they have left the study itself, so that nobody can write them back.
+        is_gone: Whether they have left the study itself, so that they cannot be reinstated.
     """
 
     token: str

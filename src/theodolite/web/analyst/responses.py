@@ -176,8 +176,8 @@ class SaidDialogue:
     """One dialogue as readers see it.
 
     Attributes:
-        turns: What was said; nothing of a dialogue that is restricted.
-        is_restricted: Whether a case keeps everybody from it for now.
+        turns: The turns; empty for a restricted dialogue.
+        is_restricted: Whether a case closes it to all for now.
     """
 
     turns: tuple[SaidTurn, ...] = ()
@@ -314,7 +314,7 @@ class ResponseSelection:
 @for_analysts
 @require_GET
 def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show the answers to one questionnaire, split by whatever is asked for."""
+    """Show the answers to one questionnaire, split as requested."""
     responses_by_level = [response for response in analyst.responses() if response.level is not None]
     met = [
         questionnaire
@@ -411,7 +411,7 @@ def _block(answer_comparison: AnswerComparison, model: str) -> ResponseBlock:
 
 
 def _model_words(choice: ResponseSelection, compared: AnswerComparison, about: Responses) -> str:
-    """Return what a model of all answers says of the sides that are shown; empty where nothing was compared."""
+    """Return the model's comparison of the displayed sides; empty without a comparison."""
     if compared.test is None:
         return ""
     shown = {side.name for side in compared.sides if side.spread is not None}

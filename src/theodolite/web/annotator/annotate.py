@@ -65,7 +65,7 @@ class Frame:
         is_work: Whether it is real work: flags and comments belong to it.
         is_preview: Whether it only shows what annotators will see; what is tried on it stays on the page.
         threads: What one asked before in this category.
-        faq: What was asked and settled for everybody.
+        faq: Questions that were settled for all.
         additions: What was settled as words of the guideline, which its next version takes up.
         returned: What a senior annotator wrote when returning it; empty for nothing.
         rules: The impartiality rules.
@@ -170,7 +170,7 @@ def task_of_key(annotator: AnnotatorContext, reservation: str, key: Key) -> tupl
 
 
 def frame_of(annotator: AnnotatorContext, sequence: TaskSequence) -> Frame:
-    """Return what is around the questions of a page."""
+    """Return the frame of the questions of a page."""
     task, categories = sequence.main, sequence.categories
     token = task.reservation.token
     own = cases.own_threads(annotator.queue, annotator.participant)
@@ -205,7 +205,7 @@ def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, .
 
 
 def progress_of(annotator: AnnotatorContext) -> str:
-    """Return how many one has submitted today, and how many more may come; never anybody else's count.
+    """Return one's submissions today, and how many more may follow; never another person's count.
 
     Example: `12 of about 40 today`.
     """
@@ -229,7 +229,7 @@ def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPa
 def in_language(page: AnnotationPage, study: Study, read: LocalisedStudy) -> AnnotationPage:
     """Return a sheet as it reads in a language.
 
-    It stays as it is where its category is not whole in the language, or where it asks what another edition asked.
+    It stays as it is if its category is not complete in the language, or if it belongs to another edition.
 
     Args:
         page: The annotation page.
@@ -430,14 +430,14 @@ def _all_saved(
 def _saved(
     request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, scope: str, *, is_whole: bool = False
 ) -> tuple[AnnotatorTask, dict[Key, str]]:
-    """Save the answers of a request; return the task as it is then, and what is wrong by key of the page.
+    """Save the answers of a request; return the resulting task, and the faults by key of the page.
 
     Args:
         request: Names one question in `key`, or sends the whole form.
         annotator: Who answers.
         task: The task as it was.
         scope: What precedes the questions of the task in the form.
-        is_whole: Whether the whole form is read, whatever the request names.
+        is_whole: Whether the whole form is read, regardless of the request's names.
     """
     page, named = page_of_task(task, scope), "" if is_whole else request.POST.get("key", "")
     problems = {}
@@ -454,7 +454,7 @@ def _saved(
 def _with_item(
     request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, item: AnnotationItem
 ) -> AnnotatorTask:
-    """Save what was sent for an item where it differs from what is there.
+    """Save the answer for an item if it differs from the stored one.
 
     Raises:
         InvalidAnswer: If it is no answer.

@@ -307,7 +307,7 @@ class AnnotationPage:
 
     @property
     def has_reference(self) -> bool:
-        """Whether the scenario brings anything to look up."""
+        """Whether the scenario has reference content."""
         reference = self.dialogue.reference
         return bool(reference.situation or reference.permitted or reference.prohibited or reference.facts)
 
@@ -362,7 +362,7 @@ def annotation_page(
     order: ShownOrder = NOT_VARIED,
     scope: str = "",
 ) -> AnnotationPage:
-    """Return what the page shows of one sitting.
+    """Return the content of one sitting's page.
 
     Questions about turns that are side by side are asked turn by turn, so that
     a turn is read once.
@@ -458,7 +458,7 @@ def parse_item(sent: Mapping[str, str], item: AnnotationItem, dialogue: BlindDia
     Args:
         sent: The submitted form.
         item: The question.
-        dialogue: The dialogue in which quotes are looked up.
+        dialogue: The dialogue in which quotes are located.
 
     Raises:
         InvalidAnswer: If the question does not accept the value.
@@ -498,7 +498,7 @@ def parse_items(
 def quotes_in(text: str, turn: int | None, dialogue: BlindDialogue) -> tuple[Quote, ...]:
     """Return the quotes in some lines, each with the turn that contains it.
 
-    A quote is looked up in the turn of the question, then in the other turns, then in the
+    A quote is searched in the turn of the question, then in the other turns, then in the
     source material. A quote that is nowhere is kept as unverified.
     """
     quotes = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
@@ -555,7 +555,7 @@ class ExampleFrame:
 
 
 def reference_of(study: Study) -> BlindReference:
-    """Return what a study with one scenario lays down; examples do not say which of several they are from."""
+    """Return the reference content of a study with one scenario; examples do not name their scenario."""
     if len(study.scenarios) != 1:
         return BlindReference()
     packet = study.scenarios[0].packet
@@ -570,10 +570,10 @@ def example_page(guideline: Guideline, index: int, answers: Sequence[Answer], fr
     that the example answers. Examples that are beside questions are left out too.
 
     Args:
-        guideline: Whose example it is.
+        guideline: Guideline of the example.
         index: Number of the example among all that it has, from 0.
         answers: What was answered so far.
-        frame: What is around it.
+        frame: Its frame.
     """
     example = worked_examples(guideline)[index]
     questions = [
@@ -597,7 +597,7 @@ def example_page(guideline: Guideline, index: int, answers: Sequence[Answer], fr
 
 
 def feedback_on(marks: tuple[Marked, ...], answers: Mapping[str, str]) -> dict[Key, str]:
-    """Return what practice says at each question that was answered."""
+    """Return the feedback of practice on each answered question."""
     return {mark.question: _said(mark) for mark in marks if mark.question in answers}
 
 

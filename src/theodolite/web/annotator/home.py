@@ -99,7 +99,7 @@ def queue_view(
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Call a view as `view(request, annotator, ...)`.
 
-    A reservation, item or thread of somebody else does not exist for the caller (404).
+    Another person's reservation, item or thread does not exist for the caller (404).
 
     Args:
         refused: Answers a request that a service refuses.
@@ -141,7 +141,7 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def said_time(moment: datetime | None) -> str:
-    """Return a moment for the page's script, which tells it in the reader's own time; empty for none."""
+    """Return a moment for the page's script, which shows it in the reader's own time; empty for none."""
     return moment.astimezone(UTC).isoformat(timespec="seconds") if moment else ""
 
 
@@ -181,7 +181,7 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCategory:
-    """One category on the way: its title, and where the annotator is with it."""
+    """One category of the progress list: its title, and the annotator's state."""
 
     title: str
     standing: CategoryStanding
@@ -242,8 +242,8 @@ class OwnTopics:
 
     Attributes:
         topics: All topics of the study; none where it names none.
-        is_spared: Whether all that waits touches something that they would rather not meet.
-        turn: What comes after a heavy dialogue, in words; empty where the last one was not heavy.
+        is_spared: Whether all open dialogues have topics that they avoid.
+        turn: The next dialogue after a heavy one, in words; empty if the last one was not heavy.
     """
 
     topics: tuple[TopicLine, ...] = ()
@@ -270,7 +270,7 @@ def own_topics(request: HttpRequest, annotator: AnnotatorContext, n_left: int) -
 
     Args:
         request: Who asks, and in which language.
-        annotator: Whose.
+        annotator: The annotator.
         n_left: Dialogues that they may take now; count.
     """
     study = _study(annotator)
@@ -297,7 +297,7 @@ def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: s
 
 
 def must_choose(annotator: AnnotatorContext) -> bool:
-    """Return whether somebody is still to be asked what they would rather not meet, as it is worded now."""
+    """Return whether a person must still be asked about topics to avoid, in the current wording."""
     version = topics_version(_study(annotator))
     acknowledgements = server_store().events.participants.acknowledgements(annotator.participant) if version else []
     has_chosen = any(
@@ -311,7 +311,7 @@ def must_choose(annotator: AnnotatorContext) -> bool:
 @require_http_methods(["GET", "POST"])
 @annotator_view
 def topics(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Ask what an annotator would rather not meet, and take back what they hold of it."""
+    """Ask for an annotator's topics to avoid, and release their reservations with these."""
     study = _study(annotator)
     if not study.topics:
         return redirect(annotator.address("home"))
@@ -351,7 +351,7 @@ _PURPOSE = "It shows who annotated, and whether groups of annotators answer diff
 @allowed(Role.ANNOTATOR)
 @require_http_methods(["GET", "POST"])
 def about(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Ask what an annotator likes to say of themselves; a later answer takes the place of the earlier one."""
+    """Ask for an annotator's own attributes; a later answer replaces the earlier one."""
     key, store = access.membership.participant, server_store()
     context: dict[str, object] = {"access": access, "purpose": _PURPOSE, "given": _as_sent(store.profile(key))}
     if request.method != "POST":
@@ -419,7 +419,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
 
 
 def _rest_after(annotator: AnnotatorContext) -> int:
-    """Return after how many minutes an annotator is reminded to rest: as the study says for its testers, or so."""
+    """Return the minutes after which an annotator is reminded to rest: those for the study's testers, or a default."""
     event = annotator.study.event
     return (event.breaks.every_min if event else 0) or REST_AFTER_MIN
 

@@ -250,4 +250,4 @@ REFUSALS: dict[Any, Any] = {
     422: ProblemDetails,
     429: ProblemDetails,
 }
-"""Responses of every operation besides its own."""
+"""Common responses of every operation."""

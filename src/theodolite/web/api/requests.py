@@ -45,7 +45,7 @@ class ApiProblem(TheodoliteError):
     """
 
     def __init__(self, status: HTTPStatus, message: str, *, errors: Iterable[dict[str, Any]] = ()) -> None:
-        """Store what the response says."""
+        """Store the response."""
         super().__init__(message)
         self.status = status
         self.errors = tuple(errors)
@@ -53,7 +53,7 @@ class ApiProblem(TheodoliteError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
-    """What an operation needs.
+    """Requirements of an operation.
 
     Attributes:
         scope: Scope of the token; None for any token.

@@ -1,6 +1,6 @@
 """Let the database itself refuse to change or remove entries of the audit log.
 
-SQLite drops triggers with a table that is made again: whoever alters `web_audit_entry` later makes them again.
+SQLite drops triggers with a recreated table: a later change of `web_audit_entry` must create them again.
 """
 
 from typing import Any

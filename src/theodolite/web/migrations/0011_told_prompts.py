@@ -1,4 +1,4 @@
-"""What a class of a team is told may be more than the prompt."""
+"""Adds the template of prompts for a team's class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """Adds the form in which prompts are told."""
+    """Adds the format of prompts."""
 
     dependencies: ClassVar = [("web", "0010_people_and_times")]
 

@@ -40,10 +40,10 @@ class AccountManager(BaseUserManager["Account"]):
 
 
 class Account(AbstractBaseUser):
-    """Somebody who can sign in, by address and password, passkey, single sign-on or personal code.
+    """A person who can sign in, by address and password, passkey, single sign-on or personal code.
 
     Attributes:
-        token: Names the account in addresses and in the audit log; tells nothing.
+        token: Opaque name of the account in addresses and in the audit log.
         email: In small letters; None for people who came with a printed code.
         name: How organisers and colleagues call the person; may be empty.
         is_host: Whether the person may put studies on this server.
@@ -74,7 +74,7 @@ class Account(AbstractBaseUser):
 
 
 SIZES = ((1, _("as in the browser")), (2, _("larger")), (3, _("largest")))
-"""Sizes of text, and what people are told that they are."""
+"""Sizes of text, and their displayed names."""
 
 
 COLOURS = (
@@ -82,7 +82,7 @@ COLOURS = (
     ("contrast", _("black on white")),
     ("contrast-dark", _("white on black")),
 )
-"""Colours of the pages, and what people are told that they are."""
+"""Colours of the pages, and their displayed names."""
 
 
 class Comfort(models.Model):
@@ -129,7 +129,7 @@ class GuessCount(models.Model):
     """One entry of the counts against guessing; Django's cache reads and writes it by the names of its columns.
 
     Attributes:
-        cache_key: Hash of what is counted, and of whose address or account; neither can be read from it.
+        cache_key: Hash of the counted action and of the address or account; neither can be recovered from it.
         value: When the attempts were made, packed.
         expires: When the last of them is forgotten.
     """
@@ -153,11 +153,11 @@ class HostedStudy(models.Model):
 
     Attributes:
         token: Names the study in addresses.
-        name: As its file says.
-        title: How people are told it is called; shows nothing about applications.
+        name: Name from its file.
+        title: Displayed name; reveals nothing about applications.
         folder: Where its files are; empty where a shipped pack is all of it.
         state: Its state.
-        message: Shown to everybody while it is paused.
+        message: Shown to all while it is paused.
         keeps_hours: Whether opening and closing times of the study hold; not while it is tried out.
         second_factor: Roles that need a second factor here, beside those of the whole server.
     """
@@ -195,7 +195,7 @@ class HostedStudy(models.Model):
 class Edition(models.Model):
     """A version of a study that people met; its contents lie in the store under the hash.
 
-    Whoever goes back to what was published before publishes it again, as a further edition.
+    To return to an earlier edition, publish it again as a further edition.
 
     Attributes:
         number: 1 for the first one.
@@ -233,7 +233,7 @@ class Membership(models.Model):
         role: A `Role`.
         participant: Key under which the store knows the person; the only link between the two.
         left_at: When the person left or was taken out; None while the role is held.
-        withdrew: Whether the person took back what had been said.
+        withdrew: Whether the person withdrew the dialogues.
         reminded_at: When the person was last reminded of what is still to be done; None if never.
     """
 
@@ -274,7 +274,7 @@ class AuditEntry(models.Model):
         actor: Token of the account; empty for the server itself and for strangers.
         verb: What was done, e.g. `invited`.
         subject: What it was done to: kind and token, e.g. `membership x7-...`.
-        facts: What else is to be known; never secrets, never what people said.
+        facts: Further facts; never secrets, never people's texts.
     """
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -298,7 +298,7 @@ class AuditEntry(models.Model):
         """Add the entry.
 
         Raises:
-            TypeError: If it is there already.
+            TypeError: If it exists already.
         """
         if self.pk is not None:
             message = "entries of the audit log are added and never changed"
@@ -361,7 +361,7 @@ class Measurement(models.Model):
         token: Names it in addresses, and its folder in the workspace.
         asked_by: Who asked for it.
         edition: Content hash of the study that was measured.
-        done_at: When it was through; None while it is under way.
+        done_at: When it ended; None while it is in progress.
         problem: Why it brought nothing; empty if it did.
         shared_at: When each team was allowed to read the report on its own application; None while none may.
     """
@@ -417,10 +417,10 @@ class SavedView(models.Model):
 
     Attributes:
         token: Names it in addresses.
-        account: Whose it is.
+        account: Its owner.
         name: What its owner calls it.
         query: What is behind the question mark of its address.
-        is_shared: Whether everybody who looks after the study's queue sees it.
+        is_shared: Whether all seniors of the study's queue see it.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -452,11 +452,11 @@ class Batch(models.Model):
         token: Names it in addresses.
         account: Who acted.
         act: A `BulkAct`.
-        whom: Token of the membership that dialogues were offered to; empty for the other acts.
+        whom: Token of the membership that dialogues were offered to; empty for other actions.
         n_done: Items with which something was done; count.
         n_refused: Items with which nothing was done; count.
         undone_at: When it was taken back; None while it is.
-        n_undone: Items of which it was taken back; count.
+        n_undone: Items for which it was undone; count.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -494,7 +494,7 @@ class BatchLine(models.Model):
 
     Attributes:
         item: Token of the work item.
-        made: Token of what came of it; empty where nothing was done.
+        made: Token of the result; empty if nothing was done.
         refused: Why nothing was done; empty where it was.
     """
 

@@ -28,7 +28,7 @@ class Invitation(models.Model):
         language: Tag of the language that the person is met in; empty for what the browser asks for.
         expires_at: When the link ends.
         sent_at: When it went out by e-mail; None where it did not.
-        used_at: When somebody came in by it; None while it is open.
+        used_at: When it was used; None while it is open.
         withdrawn_at: When it was taken back; None while it holds.
         membership: What it became.
     """
@@ -66,7 +66,7 @@ class PersonalCode(models.Model):
         number: Counts up when the person gets another code; the words are worked out from it.
         digest: Keyed hash of the words; they themselves are not kept.
         seat: Where the person sits at an event; may be empty.
-        first_used_at: When the person first came in by it; None if never.
+        first_used_at: When the person first used it; None if never.
         withdrawn_at: When it was taken back; None while it holds.
     """
 
@@ -90,17 +90,17 @@ class PersonalCode(models.Model):
 
 
 class RecruitLink(models.Model):
-    """A recruiting link for participants without an invitation: for Prolific, or open to everybody.
+    """A recruiting link for participants without an invitation: for Prolific, or open to all.
 
     Attributes:
-        kind: Whether the service names each person, or the link is open to whoever has it.
+        kind: Whether the service identifies each person, or the link is open to all.
         name: What organisers call it; people never see it.
         study_id: The service's own name of the study; others are turned away where it is given.
         completion_code: Handed to each person at the end, so that the service pays; empty for none.
         screened_out_code: Handed to people who are screened out; empty for none.
         language: Tag of the language that people are met in; empty for what their browsers ask for.
-        most: How many people may come in by it; count.
-        closes_at: From when it lets nobody new in; None for no such time.
+        most: Largest number of people who may join by it; count.
+        closes_at: When it closes to new people; None for no such time.
         closed_at: When it was closed; None while it is open.
     """
 
@@ -130,16 +130,16 @@ class RecruitLink(models.Model):
         db_table = "web_recruit_link"
 
     def __str__(self) -> str:
-        """Return the study and how many may come."""
+        """Return the study and its limit of people."""
         return f"{self.hosted}: up to {self.most}"
 
 
 class Recruit(models.Model):
-    """Somebody whom the service sent.
+    """A person from the recruiting service.
 
     Attributes:
-        person_id: The service's name of the person; kept here only, apart from everything the person does.
-        session_id: Of the visit that made the account; who knows it may come back.
+        person_id: The service's id of the person; stored here only, apart from the person's records.
+        session_id: Session of the visit that made the account; it admits the person again.
         finished_at: When the completion code was handed out; None before.
     """
 
@@ -165,13 +165,13 @@ _TESTERS = [(role.value, role.value) for role in (Role.RED_TEAMER, Role.FIELD_TE
 
 
 class TimeSlot(models.Model):
-    """A time at which some people of a role may begin their sessions.
+    """A time at which some people of a role may start their sessions.
 
     Attributes:
         token: Names it in addresses.
         role: Red teamer or field tester.
-        begins: From when sessions may be begun.
-        ends: Until when; what was begun may be finished.
+        begins: When sessions may start.
+        ends: Last start; started sessions may be finished.
         places: How many people may book it; count.
         where: Room or note, for people; may be empty.
     """
@@ -218,7 +218,7 @@ class Booking(models.Model):
 
 
 class Screening(models.Model):
-    """Whether one person was let in. The answers are not kept: the person has agreed to nothing yet.
+    """Whether one person was admitted. The answers are not stored: the person has not consented yet.
 
     Attributes:
         version: Content hash of the questions.
@@ -236,14 +236,14 @@ class Screening(models.Model):
         db_table = "web_screening"
 
     def __str__(self) -> str:
-        """Return what came of it."""
+        """Return its result."""
         return "screened" if self.passed else "screened out"
 
 
 class UnsentText(models.Model):
     """The text in the box of one session; gone once it is sent, or the session is over.
 
-    It belongs to the person, not to the dialogue: nobody but its writer ever sees it, and it is never measured.
+    It belongs to the person, not to the dialogue: only its writer sees it, and it is never measured.
 
     Attributes:
         session: Key of the session in the store.
@@ -306,17 +306,17 @@ class Submission(models.Model):
 
     Attributes:
         token: Names it in addresses.
-        team: Whose it is; nobody else but organisers meets it.
+        team: Its owner; only the team and organisers see it.
         name: What the study will call it; testers and annotators never see it.
         state: Its state.
-        way: Whether it is an endpoint or a class that the operator has installed.
+        way: Whether it is an endpoint or a class installed by the operator.
         url: Address of the endpoint.
         body: JSON that is sent there, a template.
         reply: Path to the reply text in the answer.
         target: `module:Class` of an installed class.
-        prompt: What such a class is told, a template; empty for the prompt alone.
+        prompt: Template of the class's prompts; empty for the prompt alone.
         options: Other keys of the study file that its team sets, e.g. `isolation`, as they are written there.
-        sealed: Credentials under the operator's key; empty where there are none. Nobody reads them back.
+        sealed: Credentials, encrypted with the operator's key; empty if there are none. They are never shown again.
         description: What the application is.
         system: What it is made of: models, retrieval, tools, versions.
         capabilities: What it is claimed to do; a line each.
@@ -327,7 +327,7 @@ class Submission(models.Model):
         agreed_by: Name under the agreement; empty until it is signed.
         agreed_version: Content hash of the text that was signed.
         examined: What the conformance check found, as JSON; None before the first one.
-        examining_since: When the check that is running began; None while none is.
+        examining_since: Start of the running check; None without one.
         reason: Why it was returned or declined.
     """
 
@@ -398,7 +398,7 @@ class Submission(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether its team may still change it."""
+        """Whether the team may still change it."""
         return self.state in OPEN_STATES
 
     def held(self, *states: str) -> Submission:
@@ -418,7 +418,7 @@ class Submission(models.Model):
 
     @property
     def key_variable(self) -> str:
-        """The name under which a study file speaks of its credentials; empty where there are none."""
+        """The name of its credentials in a study file; empty if there are none."""
         return key_variable(self.token) if self.sealed else ""
 
     @property

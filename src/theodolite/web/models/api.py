@@ -172,7 +172,7 @@ class WebhookDelivery(models.Model):
         subject: The fact; each is sent to a webhook once.
         body: The JSON text.
         attempts: Attempts so far, the present one included; count.
-        next_at: Time of the next attempt; while one is under way, the time after which its process counts as killed.
+        next_at: Time of the next attempt; while one is in progress, the time after which its process counts as killed.
         done_at: When it was accepted or given up; None before.
         status: HTTP status of the last attempt; None without a response.
         problem: Why the last attempt failed; empty if it did not.

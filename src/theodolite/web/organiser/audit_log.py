@@ -28,7 +28,7 @@ class Line:
 
     Attributes:
         at: When.
-        who: Name of the person; `the server` where nobody did it.
+        who: Name of the person; `the server` without one.
         verb: What was done.
         subject: To what.
         facts: What else is to be known, in words.

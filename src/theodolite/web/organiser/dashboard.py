@@ -61,7 +61,7 @@ class ActiveSession:
     """One active session, with the names that organisers see and testers do not.
 
     Attributes:
-        who: Name of the person, or the beginning of the opaque key.
+        who: Name of the person, or the start of the opaque key.
         member: Token of the membership; empty for a former member.
         session: The session.
         minutes: Elapsed time without pauses; minutes.

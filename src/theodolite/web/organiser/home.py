@@ -72,10 +72,10 @@ class EventProgress:
         is_published: Whether anything was published.
         is_approved: Whether an ethics approval holds today.
         n_to_decide: Submissions that wait for a decision; count.
-        n_testers: Testers who were asked in or have come; count.
-        lacks: What people must be told and approve before the event opens, as far as it is missing, in words.
-        standings: Name of a page to how far it is, in a few words; pages of which nothing is told are left out.
-        urgent: Names of pages on which something is missing, or somebody waits.
+        n_testers: Testers who were invited or have joined; count.
+        lacks: Missing texts and approvals before the event opens, in words.
+        standings: Name of a page to its state, in a few words; pages without one are left out.
+        urgent: Names of pages with missing content, or with people waiting.
     """
 
     is_published: bool
@@ -178,8 +178,8 @@ class NavigationEntry:
         title: What the page is called.
         words: What it is for.
         address: Where it is.
-        standing: How far it is, in a few words; empty where there is nothing to tell.
-        is_urgent: Whether somebody waits for it.
+        standing: Its state, in a few words; empty if there is none.
+        is_urgent: Whether people wait for it.
     """
 
     title: str
@@ -443,7 +443,7 @@ class StatedBefore:
 
     Attributes:
         about: The subject.
-        asked: What the statement should say.
+        asked: What the statement should cover.
         statements: The latest first, each with who made it, in words.
     """
 

@@ -58,7 +58,7 @@ _State = HostedStudy.State
 
 
 class PauseForm(forms.Form):
-    """The message that everybody sees during a pause."""
+    """The message for all during a pause."""
 
     message = forms.CharField(
         label="Message shown while paused", max_length=500, initial="Back soon; your clocks are stopped."
@@ -149,7 +149,7 @@ def hours(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def end_abandoned_now(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """End the sessions whose time was up a while ago."""
+    """End the sessions that are long overdue."""
     ended = end_sessions(access.hosted, only_abandoned=True)
     messages.success(request, f"{ended} ended." if ended else "No session is more than ten minutes over time.")
     return redirect("organiser:operations", study=access.hosted.token)

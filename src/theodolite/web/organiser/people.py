@@ -396,7 +396,7 @@ class Participant:
 
 
 def participants_of(hosted: HostedStudy) -> list[Participant]:
-    """Return everybody of an event in order of joining, in a constant number of queries."""
+    """Return all people of an event in order of joining, in a constant number of queries."""
     known = ("account", "code", "screening", "booking__slot", "invitation", "recruit")
     members = hosted.memberships.select_related(*known).order_by("id")
     sessions: dict[str, list[Session]] = defaultdict(list)
@@ -624,7 +624,7 @@ def over_one_line(send_one: Callable[[Item, BaseEmailBackend], bool], items: Ite
     """Mail something to many: a server that does not answer is waited for once, not once for each of them.
 
     Args:
-        send_one: Sends one mail over the line that it is given, and tells whether the server took it.
+        send_one: Sends one mail over the given connection, and returns whether the server accepted it.
         items: For each of them once.
 
     Returns:
@@ -652,7 +652,7 @@ def send_invitation(request: HttpRequest, invitation: Invitation, line: BaseEmai
         line: A line to the mail server that is open already; None for one of its own.
 
     Returns:
-        Whether the mail server took it; False too where there is no server or no address.
+        Whether the mail server accepted it; False too without a server or an address.
     """
     shown = {"invitation": invitation, "address": absolute(request, invitation_path(invitation))}
     if not send(invitation.email, f"Invitation: {invitation.hosted}", "web/accounts/invitation.txt", shown, line):
@@ -673,7 +673,7 @@ def send(to: str, subject: str, template: str, shown: dict[str, object], line: B
         line: A line to the mail server that is open already; None for one of its own.
 
     Returns:
-        Whether the mail server took it; False too where there is no server or no address.
+        Whether the mail server accepted it; False too without a server or an address.
     """
     if not settings.SENDS_MAIL or not to:
         return False

@@ -236,10 +236,10 @@ class AuditResult:
     """The result of a search.
 
     Attributes:
-        people: People whose pages were opened; count.
+        people: Number of people whose pages were opened.
         pages: Pages that were searched; count.
         leaks: Secret words that are on them.
-        plain: Names that could not be looked for, since they are words like others.
+        plain: Names that could not be searched because they are common words.
     """
 
     people: int
@@ -253,7 +253,7 @@ def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
 
     Args:
         hosted: The study.
-        request: Whoever asks for it, for the address of the server.
+        request: The request, for the address of the server.
     """
     event, asked = event_of(hosted), _PageClient(request)
     lookouts = []
@@ -372,8 +372,8 @@ class LeakLine:
         level: Level of testing; "all levels" for all together.
         right: Right guesses out of all, and their share where there are enough.
         between: Ends of the interval; empty where there are too few guesses.
-        chance: What guessing alone would bring.
-        surprise: How often so many or more would be right by guessing alone; says so where guesses are too few.
+        chance: Expected share by guessing alone.
+        surprise: Probability of so many or more right guesses by chance; a text if guesses are too few.
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
         line: Share and interval on a line from 0 to 100%; without a place where there are too few guesses.

@@ -70,11 +70,11 @@ def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> Sch
     Args:
         hosted: The study.
         name: Name of the schema; that of its file.
-        source: Name of the schema whose text it begins with.
+        source: Name of the schema whose text it starts with.
         by: Who begins.
 
     Raises:
-        InputError: If the name is none, or there is no such text to begin with.
+        InputError: If the name is invalid, or there is no such text to start with.
     """
     if not _NAME.fullmatch(name):
         message = (
@@ -110,7 +110,7 @@ def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> Schem
         seen: Number of the revision that the text was made from.
 
     Raises:
-        Conflict: If somebody else has saved in between.
+        Conflict: If another person has saved in the meantime.
         InputError: If it is too long.
     """
     if len(text) > LONGEST:
@@ -148,7 +148,7 @@ class Outlook:
         schema: What would be published.
         before: What the study has now under that name; None for nothing.
         changes: What becomes of each category.
-        used_since: When somebody first annotated by what the study has now; None if nobody has.
+        used_since: Time of the first annotation by the study's current version; None if there is none.
         qualified: Category to how many people are qualified for it as it is now; counts.
         refusal: Why it cannot be published; empty where it can.
     """
@@ -175,8 +175,8 @@ def outlook_of(draft: SchemaDraft, schema: AnnotationSchema, study: Study | None
     """Return what publishing a schema would do.
 
     Args:
-        draft: The draft that says it.
-        schema: What it says.
+        draft: The draft.
+        schema: The schema.
         study: The study as its files are; None where they hold faults.
     """
     before = next((schema for schema in study.schemas if schema.name == draft.name), None) if study else None
@@ -211,19 +211,19 @@ def publish_schema(
 ) -> SchemaVersion:
     """Write a revision to the study's folder as the schema that it reads from now on.
 
-    People meet it with the next edition of the study, in the dialogues that nobody has taken by then.
+    People get it with the next edition of the study, in dialogues that are not reserved by then.
 
     Args:
         draft: The draft.
-        number: The revision that the publisher has looked at.
+        number: The revision that the publisher has read.
         by: Who publishes.
         note: Why.
         keep: Category to whether those who are qualified stay so, where only words have changed.
 
     Raises:
-        Conflict: If somebody has saved in between, or what the study has may not be replaced.
-        InputError: If qualifications are to stay and nobody says why.
-        StudyError: If the study does not hold together with it; says all faults.
+        Conflict: If another person has saved in the meantime, or the study's version may not be replaced.
+        InputError: If qualifications should stay and no reason is stated.
+        StudyError: If the study is invalid with it; lists all faults.
     """
     hosted, names = draft.hosted, {name for name, stays in (keep or {}).items() if stays}
     if names and not note.strip():
@@ -338,12 +338,12 @@ class OutlineCategory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenDraft:
-    """One text of a draft and everything that its page says of it.
+    """One text of a draft with the content of its page.
 
     Attributes:
         draft: The draft.
         revision: The text.
-        reading: What it says as a schema.
+        reading: Its parsed schema.
         readable: The latest revision that a preview can be drawn from; None where there is none.
         categories: Its categories, as `readable` has them.
         study: The study as its files are; None where they hold faults.
@@ -399,7 +399,7 @@ class WrittenDraft:
 
 
 def written(draft: SchemaDraft, revision: SchemaRevision) -> WrittenDraft:
-    """Return a text of a draft with all that its page says of it."""
+    """Return a text of a draft with the content of its page."""
     reading = read_schema(revision.text, draft.name)
     readable = next(_readable(draft, revision, reading.schema), None)
     return WrittenDraft(
@@ -463,7 +463,7 @@ _STAND_IN = (
 @require_http_methods(["GET", "POST"])
 @xframe_options_sameorigin
 def preview(request: HttpRequest, access: AccessContext, draft: str, number: int, section: str) -> HttpResponse:
-    """Show one category of one revision as annotators would meet it; answers that are tried stay on the page."""
+    """Show one category of one revision as annotators would see it; trial answers stay on the page."""
     text = (
         SchemaDraft.objects.filter(hosted=access.hosted, token=draft, revisions__number=number)
         .values_list("revisions__text", "name")
@@ -526,7 +526,7 @@ def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
 
 
 def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) -> tuple[AnnotationPage, dict[str, str]]:
-    """Return the sheet with the answers that the page holds, and what is wrong with them."""
+    """Return the sheet with the answers of the page, and their faults."""
     guideline, dialogue = empty.guideline, empty.dialogue
     answers, problems = parse_items(empty, {name: str(value) for name, value in sent.items()})
     counting = current(guideline.instrument, list(answers.values()), [turn.number for turn in dialogue.turns])
@@ -560,7 +560,7 @@ class ShownInstrument:
         title: What people call it.
         about: What is above its questions.
         version: Beginning of its content hash.
-        whose: Who answers it, in words.
+        whose: Its respondents, in words.
         instrument: The questions.
     """
 
@@ -574,7 +574,7 @@ class ShownInstrument:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """List what people are asked, with version and what is badly asked."""
+    """List people's questions, with version and weaknesses."""
     try:
         loaded = _loaded(access)
         context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}

@@ -181,7 +181,7 @@ def _address(draft: SchemaDraft) -> str:
 
 
 def _shown(request: HttpRequest) -> str:
-    """Return the category that the preview is wanted of: by its button, else the one that is there already."""
+    """Return the category of the preview: from its button, else the current one."""
     return request.POST.get("show") or request.POST.get("now") or request.GET.get("show", "")
 
 
@@ -263,7 +263,7 @@ class SettledWords:
 
     @property
     def title(self) -> str:
-        """The category as people read it."""
+        """The displayed category."""
         return humanize(self.category)
 
 
@@ -347,7 +347,7 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
 
 
 SEED = 1
-"""Of the draw, where nobody says another."""
+"""Default seed of the draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,9 +356,9 @@ class VersionPair:
 
     Attributes:
         before: What they answered by.
-        after: What the draft says.
+        after: The draft's version.
         version: Content hash of `before`.
-        asked: Content hash by which the queue asks what the draft says; empty while it does not.
+        asked: Content hash of the draft's version in the queue; empty while the queue has another.
         touches: The questions that are touched.
         past: Question to what was answered.
     """
@@ -372,7 +372,7 @@ class VersionPair:
 
     @property
     def title(self) -> str:
-        """The category as people read it."""
+        """The displayed category."""
         return humanize(self.after.name)
 
     @property
@@ -426,7 +426,7 @@ def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpRes
 
 
 def _comparisons(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[VersionPair]:
-    """Return each category in the versions that people have answered by and that say otherwise than the draft."""
+    """Return each category in the answered versions that differ from the draft."""
     study, design = queues.study_name(annotator.queue), annotator.design
     comparisons = []
     for category in schema.categories:
@@ -515,7 +515,7 @@ def _routes(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[tuple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sample:
-    """The sample for one question, and what it has shown so far.
+    """The sample for one question, and its results so far.
 
     Attributes:
         comparison: The category in both versions.
@@ -524,8 +524,8 @@ class _Sample:
         strata: Scenario and old answers, dialogues there, dialogues drawn.
         keys: Dialogues that are drawn.
         n_asked: Dialogues with old answers that the queue asks about by the new words already; count.
-        measured: What was found on dialogues that both versions answered; None while nobody could have.
-        has_rule: Whether both versions say which answers are defects.
+        measured: Results on dialogues that were answered in both versions; None while there can be none.
+        has_rule: Whether both versions define defects.
     """
 
     comparison: VersionPair

@@ -1,1 +1,1 @@
-"""Pages of senior annotators: what is disputed, and what is checked."""
+"""Pages of senior annotators: disputes and checks."""

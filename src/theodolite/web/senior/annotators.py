@@ -51,7 +51,7 @@ class AnnotatorStatus:
     Attributes:
         code: Token of their membership.
         read: Which of the texts were acknowledged, in words.
-        practised: Categories whose examples they have gone through; count.
+        practised: Categories whose examples they practised; count.
         passed: Categories whose test they passed; count.
         n_categories: Categories; count.
         open_to: Titles of the categories that they may work in.
@@ -68,7 +68,7 @@ class AnnotatorStatus:
 
     @classmethod
     def of(cls, code: str, way: Onboarding, work: Conscientiousness | None) -> AnnotatorStatus:
-        """Return the standing of an annotator from their way to the queue and what came of it."""
+        """Return the state of an annotator from their progress towards the queue and their work."""
         read = {"background": way.background_read, "rules": way.rules_read}
         return cls(
             code=code,
@@ -87,7 +87,7 @@ class AnnotatorStatus:
 @require_GET
 @senior_view
 def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show how annotators' work looks from above, under the tokens of their memberships."""
+    """Show quality indicators of annotators, under the tokens of their memberships."""
     annotators = Membership.objects.filter(hosted=annotator.access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     memberships = list(annotators.order_by("id"))
     ways = quality.onboardings(
@@ -300,7 +300,7 @@ def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[Orde
 
 
 HALF_WIDTH = 0.1
-"""Half-width of an interval that the planner aims at where nobody says; scale points, a fraction for categories."""
+"""Default half-width of an interval for the planner; scale points, a fraction for categories."""
 
 
 WIDEST = 50.0
@@ -500,7 +500,7 @@ class Rotation:
 
     Attributes:
         who: Name of the tester, or code of the annotator.
-        member: Token of the membership; empty if nobody holds it any more.
+        member: Token of the membership; empty if it has ended.
         topic: The topic.
         much: The amount, in words.
     """

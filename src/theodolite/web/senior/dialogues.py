@@ -37,10 +37,10 @@ _SENIOR = frozenset({Role.SENIOR})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActWords:
-    """One act as pages speak of it.
+    """One action as pages name it.
 
     Attributes:
-        button: What its button says.
+        button: Text of its button.
         done: What was done, after a count.
         undone: What was done by taking it back, after a count.
         roles: Who may do it: the roles that may do the same with one dialogue.
@@ -95,7 +95,7 @@ class ListFilters:
     Attributes:
         given: What it names, as written; only what is not empty.
         filter: The same as a filter.
-        is_level_left_out: Whether it names a level of testing to somebody who is blind to it.
+        is_level_left_out: Whether it names a level of testing to a person who is blind to it.
     """
 
     given: Mapping[str, str]
@@ -193,7 +193,7 @@ Choice = tuple[str, str, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterField:
-    """One way to filter: its name in addresses, its label, and what may be chosen."""
+    """One filter: its name in addresses, its label, and its choices."""
 
     name: str
     label: str
@@ -309,7 +309,7 @@ def _listed(
 
 
 def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, object]:
-    """Return what is around a list: ways to filter, views, acts."""
+    """Return the frame of a list: filters, views, actions."""
     access, queue = annotator.access, annotator.queue
     people = annotators_of(access)
     categories = [(category.name, humanize(category.name)) for category in annotator.design.categories]

@@ -72,12 +72,12 @@ class Pages:
 
     @property
     def before(self) -> int | None:
-        """The page before, as addresses name it; None on the first."""
+        """The number of the previous page; None on the first."""
         return self.page or None
 
     @property
     def after(self) -> int | None:
-        """The page after, as addresses name it; None on the last."""
+        """The number of the next page; None on the last."""
         return self.page + 2 if (self.page + 1) * self.size < self.n else None
 
     @property
@@ -94,7 +94,7 @@ def page_number(request: HttpRequest, name: str = "page") -> int:
 
 
 MOST_QUEUES = 4
-"""Queues whose figures are worked out ahead, those in which somebody submitted last; count."""
+"""Queues whose figures are computed ahead, those with the latest submissions; count."""
 
 
 _LOG = logging.getLogger(__name__)
@@ -113,10 +113,10 @@ async def warming() -> AsyncIterator[None]:
 
 
 def warm(over: Event) -> None:
-    """Read the answers of the active queues; errors appear when somebody opens the page of a queue.
+    """Read the answers of the active queues; errors appear on the page of a queue.
 
     Args:
-        over: Says when nobody will ask any more.
+        over: Set when the figures are no longer needed.
     """
     close_old_connections()
     try:
@@ -140,7 +140,7 @@ def _read(queue: str, over: Event) -> None:
 @allowed(Role.SENIOR)
 @require_POST
 def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Open the study's queue where there is none, and bring every dialogue into it that is not there yet."""
+    """Open the study's queue if there is none, and add all missing dialogues to it."""
     try:
         n_new = fill_queue(access.hosted, by=access.account.token)
     except (Conflict, InputError) as error:
@@ -155,7 +155,7 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
     """Add the study's completed dialogues to its queue, except those with withheld texts.
 
     The queue asks what the edition published last asks. Programs look through
-    what is new before annotators see it; what they suspect becomes cases.
+    new dialogues before annotators see them; their findings become cases.
 
     Args:
         hosted: The study.

@@ -134,7 +134,7 @@ class Dispute:
 
     @property
     def others(self) -> tuple[Decision, ...]:
-        """The answers that nobody gave."""
+        """The missing answers."""
         given = {decision.value for decision in self.as_given}
         options = (*self.item.field.plain, *self.item.field.aside)
         return tuple(
@@ -398,7 +398,7 @@ def judge(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
 
 
 MOST_MORE = 20
-"""Further annotators who may be asked to meet a gold item; count."""
+"""Largest number of additional annotators for a gold item; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,7 +422,7 @@ class GoldView:
 @require_GET
 @senior_view
 def gold_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show what is known and what annotators made of it."""
+    """Show known answers and annotators' answers to them."""
     codes = dict(Membership.objects.filter(hosted=annotator.access.hosted).values_list("participant", "token"))
     page = page_number(request)
     gold_views = [_view(gold_item, codes) for gold_item in quality.gold_items(annotator.queue, page=page)]
@@ -472,7 +472,7 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownThread:
-    """A thread under a heading that says what it depends on, and the question in its own words; empty for none."""
+    """A thread with its subject as heading, and the question's own text; empty for none."""
 
     thread: FeedbackThread
     title: str
@@ -516,7 +516,7 @@ def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 @require_POST
 @senior_view
 def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> HttpResponse:
-    """Answer in a thread, and end it where one says so."""
+    """Answer in a thread, and end it if requested."""
     if not cases.is_thread_of(annotator.queue, thread):
         raise Http404
     text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
@@ -593,7 +593,7 @@ def case(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
 @require_POST
 @senior_view
 def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
-    """Show the original; who looked and why is written down first."""
+    """Show the unredacted dialogue, after recording who reads it and why."""
     case_row = _case(annotator, case)
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]

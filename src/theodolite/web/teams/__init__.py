@@ -1,1 +1,1 @@
-"""Pages of the teams whose applications are tested."""
+"""Pages of the application teams."""

@@ -63,7 +63,7 @@ def application_of(submission: Submission) -> Application:
     """Return the application that a submission describes.
 
     Raises:
-        InputError: If it cannot be reached in the way that it says.
+        InputError: If it cannot be reached as it states.
     """
     return Application(
         name=submission.name,
@@ -100,7 +100,7 @@ def _test_of(submission: Submission, claim: str) -> dict[str, Any]:
 
 
 def script_lines(submission: Submission) -> str:
-    """Return the scripts that test a submission's claims as a study file says them, below `scripts:` of a scenario."""
+    """Return the scripts that test a submission's claims as text for `scripts:` of a scenario in a study file."""
     scripts = {
         claim.scripts[0]: _test_of(submission, claim.text)["prompts"]
         for claim in claims_of(submission)
@@ -110,7 +110,7 @@ def script_lines(submission: Submission) -> str:
 
 
 def study_lines(submission: Submission) -> str:
-    """Return what a study file says of an accepted application, below `applications:`."""
+    """Return an accepted application's entry for `applications:` of a study file."""
     return _yaml({submission.name: study_entry(submission)})
 
 
@@ -222,7 +222,7 @@ _NONE_ALLOWED = {
 
 
 def option_fields() -> dict[str, forms.Field]:
-    """Return a field for each key; those that the operator allows nothing for are disabled and say so."""
+    """Return a field for each key; keys that the operator does not allow are disabled with a note."""
     fields: dict[str, forms.Field] = {
         key: forms.CharField(label=_LABELS[key], required=False, help_text=_HELP[key]) for key in OPTIONS
     }
@@ -250,7 +250,7 @@ def initial_options(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def options_of(filled: Mapping[str, Any], *, is_class: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the options as a study file has them, and what is wrong, by field.
+    """Return the options as a study file has them, and their faults by field.
 
     Args:
         filled: What the team entered, by field.
@@ -291,7 +291,7 @@ def _validated(spec: type[AriaSpec | HttpSpec], content: Mapping[str, Any]) -> t
 
 
 def _init_from(text: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return constructor arguments out of JSON, and what is wrong with them."""
+    """Return constructor arguments from JSON, and their faults."""
     try:
         arguments = json.loads(text)
     except ValueError as error:
@@ -358,7 +358,7 @@ def _begin(submission: Submission) -> datetime | None:
 
 
 def _keep(submission: Submission, since: datetime, examination: Examination) -> None:
-    """Write down what was found, unless the submission has been changed since the check began."""
+    """Record the findings, unless the submission has changed since the check started."""
     Submission.objects.filter(pk=submission.pk, examining_since=since).update(
         examined=as_json(examination), examined_at=timezone.now(), examining_since=None
     )
@@ -521,8 +521,8 @@ class Trial:
 
     Attributes:
         key: Under which the application knows it.
-        scenario: Whose material goes along; empty for none.
-        turns: What was said so far.
+        scenario: Scenario of the source material; empty for none.
+        turns: The turns so far.
     """
 
     key: str
@@ -531,7 +531,7 @@ class Trial:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more may be said in it."""
+        """Whether it accepts no more turns."""
         return len(self.turns) >= MOST_TURNS
 
     @property

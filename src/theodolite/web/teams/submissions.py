@@ -51,7 +51,7 @@ _State = Submission.State
 
 
 def own(access: AccessContext, submission: str) -> Submission:
-    """Return a submission of the team that asks; for everybody else's the page does not exist."""
+    """Return a submission of the reader's team; for other submissions the page does not exist."""
     return get_object_or_404(Submission.objects.select_related("hosted"), token=submission, team=access.membership)
 
 
@@ -85,7 +85,7 @@ def _written(request: HttpRequest, access: AccessContext, submission: Submission
 
 @allowed(Role.TEAM)
 def page(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Show where a submission is and what can be done with it."""
+    """Show the state of a submission and its actions."""
     return _shown(request, access, own(access, submission), AgreementForm())
 
 
@@ -153,7 +153,7 @@ def _page(access: AccessContext, submission: Submission) -> str:
 
 @allowed(Role.TEAM)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show a team its applications and the way to another one."""
+    """Show a team its applications and the form for another one."""
     own = Submission.objects.filter(team=access.membership)
     lines = [(row, shared_results(row)) for row in own]
     return render(request, "web/teams/home.html", {"access": access, "lines": lines})
@@ -185,7 +185,7 @@ def own_results(request: HttpRequest, access: AccessContext, submission: str, fi
 
 @allowed(Role.TEAM, Role.ORGANISER)
 def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show what an application must meet, what is agreed to, and what it will be tested on as far as that is public."""
+    """Show the criteria for applications, the terms, and the public part of the tests."""
     packets = public_packets(access.hosted)
     context = {"access": access, "programme": programme_terms(access.hosted), "packets": packets}
     return render(request, "web/teams/criteria.html", context)
@@ -302,7 +302,7 @@ def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
 
 
 BODY = '{"prompt": "{{ prompt }}", "session": "{{ session }}"}'
-"""Request body to an endpoint unless its team says otherwise."""
+"""Default request body for an endpoint."""
 
 
 _HELP = {
@@ -337,7 +337,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     field_order = ("name", "description", "way", "url", "body", "reply", "target", "credentials", "prompt", *OPTIONS)
 
     class Meta:
-        """Fields; credentials are where it is said how the application is reached."""
+        """Fields; credentials are beside the application's connection."""
 
         model = Submission
         fields = (

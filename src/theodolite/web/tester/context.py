@@ -417,7 +417,7 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """One text as people read it.
+    """One displayed text.
 
     Attributes:
         subject: Which text it is.
@@ -455,7 +455,7 @@ class Text:
 
 
 def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
-    """Return what is to be agreed to before anybody tests; texts that the study does not have are left out."""
+    """Return the texts to accept before testing, without those that the study lacks."""
     event = read.study.event
     if event is None:
         return ()
@@ -504,12 +504,12 @@ def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
 
 
 def said_left(seconds: float) -> str:
-    """Return the time left in a session, in whole minutes that were begun."""
+    """Return the time left in a session, rounded up to whole minutes."""
     return gettext("%(n)s min left") % {"n": ceil(seconds / 60)} if seconds else gettext("time is up")
 
 
 def said_why(why: str, most: int) -> str:
-    """Return why nothing can be said, in the language of the page; see `events.chat.refusal_of`."""
+    """Return why no prompt is accepted, in the language of the page; see `events.chat.refusal_of`."""
     if why == TIME_IS_UP:
         return gettext("Your time is up. End the session to answer the questions.")
     if why == STANDS_STILL:
@@ -552,7 +552,7 @@ class StrategyNote:
 
     Attributes:
         label: Number of the strategy in the dialogue and, from its second attempt on, of the attempt: `2`, `2.3`.
-        way: How the strategy is called.
+        way: Name of the strategy.
         words: What was tried.
         outcome: What it brought, in the tester's eyes.
         turn: Turn number; None where it is not known.
@@ -593,9 +593,9 @@ def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[StrategyNote]
 def with_note(
     strategies: Sequence[Strategy], form: Mapping[str, str], *, dialogue: str, n_turns: int
 ) -> tuple[Strategy, ...] | Unreadable:
-    """Return the strategies of a dialogue with one more attempt, as a form says.
+    """Return the strategies of a dialogue with one more attempt, from a form.
 
-    An attempt that builds on another belongs to the same strategy, whatever way is
+    An attempt that builds on another belongs to the same strategy, regardless of the name
     chosen in the form.
 
     Args:
@@ -624,13 +624,13 @@ def with_note(
 
 
 def ways_of(study: Study) -> list[tuple[str, str]]:
-    """Return names and titles of ways to attack, those that simulated red teamers use in the study included."""
+    """Return names and titles of attack strategies, with those of the study's simulated red teamers."""
     used = [name for scenario in study.scenarios for name in scenario.attacks]
     return [(name, way_title(study, name)) for name in dict.fromkeys((OWN_WAY, *APPROACHES, *used))]
 
 
 def way_title(study: Study, name: str) -> str:
-    """Return what a way to attack is, in the language of the page."""
+    """Return the description of an attack strategy, in the language of the page."""
     return str(_WAYS[name]) if name in _WAYS else strategy_title(study.scenarios, name)
 
 

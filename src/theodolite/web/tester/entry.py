@@ -440,7 +440,7 @@ class GuessQuestion:
         ask: Its words.
         session: The session that it is about.
         about: What is guessed.
-        options: Values and words, in an order that tells nothing.
+        options: Values and words, in a random order.
     """
 
     field: str

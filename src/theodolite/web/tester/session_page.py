@@ -80,7 +80,7 @@ class SessionPage:
     """One session as its page shows it.
 
     Attributes:
-        tester: Who looks.
+        tester: The reader.
         session: The session.
         dialogue: Its latest dialogue; None before the first word.
     """
@@ -227,7 +227,7 @@ def session_page(tester: TesterContext, session_no: int) -> SessionPage:
     """Return the page of a session by its number, from 1.
 
     Raises:
-        Http404: If it was not begun.
+        Http404: If it was not started.
     """
     session = tester.session(session_no)
     dialogues = tester.event.dialogues.of_session(session.key)

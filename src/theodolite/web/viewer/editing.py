@@ -28,7 +28,7 @@ _KINDS = (
 
 
 class NewStudyForm(Form):
-    """What a new study is to measure, as `theodolite init` asks."""
+    """Choices for a new study, as in `theodolite init`."""
 
     name = CharField(label="Name", max_length=64, help_text="Letters, digits and hyphens; also the name of its folder.")
     kind = ChoiceField(label="What do you want to measure?", choices=_KINDS, widget=RadioSelect)

@@ -1,4 +1,4 @@
-"""Studies of this machine: the way in, the list of studies, runs with their progress, start and stop."""
+"""Studies of this machine: entry, the list of studies, runs with their progress, start and stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from theodolite.usecases.viewing import RunActivity, RunProgress
 from theodolite.web.access import open_to_all
 
 LOCAL = "local"
-"""Who may open these pages: the browser that has used the one-time link."""
+"""Access to these pages: only the browser that has used the one-time link."""
 
 _ENTERED = "viewer"
 
@@ -241,7 +241,7 @@ def is_paid(estimate: CallEstimate) -> bool:
 
 
 def price_text(estimate: CallEstimate) -> str:
-    """Return the cost of a run as a range, e.g. `$0.40 to $1.20`; says so if no price is known."""
+    """Return the cost of a run as a range, e.g. `$0.40 to $1.20`, or that no price is known."""
     cost = estimate.cost_usd
     if not cost.high:
         return "unknown" if estimate.unpriced else dollars(0)
