@@ -265,7 +265,9 @@ def growth(chosen: argparse.Namespace, server: Server, folder: Path, postgres: P
     """Measure throughput by workers, and cost by dialogues."""
     kind, file = "PostgreSQL" if postgres else "SQLite", HERE / "growth.json"
     earlier = json.loads(file.read_text(encoding="utf-8"))["points"] if file.exists() else []
-    points: list[dict[str, float | str]] = [point for point in earlier if point["kind"] != kind]
+    points: list[dict[str, float | str]] = [
+        point for point in earlier if point["kind"] != kind or point["dialogues"] not in chosen.dialogues
+    ]
     first, *larger = chosen.dialogues
     n_workers_first = chosen.workers if postgres else [1]  # a file is for one machine
     for n_workers, n in [*((n_workers, first) for n_workers in n_workers_first), *((1, n) for n in larger)]:
