@@ -104,7 +104,7 @@ def cost(points: list[dict]) -> list[str]:
         parts.append(
             f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x_end:.1f}" y2="{y_end:.1f}" stroke="{colour}" stroke-dasharray="5 4"/>'
         )
-        nudge = {"cpu_s": -3, "bytes": 11}.get(name, 4)  # two labels would cover each other
+        nudge = {"peak_mib": -2, "cpu_s": 5, "bytes": 19}[name]  # labels would cover each other
         parts.append(text(x_end + 6, y_end + nudge, label, size=11, colour=colour))
         for p in points:
             x, y = place(p["dialogues"], unit * p[name])
