@@ -57,7 +57,9 @@ def page_type(address: str) -> str:
 
 
 def opened(page: Page, address: str) -> bool:
-    """Go to an address, and return whether it leads to a page of the web app; others lead to files."""
+    """Go to an address, and return whether it leads to a page of the web app; others lead to files or JSON."""
+    if urlsplit(address).path.startswith("/api/"):
+        return False  # the browser asks for an icon, which pages name and JSON cannot
     try:
         answer = page.goto(address)
     except Error as error:
