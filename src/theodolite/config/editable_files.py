@@ -140,7 +140,7 @@ class EditableFiles:
         for _ in range(_DEPTH):
             below = []
             for entry in sorted(entry for level in levels for entry in level.iterdir()):
-                if entry.is_symlink() or entry.name.startswith("."):
+                if entry.is_symlink() or entry.name.startswith(".") or _is_study(entry):
                     continue
                 if entry.is_dir():
                     below += [] if _matches(entry.name, (*IGNORED_FOLDERS, *OUTPUT_FOLDERS)) else [entry]
@@ -343,6 +343,11 @@ class EditableFiles:
             )
             raise InputError(message)
         path = self.folder / name
+        if any(
+            _is_study(parent) for parent in path.parents if parent.is_relative_to(self.folder) and parent != self.folder
+        ):
+            message = f"`{name}` belongs to another study"
+            raise InputError(message)
         if path.is_symlink() or not path.resolve().is_relative_to(self.folder.resolve()):
             message = f"`{name}` is a link to another place, and cannot be edited here"
             raise InputError(message)
@@ -392,6 +397,10 @@ def _reading(
     except InvalidStudyError as error:
         return DraftReading(loaded=None, diagnostics=error.placed)
     return DraftReading(loaded=loaded, diagnostics=loaded.notes)
+
+
+def _is_study(folder: Path) -> bool:
+    return (folder / USUAL).is_file() or (folder / "study.yml").is_file()
 
 
 def _is_editable(name: str) -> bool:

@@ -156,3 +156,12 @@ def test_a_file_that_changed_on_the_machine_is_not_replaced_by_an_older_draft(dr
     drafted.discard("study.yaml")
     assert "Machine" in drafted.read("study.yaml").text
     assert len(drafted.versions("study.yaml")) == 2
+
+
+def test_a_study_in_a_folder_below_is_not_edited(files):
+    (files.folder / "inner").mkdir()
+    (files.folder / "inner" / "study.yaml").write_text("study: inner\n", encoding="utf-8")
+
+    assert files.names() == ("study.yaml", "rows.csv")
+    with pytest.raises(InputError, match="another study"):
+        files.save("inner/consent.md", "x", seen="")
