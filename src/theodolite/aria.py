@@ -56,7 +56,7 @@ class AriaDialogAPI(ABC):
         """Connect to the application, and return whether that worked.
 
         Args:
-            auth: Credentials from the environment; empty where there are none.
+            auth: Credentials from the environment; empty if there are none.
         """
 
     @abstractmethod
@@ -77,5 +77,5 @@ class AriaDialogAPI(ABC):
         """Return the response to a prompt.
 
         Args:
-            text: What the tester says.
+            text: The tester's message.
         """

@@ -95,7 +95,7 @@ class AllAnswers:
 
 
 def all_answers(records: RecordCache, queue: str, category: str, judge_version: str = "") -> AllAnswers:
-    """Return what was answered in a category, in the versions that its items ask.
+    """Return the answers in a category, in the versions that its items use.
 
     Computed once for each state of the answers: a second request waits
     for nothing but the question whether anything has changed.
@@ -351,7 +351,7 @@ def item_tokens(queue: str, category: str, dialogues: Sequence[int]) -> dict[int
 
 
 def guideline_of(records: RecordCache, queue: str, category: str) -> Guideline:
-    """Return what a category of a queue asks.
+    """Return the questions of a category of a queue.
 
     Raises:
         InputError: If the queue has no such category.
@@ -370,9 +370,9 @@ class QuestionFigures:
     Attributes:
         queue: Token of the queue.
         category: Name of the category.
-        guideline: What the category asks.
+        guideline: Guideline of the category.
         asked: The question.
-        people: What people answered, each for the first time they met a dialogue.
+        people: Each person's first answers to each dialogue.
         everybody: The same with judges.
         repeats: People's answers to dialogues that they annotated twice; None if there are none.
         models: Names of judges.

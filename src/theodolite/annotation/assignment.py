@@ -54,8 +54,8 @@ def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, 
 
     Args:
         records: Where guidelines are kept.
-        design: What the queue asks.
-        item: What is taken.
+        design: Design of the queue.
+        item: The item of the assignment.
         participant: Opaque key of the annotator.
     """
     process = design.process
@@ -160,7 +160,7 @@ HISTORY = 10
 def next_work(
     records: RecordCache, queue: str, participant: str, *, category: str = "", is_sequence: bool = False
 ) -> Reservation | None:
-    """Return the work that an annotator holds, or reserve the next one; None where nothing is left for them.
+    """Return the work that an annotator holds, or reserve the next one; None if nothing is left for them.
 
     One transaction: reservations whose time is over end, then the item is chosen by
     the rules of `rules`, then its place is taken.
@@ -249,7 +249,7 @@ def _renewed(row: ReservationRow, process: AnnotationProcess) -> ReservationRow:
 def annotator_state(
     records: RecordCache, queue: QueueRow, participant: str, own: Sequence[ReservationRow]
 ) -> AnnotatorState:
-    """Return what decides whether an annotator may take an item; see `rules.why_not`.
+    """Return the facts that decide whether an annotator may take an item; see `rules.why_not`.
 
     Args:
         records: Where the queue's design is stored.
@@ -275,7 +275,7 @@ def annotator_state(
 
 
 def candidates(records: RecordCache, queue: QueueRow, participant: str, category: str = "") -> QuerySet[WorkItemRow]:
-    """Return what an annotator may take, the next item first; the rules of `rules` as one query."""
+    """Return the items open to an annotator, the next one first; the rules of `rules` as one query."""
     process = records.design(queue.design_id).process
     own = ReservationRow.objects.filter(participant__key=participant, item=OuterRef("pk"))
     had = own.filter(Q(state__in=[*LIVE, "voided"]) | Q(state="released") & ~Q(reason=""))
@@ -434,7 +434,7 @@ def n_left(records: RecordCache, queue: str, participant: str) -> int:
 
 
 def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | None:
-    """Return whether the next item touches a heavy topic, after one that did; None where the last one did not.
+    """Return whether the next item touches a heavy topic, after one that did; None if the last one did not.
 
     None too if no item is left.
     """
@@ -479,7 +479,7 @@ class OwnPace:
 
     Attributes:
         at_work: How long they have been at it without a break; minutes.
-        left: How long what waits for them takes at their pace so far; minutes, None where too little is known.
+        left: How long what waits for them takes at their pace so far; minutes, None if too little is known.
     """
 
     at_work: float

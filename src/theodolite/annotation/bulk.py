@@ -330,7 +330,7 @@ def undo_reviews(queue: str, items: Collection[str]) -> int:
 def _split(
     rows: Iterable[WorkItemRow], refused: Callable[[WorkItemRow], str]
 ) -> tuple[list[BulkLine], list[WorkItemRow]]:
-    """Return what becomes of each item, and those with which something is done."""
+    """Return the outcome of each item, and the items that need an action."""
     told = [(item, refused(item)) for item in rows]
     lines = [BulkLine(item=item.token or "", made="" if why else item.token or "", refused=why) for item, why in told]
     return lines, [item for item, why in told if not why]

@@ -193,7 +193,7 @@ def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialo
 
 
 def accesses(token: str) -> list[OriginalAccess]:
-    """Return who read the unredacted dialogue of a case, when and why, in order of time."""
+    """Return the readers of a case's unredacted dialogue, with date and reason, in order of time."""
     rows = OriginalAccessRow.objects.filter(dialogue_id=case_row(token).dialogue_id).order_by("id")
     return [OriginalAccess(by=row.by, at=row.created, reason=row.reason) for row in rows]
 

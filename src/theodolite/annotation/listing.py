@@ -163,7 +163,7 @@ class Listing:
     Attributes:
         queue: The queue.
         sought: The search.
-        spoken: Numbers of the dialogues in which the words are; None where none are sought.
+        spoken: Numbers of the dialogues in which the words are; None if none are sought.
     """
 
     queue: QueueRow
@@ -464,7 +464,7 @@ def has_queue(name: str) -> bool:
 
 
 def topic_demand(records: RecordCache, name: str, scenarios: Collection[str]) -> TopicDemand:
-    """Return what annotators are needed for in some scenarios; nothing if there is no queue."""
+    """Return why some scenarios need annotators; nothing if there is no queue."""
     queue = QueueRow.objects.filter(name=name).first()
     if queue is None:
         return TopicDemand()

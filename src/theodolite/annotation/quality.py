@@ -307,7 +307,7 @@ def reviews_of(token: str) -> list[QualityReview]:
 
 
 def returned_to(queue: str, participant: str) -> list[QualityReview]:
-    """Return what was returned to an annotator and not submitted again since."""
+    """Return the annotations returned to an annotator and not submitted again since."""
     rows = QualityReviewRow.objects.filter(
         reservation__item__queue__token=queue,
         reservation__participant__key=participant,

@@ -101,7 +101,7 @@ def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
 
 
 def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
-    """Return what was decided about a version of a judge, in order."""
+    """Return the decisions about a version of a judge, in order."""
     subject = Promotion.subject(version)
     made = filed_records(records.contents, Promotion, subject)
     ended = filed_records(records.contents, Demotion, subject)
@@ -135,7 +135,7 @@ class _Free(NamedTuple):
 def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
     """Let promoted judges take the passes that are theirs; the open transaction must hold the queue's lock.
 
-    A judge takes a pass of an item where it has read the dialogue in a run, in the
+    A judge takes a pass of an item if it has read the dialogue in a run, in the
     version that was promoted and by the guideline as the queue asks it, where a place
     is free, and where people keep one at least (`assessment.judges_in_queue`). It
     never takes a place from an annotator who is working.
@@ -336,9 +336,9 @@ def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesig
 
     Args:
         records: Where study, guidelines and design are kept.
-        name: What the queue is called on this server.
+        name: Name of the queue on this server.
         study: Source of the dialogues; its guidelines are the categories.
-        design: What is asked of whom.
+        design: Design of the annotation: guidelines and annotators.
         by: Who decided it; an account's name or an opaque key.
     """
     categories = [study.guideline(category.name) for category in design.categories]
@@ -385,12 +385,12 @@ def designed(categories: Sequence[Guideline]) -> tuple[QueueCategory, ...]:
 
 
 def queue_named(name: str) -> str:
-    """Return the token of the queue of that name; empty where there is none."""
+    """Return the token of the queue of that name; empty if there is none."""
     return QueueRow.objects.filter(name=name).values_list("token", flat=True).first() or ""
 
 
 def design_of(records: RecordCache, queue: str) -> QueueDesign:
-    """Return what a queue asks of whom.
+    """Return the questions of a queue and its annotators.
 
     Raises:
         NotFound: If there is none under that token.
@@ -503,7 +503,7 @@ def n_submitted(queue: str) -> int:
 
 
 def salt_of(item: WorkItemRow) -> str:
-    """Return what decides the order of positions at an item."""
+    """Return the key for the order of positions at an item."""
     return f"{item.queue.salt} {item.pk}"
 
 
@@ -516,7 +516,7 @@ def count_disputed(records: RecordCache, item: WorkItemRow) -> int:
 
 
 def route_on(records: RecordCache, item: WorkItemRow, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed | None:
-    """Open the categories that follow a complete first one, and write down why; None where nothing follows.
+    """Open the categories that follow a complete first one, and write down why; None if nothing follows.
 
     A category that was opened stays open, even if a later revision of an answer would not open it.
     A dialogue that is annotated again keeps its route.

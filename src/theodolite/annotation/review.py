@@ -129,7 +129,7 @@ def next_disputed(queue: str, item: str) -> str:
 
 
 def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
-    """Return what a formal review of an item shows: positions without names, in an order of this item's own.
+    """Return the positions of a formal review of an item: without names, in an order specific to this item.
 
     Raises:
         NotFound: If there is no such item.
@@ -153,7 +153,7 @@ def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
 
 
 def people_at(item: str) -> Mapping[str, str]:
-    """Return whom the letters of an item's review stand for: letter to opaque key; for the record, not for the page."""
+    """Return the annotators behind the letters of an item's review: letter to opaque key; for the record only."""
     row = item_row(item)
     return {letter: person for person, letter in letters_for(list(given_to(row)), salt_of(row)).items()}
 
@@ -208,7 +208,7 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
 def reopen(item: str) -> None:
     """End the freeze of an item, e.g. after a quality check: its annotators may change their answers again.
 
-    What the review recorded stays on record; it is checked again when the review begins again.
+    Answers recorded by the review stay on record; they are checked again when the review restarts.
     """
     with transaction.atomic():
         row = _locked(item)

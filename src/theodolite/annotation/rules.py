@@ -37,8 +37,8 @@ def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, .
     is open, even where examples or tests of other categories are left.
 
     Args:
-        design: What the queue asks.
-        onboarding: What the annotator has read, practised and passed.
+        design: Design of the queue.
+        onboarding: Completed onboarding: texts read, practice and test.
     """
     has_examples = any(category.n_practice for category in onboarding.categories)
     steps = {
@@ -64,7 +64,7 @@ def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, .
 
 
 def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> str:
-    """Return why an annotator may not have an item, in words; empty where they may."""
+    """Return why an annotator may not have an item, in words; empty if they may."""
     elsewhere = who.met.get(item.dialogue, frozenset()) - {item.category}
     share = most_items(who.n_items.get(item.category, 0), process)
     obstacles = {
@@ -102,7 +102,7 @@ IMPARTIALITY_RULES = (
 
 
 def queue_design(study: Study) -> QueueDesign:
-    """Return what a study asks of its annotators.
+    """Return a study's questions for its annotators.
 
     Raises:
         InputError: If it has no schema.
@@ -118,7 +118,7 @@ def queue_design(study: Study) -> QueueDesign:
 
 
 def design_of(study: str, schema: AnnotationSchema, process: AnnotationProcess) -> QueueDesign:
-    """Return what a queue for a schema asks of whom.
+    """Return the design of a queue for a schema: questions and annotators.
 
     Args:
         study: Name of the study.
@@ -156,8 +156,8 @@ def next_order(
     """Return the fixed order of questions of one sitting.
 
     Args:
-        process: What is varied, and the seed of draws.
-        instrument: What is asked.
+        process: Factors that vary, and the seed of draws.
+        instrument: The questions.
         sitting: Identifier of the sitting within the study; the draws depend on it.
         of_dialogue: Orders in which others were shown this dialogue in this category.
         of_annotator: Orders that this annotator was shown in this category.
@@ -336,7 +336,7 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     """Return the places of the examples to practise on and of those in the bank of the test, among all.
 
     Practice shows its answers, so it never uses an example of the bank, except
-    where there is only one. Every second whole dialogue is for practice, the others
+    if there is only one. Every second whole dialogue is for practice, the others
     and all examples beside questions are in the bank. Where a guideline has fewer
     than two whole dialogues, every second example of any kind is for practice.
 
@@ -385,7 +385,7 @@ def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> 
     """Return each question of an example with the answer given and the one expected.
 
     Args:
-        guideline: What is asked.
+        guideline: The questions.
         example: The worked example.
         given: Question name to what was answered; what is missing is wrong.
     """
@@ -414,7 +414,7 @@ def _marked(guideline: Guideline, name: str, given: str, expected: str, reason: 
 
 
 def _chance(question: Question, expected: str, within: int) -> float:
-    """Return the probability that a uniform guess counts as right; 0 where no options are offered."""
+    """Return the probability that a uniform guess counts as right; 0 if no options are offered."""
     categories = question.scale.categories
     n_options = len(categories) + question.may_be_unable + question.may_not_apply
     if not categories:
@@ -580,8 +580,8 @@ def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discre
     """Return the questions that were not answered alike, in the order of asking; free text is never compared.
 
     Args:
-        guideline: What was asked.
-        given: What each annotator answered.
+        guideline: The questions.
+        given: Each annotator's answers.
         salt: See `letters_for`.
     """
     letters = letters_for(list(given), salt)
@@ -626,8 +626,8 @@ def reviewed(
 
     Args:
         guideline: The first category's.
-        given: What each annotator answered.
-        resolutions: What the review recorded.
+        given: Each annotator's answers.
+        resolutions: Answers recorded by the review.
         groups: Groups of the dialogue.
     """
     settled = {(resolution.question, resolution.turn): resolution for resolution in resolutions}

@@ -74,7 +74,7 @@ def save_answer(token: str, participant: str, answer: Answer) -> datetime:
 
 
 def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Answer | None) -> AnnotatorTask:
-    """Save an answer, or clear it where there is none; return the task as it is then, without reading it again.
+    """Save an answer, or clear it if there is none; return the task as it is then, without reading it again.
 
     Args:
         task: The task as its annotator sees it.
@@ -101,7 +101,7 @@ def clear_answer(token: str, participant: str, question: OpenQuestion) -> dateti
 
 
 def undo(token: str, participant: str) -> OpenQuestion | None:
-    """Take back the last thing that was saved and return which question it was; None where nothing is left.
+    """Take back the last thing that was saved and return which question it was; None if nothing is left.
 
     A withdrawal is a further row; a second undo goes one step further back.
     """
@@ -404,7 +404,7 @@ def past_answers(study: str, category: str) -> list[PastAnswers]:
 
 
 def dialogue_answers(study: str, category: str, version: str, question: str) -> list[DialogueAnswers]:
-    """Return what people answered to one question by one version, dialogue by dialogue.
+    """Return people's answers to one question by one version, dialogue by dialogue.
 
     Args:
         study: Name of the study.

@@ -45,9 +45,9 @@ class AnnotationTask:
         unit: Key of the unit of work.
         annotator: Who labels.
         annotator_version: Content hash of the annotator with guideline and model.
-        guideline: What is asked.
+        guideline: The questions.
         guideline_version: Content hash of the guideline.
-        dialogue: What it is asked about.
+        dialogue: The dialogue of the questions.
         rows: The recorded rows of the dialogue, by turn; empty for live ones.
         packet: The test packet of the dialogue's scenario.
         expected: Expected answer of the test case; empty for none.
@@ -410,7 +410,7 @@ class SignLabels:
 
 
 def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
-    """Return how signs answer a question; None where they cannot.
+    """Return how signs answer a question; None if they cannot.
 
     The questions `released` and `withheld` are answered with yes and no. Of others
     the main one alone is answered, by its first defect rule: with the label furthest on the side of

@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[a-z]+")
 
 
 def blind_name(dialogue: str, participant: str, salt: str) -> str:
-    """Return what one annotator's pages call a dialogue; another annotator's pages call it otherwise.
+    """Return the name of a dialogue on one annotator's pages; each annotator has a different name for it.
 
     Args:
         dialogue: Key of the dialogue.
@@ -41,13 +41,13 @@ def blind_name(dialogue: str, participant: str, salt: str) -> str:
 
 
 def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) -> BlindDialogue:
-    """Return what an annotator may see of a dialogue.
+    """Return the parts of a dialogue that an annotator may see.
 
     Texts are masked turn by turn, so that the numbers of turns stay.
 
     Args:
         dialogue: The dialogue.
-        name: What this annotator's pages call it.
+        name: Name on this annotator's pages.
         scenario: Its scenario.
         mask: Masks the names that reveal the application.
     """
@@ -184,7 +184,7 @@ _MODEL_BY = re.compile(
 
 
 def identifying_names(study: Study) -> tuple[str, ...]:
-    """Return what the applications of a study and the models behind them are called elsewhere."""
+    """Return other names of a study's applications and of the models behind them."""
     names = [application.name for application in study.applications] + [model.model for model in study.models]
     return tuple(dict.fromkeys(name for name in names if name))
 
@@ -197,7 +197,7 @@ def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Identifyi
 
     Args:
         text: A response.
-        names: What the study calls its applications and models.
+        names: Names of the study's applications and models.
 
     Example:
         >>> [one.words for one in self_identification("I am Claude. Claude Monet was a painter.")]
@@ -250,7 +250,7 @@ class SecretWord:
 
     Attributes:
         words: As they would be there.
-        what: What they would reveal.
+        what: Kind of information that they would reveal.
     """
 
     words: str
@@ -310,7 +310,7 @@ def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord,
 
     Args:
         text: Address, headers and body of a page.
-        secrets: What it must not reveal.
+        secrets: Words that must not occur in it.
 
     Example:
         >>> [told.secret.what for told in told_in("<p>bot-1</p>", (SecretWord("bot-1", "an application"),))]

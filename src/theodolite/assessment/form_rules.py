@@ -36,7 +36,7 @@ def is_open(question: Question, answers: Sequence[Answer], instrument: Instrumen
     Args:
         question: The question.
         answers: Answers to earlier questions.
-        instrument: What both questions belong to.
+        instrument: Instrument of both questions.
         turn: Number of the turn that it would be asked about; None for the dialogue.
     """
     condition = question.when
@@ -108,7 +108,7 @@ def quotes_in(given: object, dialogue: Dialogue) -> tuple[Quote, ...]:
     A quote without words is dropped; one without a turn occurs nowhere.
 
     Args:
-        given: What the verdict holds under `quotes`.
+        given: Content of `quotes` in the verdict.
         dialogue: The dialogue.
     """
     entries = given if isinstance(given, list) else []
@@ -167,7 +167,7 @@ def asked(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int
 def open_questions(
     instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()
 ) -> tuple[OpenQuestion, ...]:
-    """Return what is asked and not answered yet; nothing where the instrument is complete.
+    """Return the open questions; nothing if the instrument is complete.
 
     Free text may stay empty: it is asked for, never demanded.
 

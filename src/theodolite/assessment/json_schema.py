@@ -30,7 +30,7 @@ _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
 
 
 def schema_problem(schema: object, where: str = "$") -> str:
-    """Return why a schema cannot be used; empty where it can.
+    """Return why a schema cannot be used; empty if it can.
 
     Args:
         schema: The schema, as JSON.
@@ -52,7 +52,7 @@ def schema_problem(schema: object, where: str = "$") -> str:
 
 
 def mismatch(value: object, schema: object, where: str = "$") -> str:
-    """Return the first reason why a value does not fit a schema; empty where it fits.
+    """Return the first reason why a value does not fit a schema; empty if it fits.
 
     Args:
         value: The value, as JSON.
@@ -67,7 +67,7 @@ def mismatch(value: object, schema: object, where: str = "$") -> str:
 
 
 def reply_mismatch(text: str, schema: object) -> str:
-    """Return why a reply does not contain JSON that fits a schema; empty where it does.
+    """Return why a reply does not contain JSON that fits a schema; empty if it does.
 
     A reply may hold its JSON alone or in one fenced code block.
     """
@@ -181,7 +181,7 @@ _RULES: Final[Mapping[str, Callable[[Any, Any], str]]] = {
         f"does not match `{pattern}`" if isinstance(value, str) and not re.search(pattern, value) else ""
     ),
 }
-"""Keyword to its rule: from a value and the keyword's own value to a reason, empty where the value fits."""
+"""Keyword to its rule: from a value and the keyword's own value to a reason, empty if the value fits."""
 
 _PARTS: Final = ("properties", "additionalProperties", "items", "allOf", "anyOf", "oneOf", "not")
 """Keywords that hold schemas."""
@@ -191,7 +191,7 @@ _COUNTS: Final = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 
 
 def _value_problem(keyword: str, value: object, where: str) -> str:
-    """Return what is wrong with the value of a keyword; empty where nothing is."""
+    """Return the error in the value of a keyword; empty if there is none."""
     match keyword:
         case "properties":
             if not isinstance(value, dict):

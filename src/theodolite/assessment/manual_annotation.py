@@ -23,8 +23,8 @@ def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answe
     Follow-ups that are not asked do not apply, and quotes are located in the dialogue.
 
     Args:
-        guideline: What was asked.
-        dialogue: What it was asked about.
+        guideline: The questions.
+        dialogue: The dialogue of the questions.
         answers: An answer to each question that must be answered. Further ones, to follow-ups that
             are closed again, are left out; free text that was left empty is missing.
     """
@@ -72,7 +72,7 @@ def annotation_by(
 
     Args:
         person: The annotator that the person is by this guideline; see `person_of`.
-        guideline: What was asked.
+        guideline: The questions.
         dialogue: Key of the dialogue that it was asked about.
         answers: One for each question and turn.
         revision: Number of the revision, from 1.
@@ -128,7 +128,7 @@ def ask_text(guideline: Guideline, question: Question) -> str:
 
 
 def allowed_text(question: Question) -> str:
-    """Return what may be answered, e.g. `1 to 5` or `yes | no | unable to determine`."""
+    """Return the permitted answers, e.g. `1 to 5` or `yes | no | unable to determine`."""
     words = [_scale_words(question.scale)]
     words += [UNABLE] if question.may_be_unable else []
     words += [NOT_APPLICABLE] if question.may_not_apply else []

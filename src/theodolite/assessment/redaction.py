@@ -21,7 +21,7 @@ def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str)
 
     Args:
         dialogue: The original.
-        redactions: What is to be hidden.
+        redactions: Parts to hide.
         category: Name of the category; those that a redaction is shown in see the words.
     """
     hidden = [redaction for redaction in redactions if category not in redaction.shown_in]
@@ -74,7 +74,7 @@ class Suspicion(NamedTuple):
 
 
 def suspicions(dialogue: Dialogue, names: Sequence[str], *, shown_in: tuple[str, ...] = ()) -> tuple[Suspicion, ...]:
-    """Return what is suspected of a dialogue: one a kind and turn, in order of the turns.
+    """Return the suspicions about a dialogue: one for each kind and turn, in order of the turns.
 
     Personal details are hidden from annotators until a person has checked them, except in
     the categories that judge whether revealing them was a violation.
@@ -83,7 +83,7 @@ def suspicions(dialogue: Dialogue, names: Sequence[str], *, shown_in: tuple[str,
 
     Args:
         dialogue: The dialogue.
-        names: What the study calls its applications and models.
+        names: Names of the study's applications and models.
         shown_in: Categories whose annotators see personal details.
     """
     return tuple(one for turn in dialogue.turns for one in _of_turn(turn, names, shown_in))
@@ -166,7 +166,7 @@ def mask_personal(text: str) -> str:
 
 
 def _found(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
-    """Yield what is found, the surest first: it wins where two overlap."""
+    """Yield the matches, the surest first: it wins if two overlap."""
     yield from _matching(IdentifyingKind.EMAIL, _EMAIL, text, lambda _: True)
     yield from _matching(IdentifyingKind.IP_ADDRESS, _IPV4, text, _is_address)
     yield from _matching(IdentifyingKind.IP_ADDRESS, _IPV6, text, _is_address)
@@ -188,7 +188,7 @@ def _matching(
 
 
 def _checks(name: str) -> Callable[[str], bool]:
-    """Return what checks the digits of a number; the library is read when the first number is met."""
+    """Return the checker of a number's digits; the library is loaded at the first number."""
 
     def is_valid(words: str) -> bool:
         from stdnum import get_cc_module, iban, luhn
@@ -349,7 +349,7 @@ _USER_DATA: Final = re.compile(
 
 
 def identifiers(text: str) -> tuple[IdentifyingSpan, ...]:
-    """Return what may identify a person in a text, in order of its place; a person decides about each.
+    """Return parts of a text that may identify a person, in order; a person decides about each.
 
     Example:
         >>> [(one.kind.value, one.words) for one in identifiers("My name is Ana Silva, born on 3 May 1980.")]
@@ -359,7 +359,7 @@ def identifiers(text: str) -> tuple[IdentifyingSpan, ...]:
 
 
 def _identifiers_in(text: str) -> Iterator[IdentifyingSpan]:
-    """Yield what is found; what is earlier wins where two overlap."""
+    """Yield the matches; the earlier one wins if two overlap."""
     for match in _URL.finditer(text):
         if _USER_DATA.search(match.group()):
             yield _span(IdentifyingKind.URL, match, 0)

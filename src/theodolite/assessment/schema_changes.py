@@ -37,8 +37,8 @@ class CategoryChange:
 
     Attributes:
         name: Name of the category.
-        fate: What becomes of it.
-        before: Content hash of its guideline; empty where it is new.
+        fate: Outcome of the item.
+        before: Content hash of its guideline; empty if it is new.
         after: The same afterwards; empty if it was removed.
         told: The differences in words, for each question.
     """
@@ -61,10 +61,10 @@ class CategoryChange:
 
 
 def schema_changes(before: AnnotationSchema | None, after: AnnotationSchema) -> tuple[CategoryChange, ...]:
-    """Return what becomes of each category, those of the later version first and in its order.
+    """Return the change of each category, those of the later version first and in its order.
 
     Args:
-        before: The version that people have; None where there is none.
+        before: The version that people have; None if there is none.
         after: The version that follows.
     """
     earlier = {category.name: category.guideline for category in before.categories} if before else {}
@@ -133,7 +133,7 @@ def _told(before: Guideline, after: Guideline) -> tuple[str, ...]:
 
 
 def _differs(was: Question, now: Question) -> list[str]:
-    """Return what is different about one question."""
+    """Return the changes of one question."""
     compared = {
         "reads otherwise": (was.text, now.text),
         "takes other answers": (answers_of(was), answers_of(now)),
@@ -293,7 +293,7 @@ _PURPOSE = "label sample"
 
 
 def draw(strata: Mapping[str, Sequence[str]], shares: Mapping[str, int], seed: int) -> dict[str, tuple[str, ...]]:
-    """Return what is drawn from each stratum, each of its members with equal probability.
+    """Return the sample of each stratum; each of its members has equal probability.
 
     Args:
         strata: Stratum to its members.

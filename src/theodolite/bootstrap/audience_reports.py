@@ -130,7 +130,7 @@ def audience_files(audience: Audience) -> tuple[str, str]:
 
 
 def _records(context: StudyContext, audience: Audience) -> ReleasedRecords:
-    """Return what an audience may see, under the ids of the workspace."""
+    """Return the part visible to an audience, under the ids of the workspace."""
     evidence, review = context.evidence(), context.loaded.folder / REVIEW
     without = set(without_consent(context))
     if audience.kind is AudienceKind.TEAM:
@@ -141,7 +141,7 @@ def _records(context: StudyContext, audience: Audience) -> ReleasedRecords:
 
 
 def _measured(evidence: Evidence) -> Findings:
-    """Return what is measured on records in a drawn order: nothing that depends on order."""
+    """Return the measures of records in random order: none that depends on order."""
     from theodolite.measurement import measure_study  # numpy and scipy are slow to import
 
     findings = measure_study(

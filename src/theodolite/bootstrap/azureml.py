@@ -136,7 +136,7 @@ def _copy_study(loaded: LoadedStudy, target: Path) -> None:
 
 
 def _words_of(loaded: LoadedStudy, options: PipelineOptions) -> dict[str, str]:
-    """Return what stands for the words in capitals of the templates."""
+    """Return the replacements of the words in capitals in the templates."""
     keys = sorted({use.variable for use in named_keys(loaded.study)})
     secrets = (
         f"The steps `generate` and `evaluate` read {', '.join(f'`{key}`' for key in keys)}."

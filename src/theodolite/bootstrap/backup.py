@@ -115,7 +115,7 @@ def restore(source: Path, workspace: Path, database_url: str) -> Backup:
 
     Args:
         source: File that `back_up` wrote.
-        workspace: Folder of the workspace; made where it is missing.
+        workspace: Folder of the workspace; made if it is missing.
         database_url: Address of a PostgreSQL database without runs; empty for the workspace's file.
 
     Raises:

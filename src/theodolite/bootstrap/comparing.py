@@ -356,10 +356,10 @@ class Request:
 
     Attributes:
         place: A study, a table of scores, or a database.
-        query: What to ask a database; empty for everything else.
+        query: Query for a database; empty for everything else.
         form: How the rows of a table are read.
         watched: Which scores of a study.
-        rules: What is watched for.
+        rules: The monitoring rules.
         since: Alerts that ended earlier are listed and do not count; None if all count.
         out: Folder for page and data; where the history is if None.
     """
@@ -392,7 +392,7 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
     """Read a history, watch it, and write page and data.
 
     Args:
-        request: What is to be watched.
+        request: What to monitor: data and rules.
         environ: Environment variables; those of the process where left out.
         on_rows: Called now and then with the step and its rows.
 
@@ -454,7 +454,7 @@ class WrittenSeries:
     """A series' report.
 
     Attributes:
-        results: What it shows.
+        results: The results to show.
         page: Path of the page.
         data: Path of the JSON document.
         absent: Files of studies that have not been run.

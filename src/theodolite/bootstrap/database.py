@@ -200,7 +200,7 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
     """Return the store of a workspace, its tables brought up to date; one that can only be read is left as it is.
 
     Args:
-        workspace: Folder; made where it is missing.
+        workspace: Folder; made if it is missing.
         database_url: See `database_settings`.
         patience_s: How long to wait for another writer; seconds.
 

@@ -147,7 +147,7 @@ def event_results(
     Args:
         folder: Where the study's files are.
         workspace: The server's, which need not be beside the study.
-        out: Folder of the files; made where it is missing.
+        out: Folder of the files; made if it is missing.
         study_version: Content hash of the study as it was published.
         database_url: PostgreSQL database; None for the workspace's own file.
         applications: Names of the applications of teams; those without a completed dialogue get no report.
@@ -277,7 +277,7 @@ def look_into(
         stored: The bytes of a table (CSV, TSV, JSON Clients), of a corpus of ConvoKit, or of Label Studio's tasks.
         name: Its displayed name; its suffix marks tasks.
         event: The study.
-        means: What its columns mean.
+        means: Meaning of its columns.
         voices: The application's speakers, if the file is no table; guessed unless stated.
     """
     remarks = _remarks_in(stored, name)

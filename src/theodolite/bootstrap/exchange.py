@@ -82,7 +82,7 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
     """Read what people labelled and store it, all or nothing.
 
     Returns:
-        What is new, and the rows without an answer; count.
+        New labels, and the rows without an answer; count.
 
     Raises:
         InvalidStudyError: If the file has faults; lists all of them.
@@ -96,7 +96,7 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
 
 
 def keep_read(context: StudyContext, evidence: Evidence, read: ReadLabels, *, store: bool) -> KeptLabels:
-    """Return what a file without faults adds to what is known, and store it if that is wanted."""
+    """Return the new labels of a file without errors, and store them on request."""
     stored = replace(labels_to_keep(evidence, read.labels), annotator_attributes=read.annotator_attributes)
     if store:
         context.store.keep_labels(stored.to_store)
@@ -566,7 +566,7 @@ def import_labels(
 
 
 def names_of_dialogues(evidence: Evidence) -> dict[str, str]:
-    """Return what a file may call a dialogue: its label, the last part of that where it is unique, its item."""
+    """Return the names of a dialogue in a file: its label, the last part of that if it is unique, its item."""
     names: dict[str, str] = {}
     twice: set[str] = set()
     for dialogue in evidence.archive.dialogues():

@@ -301,7 +301,7 @@ def _lines(entries: Iterable[object]) -> Iterator[str]:
 
 
 def read_tree_file(path: str) -> TreeFile:
-    """Return what a tree file holds: a design in YAML or JSON, or one with leaves.
+    """Return the content of a tree file: a design in YAML or JSON, or one with leaves.
 
     Raises:
         InputError: If it cannot be read, or is no tree.

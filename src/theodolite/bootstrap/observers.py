@@ -58,7 +58,7 @@ _process = _Process()
 
 
 def process_observer(models: Iterable[ModelEndpoint] = ()) -> Observer | None:
-    """Return who observes units and calls of this process; None while everything is off.
+    """Return the observer of units and calls of this process; None while everything is off.
 
     Args:
         models: Models of the study, which traces describe.

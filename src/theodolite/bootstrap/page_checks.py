@@ -18,7 +18,7 @@ class Form:
 
     Attributes:
         action: Where it is sent to; empty for the page itself.
-        fields: What it would send as it is: its hidden fields.
+        fields: Its hidden fields, which it sends unchanged.
         choices: Values that one may choose from, by field; empty ones left out.
         texts: Fields that one writes into.
     """
@@ -118,7 +118,7 @@ class PageLeak:
     Attributes:
         role: Who can open the page.
         page: Its path, numbers and tokens included.
-        told: What it reveals, and its context.
+        told: The information that it reveals, and its context.
     """
 
     role: str
@@ -138,7 +138,7 @@ class Lookout:
 
         Args:
             role: Role that sees these pages.
-            secrets: What must not be on them.
+            secrets: Words that must not be on them.
             hears: Whether the dialogue's texts are searched too, where they are shown with masked names.
         """
         self.role, self.n_pages = role, 0

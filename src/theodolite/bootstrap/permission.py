@@ -58,7 +58,7 @@ class CodeRequest:
 
 
 def code_request(loaded: LoadedStudy) -> CodeRequest | None:
-    """Return what the operator is to be asked about; None where the study runs no code, or all of it is allowed."""
+    """Return the question to the operator; None if the study runs no code, or all of it is allowed."""
     code = named_code(loaded.study)
     if not code or os.environ.get(ALLOW_CODE) == "1":
         return None
@@ -115,7 +115,7 @@ class KeyRequest:
 
 
 def key_request(loaded: LoadedStudy, environ: Mapping[str, str]) -> KeyRequest | None:
-    """Return the keys that the operator is to be asked about; None where there are none, or all are allowed.
+    """Return the keys that the operator is to be asked about; None if there are none, or all are allowed.
 
     Credentials of application teams need no permission: an organiser has accepted them with their address.
 

@@ -139,7 +139,7 @@ class PythonStudy:
     Attributes:
         content: The content of a study file.
         applications: Functions under test by name.
-        cases: Test cases; None where the study has its own scenarios.
+        cases: Test cases; None if the study has its own scenarios.
         judges: Judges by name.
     """
 

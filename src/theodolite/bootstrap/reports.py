@@ -43,7 +43,7 @@ _NAME = re.compile(r'"study": \{\s*"name": ("(?:[^"\\]|\\.)*")')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFiles:
-    """Paths of the files that were written, as people may type them; empty where one was not.
+    """Paths of the files that were written, as people may type them; empty if one was not.
 
     Attributes:
         report: The HTML report.
@@ -98,7 +98,7 @@ def write_reports(
 
 
 def _study_in(results: Path) -> str:
-    """Return the name of the study that a results file is of; empty where there is none that can be read."""
+    """Return the name of the study that a results file is of; empty if there is none that can be read."""
     try:
         with results.open(encoding="utf-8", errors="replace") as file:
             result = _NAME.search(file.read(_HEAD))
@@ -128,7 +128,7 @@ def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool 
 
     Args:
         context: The study.
-        label: What people call the dialogue.
+        label: Displayed label of the dialogue.
         width: Columns of the terminal; count.
         raw: Whether judges' prompts, their raw replies and costs are wanted too.
 

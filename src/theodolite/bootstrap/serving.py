@@ -273,7 +273,7 @@ class Checked:
 
 
 def told(checked: Checked, *, color: bool = False) -> str:
-    """Return what was found in words."""
+    """Return the results in words."""
     shown = (
         [render_diagnostics(checked.placed, limit=None, color=color, ending="Nothing was served.")]
         if checked.placed
@@ -283,7 +283,7 @@ def told(checked: Checked, *, color: bool = False) -> str:
 
 
 def check_serving(serving: Serving) -> Checked:
-    """Return what is wrong or unsafe, after bringing the database up to date.
+    """Return errors and unsafe settings, after migrating the database.
 
     Raises:
         StorageUnavailable: If folder or database cannot be reached.
@@ -336,7 +336,7 @@ def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
 
 
 def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
-    """Yield what the web framework's own check finds, in its words."""
+    """Yield the messages of the web framework's own check."""
     from django.core.checks import run_checks
 
     for run_check in run_checks(include_deployment_checks=True):
@@ -402,7 +402,7 @@ class LabelDesk:
     """A page that waits for one person.
 
     Attributes:
-        study: What the user types to name the study, quoted for a shell.
+        study: The study's path as typed by the user, quoted for a shell.
         guideline: Name of the guideline that is labelled by.
         judge: Judge whose verdicts drew the dialogues; empty for none.
         annotator: Name under which the labels count.

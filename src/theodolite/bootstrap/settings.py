@@ -15,7 +15,7 @@ _SETTINGS = serving_settings(database_settings(Path(".theodolite"), None), secre
 
 globals().update(_SETTINGS)
 
-# What our own code reads is named, so that its types are known.
+# Arguments used by our own code are named, so that their types are known.
 STATIC_FOLDERS = _SETTINGS["STATIC_FOLDERS"]
 WORKSPACE: Path | None = _SETTINGS["WORKSPACE"]
 DATABASE_URL: str | None = _SETTINGS["DATABASE_URL"]

@@ -108,7 +108,7 @@ def _observe(context: StudyContext, events: Sequence[NetworkEvent]) -> None:
 
 
 def _connections(context: StudyContext) -> dict[str, Connections]:
-    """Return what the workspace remembers of the network use of the applications that are code."""
+    """Return the recorded network use of the applications that are code."""
     workspace = workspace_for(context.loaded.folder)
     return {
         application.name: Connections(application, workspace)
@@ -157,7 +157,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def missing_text(status: RunStatus) -> str:
-    """Return what a merged run lacks, as one sentence; empty if it is complete."""
+    """Return the missing parts of a merged run, as one sentence; empty if it is complete."""
     if status.is_complete:
         return ""
     dialogues = status.planned - sum(status.sessions.get(state, 0) for state in ("done", "failed"))

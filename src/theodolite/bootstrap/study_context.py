@@ -268,7 +268,7 @@ def dialogue_summaries(store: DjangoStore, study: str) -> list[LiveDialogueSumma
 
 
 def event_evidence_in(store: DjangoStore, study: Study) -> EventEvidence:
-    """Return what participants contributed to a study; the tables of events are loaded only if there is anything."""
+    """Return participants' contributions to a study; the tables of events are loaded only if needed."""
     if not study.topics and not store.has_event_sessions(study.name):
         from theodolite.usecases.measuring import NO_EVENT
 

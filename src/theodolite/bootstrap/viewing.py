@@ -431,7 +431,7 @@ class LocalStudies:
 
         Args:
             name: Name of its folder.
-            kind: What it is to measure.
+            kind: The kind of measurement.
             answers: As of `write_starter`.
 
         Raises:
@@ -515,7 +515,7 @@ _WATCHED_FILES = 500
 
 
 def _state_of(path: Path) -> object:
-    """Return what changes whenever a file of a study does: names, sizes and times of its files."""
+    """Return a key that changes with every file of a study: names, sizes and times of its files."""
     folder = path if path.is_dir() else path.parent
     files = []
     for level in [folder, *_folders_in(folder)]:

@@ -110,7 +110,7 @@ def viewing_settings(*, secret_key: str, cookie: str) -> dict[str, Any]:
 
 
 def _names(serving: ServingSettings) -> dict[str, Any]:
-    """Return what depends on the names under which the server is called."""
+    """Return the settings that depend on the names under which the server is called."""
     own = urlsplit(serving.address).hostname
     return {
         "ALLOWED_HOSTS": [*map(_as_host, [*LOOPBACK, *([own] if own else machine_names(serving.host))])],

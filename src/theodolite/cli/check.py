@@ -104,7 +104,7 @@ def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
 
 
 def estimate_entry(estimate: CallEstimate) -> dict[str, Any]:
-    """Return what a run will take; tokens are counts, costs US dollars, null where no price is known."""
+    """Return the estimate of a run; tokens are counts, costs US dollars, null if no price is known."""
     return {
         "dialogues": estimate.dialogues,
         "recorded": estimate.recorded,

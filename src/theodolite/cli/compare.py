@@ -194,7 +194,7 @@ def _line(seen: Seen) -> str:
 
 
 def _request(history: str, options: dict[str, Any]) -> Request:
-    """Return what is asked for; everything that cannot be read is named at once."""
+    """Return the requested items; all unreadable ones are named at once."""
     problems: list[str] = []
     form = HistoryForm(
         columns=_columns(options["columns"], problems),

@@ -53,7 +53,7 @@ class Check:
     Attributes:
         topic: Its subject.
         state: `ok`, `missing` (optional) or `fault`.
-        text: The state in words, with a remedy where there is one.
+        text: The state in words, with a remedy if there is one.
     """
 
     topic: str

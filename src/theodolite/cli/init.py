@@ -129,7 +129,7 @@ _OPTIONS = {
 
 
 def _by_options(options: Answers) -> tuple[StarterKind | None, Answers]:
-    """Return the kind of study that the options ask for, None where they leave it open, and the answers in them.
+    """Return the kind of study that the options ask for, None if they leave it open, and the answers in them.
 
     Raises:
         click.UsageError: If options do not fit together.

@@ -304,7 +304,7 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
 
 
 def probe_plans(evidence: Evidence, judges: tuple[Annotator, ...], n: int) -> tuple[ProbePlan, ...]:
-    """Return what the models among some judges are to read again; nothing for `n` of 0."""
+    """Return the cases that the models among some judges are to read again; nothing for `n` of 0."""
     models = [judge for judge in judges if isinstance(judge.labelling, ModelJudge)] if n else []
     plans = (probe_plan(evidence, judge, injection_attempts(), n) for judge in models)
     return tuple(plan for plan in plans if plan.dialogues)

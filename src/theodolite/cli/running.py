@@ -281,7 +281,7 @@ class Counts:
 
     def over(self, *, sessions: int, annotations: int) -> None:
         """Learn how many units are over, whichever process did them; counts."""
-        # What is stored may be a moment behind what was told.
+        # The stored state may be slightly older than the displayed one.
         self.sessions.done = max(self.sessions.done, sessions)
         self.annotations.done = max(self.annotations.done, annotations)
 
@@ -341,7 +341,7 @@ class Counts:
         return f"{few} tokens"
 
     def words(self, tally: _ProgressTally, *, of_sessions: bool) -> str:
-        """Return what is behind a bar."""
+        """Return the text after a bar."""
         parts = [f"{tally.done:,}/{tally.total:,}"]
         if not of_sessions:
             parts.append(f"{tally.unparseable:,} unparseable")
@@ -488,7 +488,7 @@ _WIDTH = 80
 
 
 def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: datetime, command: str, path: str) -> str:
-    """Return what to say when a run stopped before its plan was done."""
+    """Return the message for a run that stopped before its plan was done."""
     if status.stopped == BY_USER:
         stored = f"{_n(status.dialogues, 'dialogue')} and {_n(status.annotated, 'annotation')} are saved"
         begun = "".join(f"\n{line}" for line in _paragraph(_begun(status, spent)))
@@ -567,7 +567,7 @@ def _runs_code(evidence: Evidence) -> bool:
 
 
 def _advice(evidence: Evidence) -> Iterator[str]:
-    """Yield what to do about unreadable labels, once per source of labels."""
+    """Yield the remedy for unreadable labels, once per source of labels."""
     known = {annotator.name: annotator.labelling for annotator in evidence.study.annotators}
     came = [
         known.get(name) for name in dict.fromkeys(annotation.annotator for annotation in evidence.archive.annotations())

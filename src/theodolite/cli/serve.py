@@ -93,7 +93,7 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
 
 
 def teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], None]:
-    """Return what prints the lines of a server that listens; with `as_json` the address is one object."""
+    """Return the printer for the lines of a server that listens; with `as_json` the address is one object."""
 
     def tell(line: str) -> None:
         address = next((word for word in line.split() if word.startswith(("http://", "https://"))), "")

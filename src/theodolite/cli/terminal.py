@@ -253,7 +253,7 @@ def observed(
 
 
 def hide_keys(context: StudyContext) -> None:
-    """Keep the keys that a study names out of logs and traces, where there are any."""
+    """Keep the keys that a study names out of logs and traces, if there are any."""
     if (observers := sys.modules.get("theodolite.bootstrap.observers")) is not None:
         from theodolite.config.required_access import named_keys
 

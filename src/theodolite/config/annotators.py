@@ -119,8 +119,8 @@ class OneLabel:
     Attributes:
         entry: Who gives it.
         keys: Path of the key that names the question.
-        question: Name of the question as written; empty where none is.
-        subject: What gives one label, for messages.
+        question: Name of the question as written; empty if none is.
+        subject: Source of a label, for messages.
     """
 
     entry: Entry[Spec]
@@ -149,7 +149,7 @@ def answered_question(label: OneLabel, guideline: Guideline, context: LoadContex
 
 
 def _check_one_question(entry: Entry[Spec], subject: str, guideline: Guideline, context: LoadContext) -> None:
-    """Add a fault where one label would have to answer several questions: all but one would stay without an answer."""
+    """Add an error if one label would have to answer several questions: all but one would stay without an answer."""
     names = [question.name for question in guideline.instrument.questions]
     if len(names) > 1:
         message = (
@@ -160,7 +160,7 @@ def _check_one_question(entry: Entry[Spec], subject: str, guideline: Guideline, 
 
 
 def spelling_of(question: Question, spelling: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file may write for the labels of a question: the labels themselves and their spellings."""
+    """Return the accepted spellings of a question's labels: the labels themselves and their variants."""
     scale = question.scale
     own = {label: label for label in scale.categories}
     return own | {written: label for written, label in spelling.items() if scale.admits(label)}
@@ -225,8 +225,8 @@ class LabelColumn:
     Attributes:
         entry: Who names it.
         column: Its name.
-        spelling: What it may hold to the label that is meant; empty where that is not known.
-        scale: Scale of the question that it answers; None where that is not known.
+        spelling: Spellings in the file, mapped to the intended label; empty if unknown.
+        scale: Scale of the question that it answers; None if that is not known.
         at_turns: Whether it holds a label of each turn, and not one of the dialogue.
     """
 
@@ -237,7 +237,7 @@ class LabelColumn:
     at_turns: bool = False
 
     def meaning(self, text: str) -> str:
-        """Return the label that a text means; the text itself where it fits none."""
+        """Return the label that a text means; the text itself if it fits none."""
         return self.spelling.get(text) or (self.scale and self.scale.matched(text)) or text
 
 
@@ -299,7 +299,7 @@ def _column_from_domain(labelling: Labelling) -> dict[str, Any]:
 
 
 def shared_spelling(study: Study) -> dict[str, str]:
-    """Return the spelling that all recorded columns share; empty where two columns write labels differently."""
+    """Return the spelling that all recorded columns share; empty if two columns write labels differently."""
     named = list(_spellings(study))
     shared = {written: label for _, spelling in named for written, label in spelling.items() if written != label}
     is_common = all(spelling_of(question, shared) == spelling for question, spelling in named)
@@ -326,7 +326,7 @@ def _spelling_from_domain(study: Study, recorded: Labelling | Reference) -> dict
 
 
 def reference_from_domain(study: Study) -> dict[str, Any] | None:
-    """Return where the recorded final labels are; None where there are none."""
+    """Return where the recorded final labels are; None if there are none."""
     reference = study.reference
     if reference is None:
         return None

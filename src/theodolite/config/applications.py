@@ -150,7 +150,7 @@ INIT_SLOTS = ("auth",)
 
 
 def runtime_of(entry: Entry[Spec], spec: CodeSpec, context: LoadContext) -> Runtime:
-    """Return how an application's processes are set up; adds faults where that cannot be."""
+    """Return how an application's processes are set up; adds errors if that cannot be."""
     path = context.find(spec.requirements) if spec.requirements else context.folder
     if not isinstance(path, Path):
         message = context.no_such_file(spec.requirements) if path is None else path.message
@@ -201,7 +201,7 @@ def _interpreter(entry: Entry[Spec], python: str, context: LoadContext) -> str:
 
 
 def interpreter_at(python: str, folder: Path) -> Path | None:
-    """Return the interpreter of that name, path or virtual environment; None where there is none.
+    """Return the interpreter of that name, path or virtual environment; None if there is none.
 
     Args:
         python: A program such as `python3.10`, or the path of one or of a virtual environment.
@@ -231,7 +231,7 @@ def is_plugin_name(target: str) -> bool:
 
 
 def _target_of(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> str:
-    """Return the function or class of an application, which a plugin may name; adds faults where there is none."""
+    """Return the function or class of an application, which a plugin may name; adds faults if there is none."""
     if is_plugin_name(target):
         named = context.resolver.applications.get(target)
         if named is None:
@@ -266,7 +266,7 @@ def check_target(entry: Entry[Spec], key: str, target: str, form: str, context: 
 
 
 def code_hash(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> str:
-    """Return the hash of the file that a target names; empty where it names a module."""
+    """Return the hash of the file that a target names; empty if it names a module."""
     check_target(entry, key, target, form, context)
     path = context.find(target.rpartition(":")[0]) if _FILE_TARGET.fullmatch(target) else None
     return hashlib.sha256(context.bytes_of(path)).hexdigest() if isinstance(path, Path) else ""

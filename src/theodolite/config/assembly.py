@@ -247,7 +247,7 @@ def _risk_entries(entry: Entry[StudySpec], pack: Pack) -> dict[str, Entry[RiskSp
 def _people(
     entry: Entry[StudySpec], pack: Pack, context: LoadContext
 ) -> tuple[tuple[LevelPlan, ...], AnnotationProcess | None, Event | None]:
-    """Return how people take part: the levels, the annotation, the event; nothing where none do."""
+    """Return how people take part: the levels, the annotation, the event; nothing if none do."""
     spec = entry.spec
     if not (spec.levels or spec.annotation or spec.event or spec.consent):
         return (), None, None
@@ -287,7 +287,7 @@ def _tested(
     environ: Mapping[str, str] | None,
     network: NetworkSettings,
 ) -> StudyParts:
-    """Return what has been read of the study once testers and applications have: scenarios, scripts, personas."""
+    """Return the study's parts after testers and applications: scenarios, scripts, personas."""
     parts = StudyParts(entry=entry, network=network)
     own = [*_scenario_files(context), *section(parts.entry, "scenarios", parts.entry.spec.scenarios)]
     spec = parts.entry.spec

@@ -41,7 +41,7 @@ class _Pipeline:
         source: The file with locations.
         folder: Folder of the file.
         entries: Content of the file.
-        components: Content of the component of each job; the job itself where it has none.
+        components: Content of the component of each job; the job itself if it has none.
         faults: Faults so far.
     """
 
@@ -246,7 +246,7 @@ def _check_literal(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) 
 
 
 def _kind_of(pipeline: _Pipeline, value: Any, path: Names) -> tuple[str, Any]:
-    """Return type and literal of what a binding refers to, empty and None where unknown; report bindings to nothing."""
+    """Return type and literal of what a binding refers to, empty and None if unknown; report bindings to nothing."""
     match = REFERENCE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         return "", None

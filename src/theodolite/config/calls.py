@@ -69,9 +69,9 @@ class EndpointCalls:
         name: Its name in the study.
         is_model: Whether it is a language model of the study.
         calls: Calls at most; count.
-        tokens_in: Tokens read; 0 where no model is called.
+        tokens_in: Tokens read; 0 if no model is called.
         tokens_out: Tokens written; likewise.
-        cost_usd: US dollars; None where no price is known. A script costs nothing.
+        cost_usd: US dollars; None if no price is known. A script costs nothing.
     """
 
     name: str
@@ -95,8 +95,8 @@ class CallEstimate:
         applications: Live applications; count.
         turns: Turns of the longest live dialogue; count.
         judges: Model judges; count.
-        endpoints: What each endpoint will be asked.
-        assumption: What the guess of tokens rests on.
+        endpoints: The planned calls of each endpoint.
+        assumption: Basis of the token estimate.
     """
 
     dialogues: int
@@ -257,7 +257,7 @@ def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str
 
 
 def _voted(once: Range, voting: Voting) -> Range:
-    """Return what a judge's readings of one dialogue take: as many as it may give, and as few."""
+    """Return the number of a judge's readings of one dialogue: at most and at least."""
     least = {
         StopRule.FIXED: voting.most,
         StopRule.CURTAILED: voting.most // 2 + 1,
@@ -310,7 +310,7 @@ _TESTERS = {Level.RED_TEAMING: "red teamer", Level.FIELD_TESTING: "field tester"
 
 
 def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
-    """Return what a run will be: plan, tokens, cost, hosts, cells, and where names were found.
+    """Return the plan of a run: sessions, tokens, cost, hosts, cells, and where names were found.
 
     Args:
         loaded: The study.
@@ -342,7 +342,7 @@ def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int =
 
     Args:
         placed: Notes and open items.
-        path: What the user typed to name the study.
+        path: The study's path as typed by the user.
         calls: Calls that a run makes; with none there is nothing to look at before paying.
     """
     n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in placed)
@@ -425,7 +425,7 @@ def _rounded(n: float) -> str:
 
 
 def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) -> str:
-    """Return the words on a limit of the study, and whether a run keeps below it; none where there is no limit."""
+    """Return the words on a limit of the study, and whether a run keeps below it; none if there is no limit."""
     if limit is None:
         return ""
     text = f"; budget {worded(limit)}"

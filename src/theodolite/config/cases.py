@@ -63,7 +63,7 @@ def cases_scenario(
     groups: Sequence[str],
     context: LoadContext,
 ) -> list[Entry[ScenarioSpec]]:
-    """Return the scenario of a study's test cases; none where it has no cases. Faults are added to the diagnostics.
+    """Return the scenario of a study's test cases; none if it has no cases. Faults are added to the diagnostics.
 
     Args:
         entry: The study file.
@@ -109,7 +109,7 @@ def _listed(entry: Entry[Spec], cases: Sequence[CaseSpec], context: LoadContext)
 def _of_file(
     entry: Entry[Spec], cases: str | CasesSpec, groups: Sequence[str], context: LoadContext
 ) -> dict[str, ScriptForm] | None:
-    """Return the rows of a table as scripts; None where the table cannot be used."""
+    """Return the rows of a table as scripts; None if the table cannot be used."""
     spec = cases if isinstance(cases, CasesSpec) else CasesSpec(file=cases)
     keys = ("cases", "file") if isinstance(cases, CasesSpec) else ("cases",)
     table = context.table(entry, *keys, name=spec.file)

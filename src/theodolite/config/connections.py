@@ -70,7 +70,7 @@ _TEMPLATE = re.compile(r"\{\{.*?\}\}")
 
 
 def url_problem(url: str) -> str:
-    """Return what is wrong with an address; templates in it may stand for anything."""
+    """Return the error in an address; templates in it may have any value."""
     if userinfo_of(url):
         return WORDS
     plain = _TEMPLATE.sub("x", url)
@@ -87,7 +87,7 @@ def url_problem(url: str) -> str:
 
 
 def header_problem(name: str, said: str = "`key_header` is") -> str:
-    """Return what is wrong with the name of a header; empty where nothing is.
+    """Return the error in the name of a header; empty if there is none.
 
     Args:
         name: The name.
@@ -104,7 +104,7 @@ def check_key(
     environ: Mapping[str, str] | None,
     at: str | tuple[str, ...] = "key",
 ) -> None:
-    """Add a fault where a key was pasted, and a note where its variable is not set; `at` is the entry's key."""
+    """Add an error if a key was pasted, and a note where its variable is not set; `at` is the entry's key."""
     keys = (at,) if isinstance(at, str) else at
     if not key or getattr(key, "tag", "") == "secret" or set(key) == {"*"}:
         return
@@ -136,7 +136,7 @@ def network_settings(
 
     Args:
         entry: The study, or an entry of its models or applications.
-        spec: Its settings; None where it has none.
+        spec: Its settings; None if it has none.
         context: Takes the faults, and finds the files.
         environ: The environment, to check which variables are set; None for no check.
         shared: The settings of the study, which hold for entries without any of their own.
@@ -172,7 +172,7 @@ def _check_password(entry: Entry[Spec], variable: str, context: LoadContext, env
 
 
 def _check_file(entry: Entry[Spec], key: str, name: str, context: LoadContext) -> None:
-    """Add a fault where a file is not there, or must not be read."""
+    """Add an error if a file is not there, or must not be read."""
     if not name:
         return
     path = context.find(name)
@@ -184,7 +184,7 @@ def _check_file(entry: Entry[Spec], key: str, name: str, context: LoadContext) -
 
 
 def _proxy_problem(proxy: str) -> str:
-    """Return what is wrong with the address of a proxy; it is not repeated where it holds a password."""
+    """Return the error in the address of a proxy; it is not repeated if it holds a password."""
     if proxy in {"", NO_PROXY}:
         return ""
     if userinfo_of(proxy):
@@ -425,7 +425,7 @@ def http_to_domain(
 
 
 def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
-    """Add a fault where no header can be called so, where it would carry nothing, or something else as well."""
+    """Add an error if no header can be called so, where it would carry nothing, or something else as well."""
     name = spec.key_header
     if not name:
         return

@@ -538,7 +538,7 @@ def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _lacking_slot(connection: Connection) -> str:
-    """Return the key in which an application could be given source material and is not; empty where it is, or may."""
+    """Return the key in which an application could be given source material and is not; empty if it is, or may."""
     match connection:
         case PromptedModel(system=system):
             return "" if SLOT in variables(system) else "system"
@@ -554,7 +554,7 @@ def _lacking_slot(connection: Connection) -> str:
 
 
 def _lost(parts: StudyParts, planting: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what would be lost, in words, and the scenario that it belongs to.
+    """Yield the losses, in words, and their scenarios.
 
     Args:
         parts: The study so far.

@@ -86,7 +86,7 @@ class ReadBrought:
 
 
 def guessed_columns(table: InputTable, study: Study) -> BringColumns:
-    """Return what the columns of a table seem to be, with what the study names first where no column does."""
+    """Return the detected columns of a table, with the study's names first if no column fits."""
     result = {"prompt": "", "response": ""}
     result |= guess_columns(table).columns
     result |= {name: name for name in ("scenario", "level", "tester") if name in table.columns}
@@ -104,7 +104,7 @@ def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBr
 
     Args:
         table: The rows.
-        means: What its columns mean.
+        means: Meaning of its columns.
         study: Study of their applications and scenarios.
     """
     if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
@@ -136,9 +136,9 @@ class _DialogueReader:
 
     Attributes:
         table: The rows.
-        means: What its columns mean.
+        means: Meaning of its columns.
         study: Names applications and scenarios.
-        faults: What is wrong with them so far.
+        faults: Errors found so far.
     """
 
     table: InputTable
@@ -251,7 +251,7 @@ def is_corpus(stored: bytes, file: str) -> bool:
 
 
 def read_corpus(stored: bytes, file: str) -> Remarks:
-    """Return what a corpus holds; its faults are in `faults`, all at once.
+    """Return the content of a corpus; its errors are in `faults`, all at once.
 
     Fields of an utterance's `meta` keep their names, those of its speaker start with
     `speaker.`; `speaker` is the speaker's id.
@@ -279,7 +279,7 @@ class _CorpusReader:
 
     Attributes:
         file: Name of the archive.
-        faults: What is wrong with them so far.
+        faults: Errors found so far.
     """
 
     file: str

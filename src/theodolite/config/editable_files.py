@@ -155,7 +155,7 @@ class EditableFiles:
         return tuple(sorted(json.loads(entry.read_text(encoding="utf-8"))["name"] for entry in entries))
 
     def read(self, name: str) -> StudyText:
-        """Return the text of a file; of its draft where there is one.
+        """Return the text of a file; of its draft if there is one.
 
         Raises:
             InputError: If the name is not allowed, or the file is too large or no text.
@@ -259,7 +259,7 @@ class EditableFiles:
         return _READINGS[key][1]
 
     def _stamp(self) -> str:
-        """Return what changes whenever a file or a draft does."""
+        """Return a key that changes with every file or draft."""
         folders = [self.folder, self.storage / "drafts"]
         entries = sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*") if path.is_file())
         ignored = self.folder / WORKSPACE_NAME
@@ -376,7 +376,7 @@ def added_access(before: LoadedStudy | None, after: LoadedStudy) -> tuple[str, .
     """Return the code and keys that a study names and did not name before, in words.
 
     Args:
-        before: The study before; None where its files have faults, and name nothing.
+        before: The study before; None if its files have faults, and name nothing.
         after: The study afterwards.
     """
     known = {code.shown for code in named_code(before.study)} if before else set()

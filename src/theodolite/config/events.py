@@ -162,7 +162,7 @@ class MissingText:
 
 
 def unfinished(consent: str) -> str:
-    """Return what is still to be done to a consent text, in words; empty where it is whole."""
+    """Return the open tasks of a consent text, in words; empty if it is complete."""
     samples = [raw.decode("utf-8").strip() for path in _SAMPLES if (raw := shipped_bytes(path)) is not None]
     if consent.strip() in samples:
         return "still the sample text"
@@ -236,7 +236,7 @@ class PeopleKeys(Protocol):
 
 
 def levels_to_domain(spec: PeopleKeys) -> tuple[LevelPlan, ...]:
-    """Return what each level of testing is to hold, in the order of the file."""
+    """Return the settings of each level of testing, in the order of the file."""
     from theodolite.domain.event import LevelPlan
 
     return tuple(
@@ -284,7 +284,7 @@ def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | Non
 
 
 def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, warning: str = "") -> Event | None:
-    """Return when and how people take part; None where none do.
+    """Return when and how people take part; None if none do.
 
     Args:
         entry: The study file.

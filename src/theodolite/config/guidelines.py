@@ -293,7 +293,7 @@ class GuidelineRegistry:
         self.broken: set[str] = set()
 
     def named(self, name: str, entry: Entry[Spec], key: str) -> Guideline | None:
-        """Return the guideline of a name; None and a fault at `key` where there is none."""
+        """Return the guideline of a name; None and a fault at `key` if there is none."""
         self._used[name] = None
         return self._look_up(name, entry, key)
 
@@ -340,7 +340,7 @@ class GuidelineRegistry:
         return tuple(guideline for name in order if (guideline := self._read.get(name)) is not None)
 
     def only(self) -> str:
-        """Return the name of the one guideline of the study; empty where there are several or none.
+        """Return the name of the one guideline of the study; empty if there are several or none.
 
         If the file has none and names none, the study's folder may contain the one.
         """

@@ -51,7 +51,7 @@ class DeclaredChange:
     """A change of the instrument that is not in the table.
 
     Attributes:
-        part: What changed, e.g. judge.
+        part: The changed part, e.g. judge.
         version: Its version from then on.
         since: From when on; aware.
     """
@@ -87,11 +87,11 @@ class ScoreTable:
     """Rows that hold scores, wherever they are from.
 
     Attributes:
-        name: What people call it.
+        name: Displayed name.
         columns: Names of the columns.
         rows: Line or number of each row, for messages, with its cells; read once.
         form: How it was read, e.g. `UTF-8, comma`; empty if unremarkable.
-        faults: What is wrong with rows that cannot be read; complete after the last row.
+        faults: Errors in unreadable rows; complete after the last row.
     """
 
     name: str

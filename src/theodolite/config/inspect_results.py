@@ -79,7 +79,7 @@ class _LogReader:
         self._values: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
 
     def dialogue(self, sample: Mapping[str, Any]) -> ToolDialogue | None:
-        """Return the dialogue of a sample; None and an error where it has none."""
+        """Return the dialogue of a sample; None and an error if it has none."""
         place = f"sample `{sample['id']}`, epoch {sample.get('epoch', 1)}"
         error = (sample.get("error") or {}).get("message", "")
         turns, system = self._turns(sample, error=error)

@@ -32,8 +32,8 @@ class Instruments:
     """Questions for the people of a study.
 
     Attributes:
-        schemas: What annotators are asked.
-        questionnaires: What testers are asked.
+        schemas: Questions to annotators.
+        questionnaires: Questions to testers.
         entries: Where the categories and questionnaires are.
     """
 
@@ -52,7 +52,7 @@ def instruments_to_domain(
     registry: GuidelineRegistry,
     context: LoadContext,
 ) -> Instruments:
-    """Return what people are asked, with notes on how it is asked; faults are added to the diagnostics.
+    """Return the questions to people, with notes on their form; errors are added to the diagnostics.
 
     Args:
         entries: The questionnaires of the study.
@@ -98,7 +98,7 @@ def note_questions(
     Args:
         entry: The category of a schema, or the questionnaire, that asks them.
         questions: The questions.
-        context: What takes the notes.
+        context: Collects the notes.
     """
     specs = entry.spec.questions if not getattr(entry.spec, "ask", "") else {}
     for question in questions:
@@ -118,7 +118,7 @@ def note_orientations(
     Args:
         entries: The categories and questionnaires of a study.
         trees: Its trees.
-        context: What takes the notes.
+        context: Collects the notes.
     """
     from theodolite.domain.tree import AnswersNode
 
@@ -271,7 +271,7 @@ def schemas_to_domain(
     Args:
         schema_set: The schemas as they are written.
         registry: The study's guidelines; it reads those of the categories.
-        context: What takes the faults.
+        context: Collects the errors.
     """
     read = [_schema(entry, registry, context) for entry in schema_set.entries]
     return tuple(schema for schema in read if schema is not None)
@@ -360,7 +360,7 @@ def _routing(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Routin
 def _check_name(
     entry: Entry[AnnotationSchemaSpec], key: str, name: str, known: Sequence[str], context: LoadContext
 ) -> bool:
-    """Add a fault where a route names no category, and return whether it does so."""
+    """Add an error if a route names no category, and return whether it does so."""
     if name not in known:
         near = did_you_mean(name, known) or f"; categories are {', '.join(known)}"
         message = f"the route of schema `{entry.name}` names a category `{name}` that it does not have{near}"

@@ -65,9 +65,9 @@ class LabelKey:
     """Study, dialogues and questions for reading a label file.
 
     Attributes:
-        items: What the file calls a dialogue, and a guideline's name, to what may be answered about it.
+        items: Names of dialogues in the file, and a guideline's name, to the permitted answers.
         questions: Guideline and question to the question.
-        own_words: What may be written in place of a label, to what it means.
+        own_words: Words that may replace a label, to their meaning.
         annotators: People whom the study names; others may label too.
         judges: Names that people cannot take, since they are judges'.
     """
@@ -100,9 +100,9 @@ def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> s
     """Return the text of a label file with its answers left open.
 
     Args:
-        slips: What is asked.
+        slips: The questions.
         name: Name of the file; its suffix determines the format.
-        by: Who will label; empty where people write their names themselves.
+        by: Who will label; empty if people write their names themselves.
     """
     rows = [_row(slip, by) for slip in slips]
     if name.endswith(JSON_LINES):
@@ -151,7 +151,7 @@ def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
 
     Args:
         path: The file.
-        key: What it is read against.
+        key: The expected content.
         by: Annotator, unless the file names one.
     """
     table = read_table(path, path.name)
@@ -166,7 +166,7 @@ def read_label_rows(table: InputTable, key: LabelKey, *, by: str = "", repeats: 
 
     Args:
         table: The rows.
-        key: What they are read against.
+        key: The expected content.
         by: Annotator, unless the rows name one.
         repeats: Whether one person may have answered the same question about the same
             dialogue several times; each is then a replicate, in the order of the rows.
@@ -214,7 +214,7 @@ class _LabelReader:
         self.n_open = 0
 
     def label(self, row: Mapping[str, str], line: int) -> GivenLabel | None:
-        """Return the answer of a row; None where there is none, or a fault."""
+        """Return the answer of a row; None if there is none, or a fault."""
         cells = {column: row.get(column, "").strip() for column in COLUMNS}
         if not cells["answer"]:
             self.n_open += 1
@@ -412,10 +412,10 @@ class ImportColumns:
         dialogue: Names the dialogue: by its label, or as the recorded file named it.
         annotator: Column of the annotator; empty if `by` names one for all.
         answers: Question, or guideline and question with a dot between them, to the column that holds
-            its answer; empty where a row names its question and answer in the columns `question` and `answer`.
-        turn: Number of the turn; empty where dialogues as a whole were labelled.
+            its answer; empty if a row names its question and answer in the columns `question` and `answer`.
+        turn: Number of the turn; empty if dialogues as a whole were labelled.
         reason: Words of the annotator; empty for none.
-        spelling: What the table writes to the label that is meant.
+        spelling: Spellings in the table, mapped to the intended label.
         about: Attribute of the annotator to its column.
     """
 
@@ -436,8 +436,8 @@ def read_import(
     Args:
         path: A table (CSV, TSV, JSON lines), or Label Studio's export where it ends in `.json`.
         key: Dialogue and question.
-        names: What the file may call a dialogue, to what a label file calls it.
-        columns: What the columns of a table mean.
+        names: Possible names of a dialogue in the file, to its name in a label file.
+        columns: Meanings of the columns of a table.
         by: Annotator, unless the file names one.
         repeats: Whether one person may have labelled the same thing several times.
     """
@@ -568,7 +568,7 @@ def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _value(value: Mapping[str, Any]) -> str:
-    """Return what one control holds, whichever kind it is."""
+    """Return the value of one control of any kind."""
     for kind in ("choices", "text", "rating", "number"):
         result = value.get(kind)
         if isinstance(result, list) and result:

@@ -282,7 +282,7 @@ class Found:
     """Source of a name that the study file itself does not define.
 
     Attributes:
-        noun: What it names, e.g. `guideline` or `persona template`.
+        noun: Kind of the named thing, e.g. `guideline` or `persona template`.
         name: The name.
         edition: Edition that its author gave it; may be empty.
         where: `shipped`, or a path in the study's folder.
@@ -300,7 +300,7 @@ class Entry(Generic[S_co]):
 
     Attributes:
         name: Its name.
-        spec: What it holds.
+        spec: Content of the entry.
         source: The file.
         path: Where in the file.
         pack: Folder of its scenario pack; empty for the study's own.
@@ -341,7 +341,7 @@ class LoadContext:
         code: Those of them that are code.
         instead: Texts that replace files of the folder, by path: drafts that are not written there yet.
         looks_at_code: Whether functions and classes that the study names are searched too.
-        taxonomies: Name to a taxonomy that has been read; None where it could not be.
+        taxonomies: Name to a taxonomy that has been read; None if it could not be.
         on_rows: Called while long tables are read; None for no receiver.
         paths: Finds the files that the study names, and refuses those that it may not read.
         packet_files: Texts of a held-out packet by name; they are read before those of the study and its packs.
@@ -392,7 +392,7 @@ class LoadContext:
         return None
 
     def table(self, entry: Entry[Spec], *keys: str | int, name: str) -> InputTable | None:
-        """Return a file's rows, read once; None and faults where there are none."""
+        """Return a file's rows, read once; None and faults if there are none."""
         key = f"{entry.pack}/{name}" if entry.pack else name  # packs may have files of one name
         if key not in self.tables:
             table = self._read_table(entry, name)
@@ -415,7 +415,7 @@ class LoadContext:
         return table_of(resource.raw, f"{entry.pack}/{name}") if resource else None
 
     def named(self, path: Path) -> str:
-        """Return what people are shown of a file's path, and keep the file as one that the study is made of."""
+        """Return the displayed form of a file's path, and record the file as part of the study."""
         name = (path.relative_to(self.folder) if path.is_relative_to(self.folder) else path).as_posix()
         self.files[name] = None
         return name
@@ -434,7 +434,7 @@ class LoadContext:
         return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"
 
     def read_spec(self, folder: str, name: str, spec: type[S], noun: str) -> Entry[S] | None:
-        """Return an entry that has a file of its own, in the study's folder or shipped; None where there is none."""
+        """Return an entry that has a file of its own, in the study's folder or shipped; None if there is none."""
         drafted = self.instead.get(f"{folder}/{name}.yaml")
         if drafted is not None:
             file = f"{folder}/{name}.yaml"

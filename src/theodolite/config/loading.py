@@ -38,7 +38,7 @@ class LoadedStudy:
     """A study without faults, with the content of its files.
 
     Attributes:
-        study: What is to be measured.
+        study: The study to measure.
         recordings: Dialogues of recorded applications, in the order of the file; those of a large file are read
             whenever they are asked for.
         folder: The study's folder.
@@ -69,7 +69,7 @@ class LoadedStudy:
         return replace(self, recordings=tuple(self.recordings))
 
     def line_of(self, section: str, name: str) -> int:
-        """Return the line in which the study's file names an entry; 0 where it does not."""
+        """Return the line in which the study's file names an entry; 0 if it does not."""
         return self.lines.get((section, name), 0)
 
 
@@ -94,7 +94,7 @@ def load_study(
         path: A study file, or a folder that holds one.
         environ: The environment, to note which keys are not set; None asks nothing.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
-        instead: What is read in place of files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
+        instead: Texts that replace files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
         looks_at_code: Whether functions and classes that the study names must be there; nothing of them is run.
         on_rows: Called while long tables are read, to show progress.
 
@@ -319,7 +319,7 @@ class CodeReader:
         )
 
     def change(self, application: Application) -> str:
-        """Return what of an application's code differs from the version in its record; empty for nothing."""
+        """Return the differences of an application's code from the version in its record; empty if none."""
         connection = application.connection
         if not isinstance(connection, PythonCallable | AriaClass) or not connection.code.interpreter:
             return ""
@@ -408,7 +408,7 @@ def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, t
 
 
 def _named(program: Path) -> tuple[str, list[Path]]:
-    """Return what an interpreter is called, and where its libraries are; nothing is run."""
+    """Return the name of an interpreter, and the place of its libraries; no code is run."""
     home = program.parent.parent
     libraries = [*home.glob("lib/python3*/site-packages"), *home.glob("lib/python3*/dist-packages")]
     libraries += [*home.glob("Lib/site-packages")]
@@ -422,7 +422,7 @@ def _named(program: Path) -> tuple[str, list[Path]]:
 
 
 def _distributions(paths: Iterable[Path]) -> tuple[str, ...]:
-    """Return what is installed, by the names of its folders; Theodolite itself is left out."""
+    """Return the installed distributions, by the names of their folders, without Theodolite itself."""
     result = {_distribution(path.name) for folder in paths if folder.is_dir() for path in folder.glob("*.dist-info")}
     return tuple(sorted(result - {""}))
 

@@ -198,7 +198,7 @@ def _own_prices(entry: Entry[PriceListSpec], context: LoadContext) -> Prices:
 
 
 def day_problem(text: str) -> str:
-    """Return what is wrong with the day of a price list; empty where nothing is."""
+    """Return the error in the date of a price list; empty if there is none."""
     try:
         is_day = _DAY.fullmatch(text) is not None and bool(date.fromisoformat(text))
     except ValueError:

@@ -77,7 +77,7 @@ class Packet(NamedTuple):
 
     Attributes:
         scenarios: Entries with the keys that it sets, by name.
-        material: What is recorded of it.
+        material: The recorded part of it.
     """
 
     scenarios: Mapping[str, Entry[ScenarioSpec]] = MappingProxyType({})

@@ -36,20 +36,20 @@ MOST_FILES = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackCard:
-    """What a pack measures, and the evidence about it.
+    """The measures of a pack, and the evidence about it.
 
     Attributes:
         name: Name of the pack, e.g. `aria/tv-spoilers`.
         edition: Edition, set by its author.
         origin: `shipped`, `installed pack`, or the name of a plugin.
-        about: What it is and who wrote it.
+        about: Its description and author.
         dialogues: Dialogues for each application, at one repeat: fixed prompts and rows of personas; count.
         measures: Guideline to its definition.
         proxies: Scenario to the real use that it represents.
         risks: Risk to its identifier and name in a taxonomy, and to related risks of other taxonomies.
-        validity: Evidence for its validity; empty where none is stated.
-        limits: Limits of its results; empty where none are stated.
-        licence: Licence; empty where none is stated.
+        validity: Evidence for its validity; empty if none is stated.
+        limits: Limits of its results; empty if none are stated.
+        licence: Licence; empty if none is stated.
         warning: Unpleasant content that people may see; empty for none.
     """
 

@@ -90,7 +90,7 @@ def remember_permissions(folder: Path, added: Permissions, *, environ: Mapping[s
 
     Args:
         folder: The study's folder.
-        added: What is allowed beside what was allowed before.
+        added: Values permitted in addition to earlier ones.
         environ: Environment variables; those of the process where left out.
 
     Raises:
@@ -146,7 +146,7 @@ def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
 
 
 def _entries(file: Path) -> dict[str, dict[str, Any]]:
-    """Return the entries of a file by the folder they are for; none where it cannot be read."""
+    """Return the entries of a file by the folder they are for; none if it cannot be read."""
     try:
         studies = json.loads(file.read_text(encoding="utf-8"))["studies"]
         return {str(folder): dict(entry) for folder, entry in studies.items()}
@@ -264,7 +264,7 @@ class StudyPaths:
     _permissions: Permissions | None = None
 
     def find(self, *names: str | Path) -> Path | RefusedPath | None:
-        """Return the first of some paths that is a regular file; why it is refused; None where there is none.
+        """Return the first of some paths that is a regular file; why it is refused; None if there is none.
 
         Args:
             names: Paths as the study writes them, in order of preference.
@@ -278,11 +278,11 @@ class StudyPaths:
         return None
 
     def refusal_of(self, path: Path, *, shown: str) -> RefusedPath | None:
-        """Return why a file or folder may not be read; None where it may.
+        """Return why a file or folder may not be read; None if it may.
 
         Args:
             path: An absolute path.
-            shown: What a message calls it.
+            shown: Its name in messages.
         """
         real = _resolved(path)
         return None if real is None else self._refusal(real, shown)

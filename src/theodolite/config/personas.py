@@ -78,7 +78,7 @@ class GroupReading:
     Attributes:
         group: The group.
         entry: Where the study names it.
-        rows_name: What messages call its rows, e.g. `customers.csv`.
+        rows_name: Name of its rows in messages, e.g. `customers.csv`.
         columns: Columns of its rows.
         used: Columns that the template wants.
     """
@@ -179,7 +179,7 @@ def _read_template(context: LoadContext, raw: str, name: str, file: str, *, wher
 def _rows(
     entry: Entry[PersonaGroupSpec], context: LoadContext
 ) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]] | None:
-    """Return what messages call the rows, their columns, and the rows."""
+    """Return names for messages: of the rows and of their columns, and the rows."""
     form = entry.spec.rows
     if form is None:
         return "the persona group", (), (ParameterRow(values={}),)
@@ -243,7 +243,7 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
 
 
 def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
-    """Return the fault of a template that will never be filled, at its line where it has a file of its own."""
+    """Return the fault of a template that will never be filled, at its line if it has a file of its own."""
     template = text.template.text
     if text.source is None or text.where == SHIPPED:
         return _template_fault(entry, text, syntax_problem(template), "")

@@ -116,7 +116,7 @@ def parse_condition(text: str) -> Condition | str:
 
 
 def condition_problem(condition: Condition, scale: Scale) -> str:
-    """Return why a condition does not fit a scale; empty where it does."""
+    """Return why a condition does not fit a scale; empty if it does."""
     if scale.kind is ScaleKind.TEXT:
         return "the question is answered in free text, which has no order" if condition.operator.needs_order else ""
     if scale.kind is ScaleKind.NUMBERS:
@@ -362,7 +362,7 @@ def questions_to_domain(
     Args:
         entry: A guideline, a category of a schema or a questionnaire.
         context: Context of the load; collects the diagnostics.
-        noun: What it is, for messages.
+        noun: Name of its kind, for messages.
         reserved: Names that no question may have.
     """
     spec = entry.spec
@@ -489,7 +489,7 @@ def _no_follow_up(
 
 
 def _of_opening(problem: str, opened_by_all: str) -> str:
-    """Return what is wrong with a condition in words of questions that are opened, not of defects."""
+    """Return the error in a condition on questions that are opened, not on defects."""
     return opened_by_all if problem == ALL else problem.replace(NONE, OPENED_BY_NONE).replace(_NONE_TOO, OPENED_BY_NONE)
 
 

@@ -72,7 +72,7 @@ class Recorded:
     Attributes:
         applications: One, or one for each value of the application column, in order of appearance.
         dialogues: All dialogues, application by application, in the file's order.
-        table: The rows; None where they could not be read.
+        table: The rows; None if they could not be read.
     """
 
     applications: tuple[Application, ...] = ()
@@ -285,7 +285,7 @@ def recorded_dialogues(
     """Return rows as dialogues: rows of one item are its turns, or repeats where no column numbers turns.
 
     Args:
-        application: What was asked in all of them.
+        application: The common application of the comparisons.
         places: Which rows of the table; from 0.
         table: The rows.
         columns: Meaning to column.
@@ -378,7 +378,7 @@ def context_text(cell: str) -> str:
 
 
 def _passages(text: str) -> list[str]:
-    """Return the passages of a list; nothing where it is no list of passages."""
+    """Return the passages of a list; nothing if it is no list of passages."""
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError):

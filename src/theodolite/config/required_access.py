@@ -226,7 +226,7 @@ def code_hosts(study: Study) -> tuple[str, ...]:
 
 
 def judge_code(study: Study) -> tuple[str, ...]:
-    """Return what is known of the hosts of functions that label: one text for each."""
+    """Return the known facts on the hosts of functions that label: one text for each."""
     labellings = ((annotator.name, annotator.labelling) for annotator in study.annotators)
     return tuple(
         f"judge `{name}` ({labelling.target}): unknown, runs as its own process"
@@ -368,7 +368,7 @@ def _lies_in(file: Path, folder: Path) -> bool:
 
 
 def foreign_module(target: str, paths: StudyPaths) -> str:
-    """Return why a study may not name a function of a module; empty where it may.
+    """Return why a study may not name a function of a module; empty if it may.
 
     Args:
         target: `module:function` or `module:Class`.
@@ -415,7 +415,7 @@ class _Source:
 
     Attributes:
         file: Its name, without folders.
-        tree: What it holds.
+        tree: Content of the tree.
         names: Names that it defines, as far as its text shows them.
         is_open: Whether it may have others, too.
     """

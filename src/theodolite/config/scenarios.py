@@ -196,7 +196,7 @@ def red_teaming_of(
 
 
 def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: RedTeaming) -> Attacks:
-    """Return what simulated red teamers try in a scenario; faults are added to the diagnostics."""
+    """Return the attacks of simulated red teamers in a scenario; errors are added to the diagnostics."""
     spec = entry.spec
     own = _known(entry, context, spec.attacks, ("attacks",))
     _check_model(entry, context, spec.attacker, red_teaming.models, ("attacker",))

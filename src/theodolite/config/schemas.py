@@ -212,7 +212,7 @@ def _schema(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Annotat
 
 
 def schema_text(folder: Path, name: str, resolver: ResourceResolver) -> str | None:
-    """Return the text of a schema's file, from a study's folder or shipped; None where it has no file of its own."""
+    """Return the text of a schema's file, from a study's folder or shipped; None if it has no file of its own."""
     path = folder / schema_path(name)
     if path.is_file():
         return path.read_text(encoding="utf-8-sig")
@@ -363,7 +363,7 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
         source: The same, read.
         category: Name of the category.
         name: Name of the question; empty for the category as a whole.
-        note: What to put there.
+        note: The note to add.
 
     Raises:
         InputError: If the question or category, or its guidance, has no lines of its own.

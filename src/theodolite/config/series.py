@@ -115,7 +115,7 @@ def series_to_domain(
 
 
 def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadContext) -> Series | None:
-    """Return what a series has published; None where nothing is written down."""
+    """Return the preregistration of a series; None if there is none."""
     if entry is None:
         return None
     from theodolite.domain.event import EvaluationPlan, Series, Team
@@ -373,8 +373,8 @@ def risks_to_domain(
         risks: As they are named.
         entries: The risks of its packs and its own, by name.
         guidelines: The study's guidelines.
-        questionnaires: What its testers are asked.
-        context: What takes the faults.
+        questionnaires: Questions to its testers.
+        context: Collects the errors.
     """
     rules = {f"{guideline.name}.{rule.name}": rule for guideline in guidelines for rule in guideline.defect_rules}
     signs = _Signs(rules, questionnaires, context)
@@ -461,7 +461,7 @@ def topics_to_domain(
         entries: The topics of its packs and its own, by name.
         scenarios: Its scenarios with their entries.
         lost: Names of topics that could not be read.
-        context: What takes the faults.
+        context: Collects the errors.
     """
     touched = _touched(scenarios, (*entries, *lost), context)
     for name, entry in entries.items():

@@ -123,7 +123,7 @@ class SignIn:
         key: Short name; is in addresses.
         name: Text of its button.
         server: Its address.
-        client: What this server is called there.
+        client: Name of this server in the client.
         secret: The client's secret.
         trusts_addresses: Whether an address that it has verified signs one in as the account of that address.
         pages: Further addresses with sign-in pages.
@@ -149,7 +149,7 @@ class TeamSettings:
     """Limits for submissions of application teams.
 
     Attributes:
-        operator_key: Seals their credentials; empty where none are taken.
+        operator_key: Seals their credentials; empty if none are taken.
         classes: Classes that the operator has installed, as `module:Class`.
         allows_private: Whether their addresses may be those of private networks.
         environment: Names of environment variables of the server that their classes may see.
@@ -170,9 +170,9 @@ class ServingSettings:
     Attributes:
         host: Address to listen on.
         port: Port to listen on; 0 for any that is free.
-        address: Address under which people call it, without a slash at the end; empty where they call `host`.
+        address: Address under which people call it, without a slash at the end; empty if they call `host`.
         proxies: Addresses of proxies whose headers on the caller and on https are trusted.
-        mail: A server that takes mail; None where links are handed over.
+        mail: A server that takes mail; None if links are handed over.
         sign_ins: Identity providers.
         second_factor: Roles that need a second factor in every study.
         secret_key: Signs cookies and links; empty for the workspace's own.
@@ -223,7 +223,7 @@ def load_serving(
         environ: The environment, the only place of secrets.
         folder: Folder of `serve.yaml`; None for no search.
         file: Another file in its place, which the operator names; must be there.
-        listen: `HOST:PORT` from the command line; empty where it was not given.
+        listen: `HOST:PORT` from the command line; empty if it was not given.
         confirm: Asks the operator about a `serve.yaml` that is not allowed yet.
 
     Raises:
@@ -252,7 +252,7 @@ def load_serving(
 
 
 def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Confirm) -> bytes:
-    """Return the content of `serve.yaml` in a folder; empty where there is none.
+    """Return the content of `serve.yaml` in a folder; empty if there is none.
 
     Raises:
         InputError: If the operator has not allowed it.
@@ -287,7 +287,7 @@ class _SettingsReading:
         self.faults: list[LocatedDiagnostic] = []
 
     def bytes_of(self, file: Path) -> bytes:
-        """Return the content of a file; empty where it cannot be read."""
+        """Return the content of a file; empty if it cannot be read."""
         raw = read_file(file)
         if isinstance(raw, LocatedDiagnostic):
             self.faults.append(raw)

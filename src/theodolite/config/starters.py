@@ -50,7 +50,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
 
     Args:
         folder: The folder; created if missing. An existing study stays.
-        kind: What it is to measure.
+        kind: The kind of measurement.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
             the model behind the URL), `cases` (a file), `users` (for simulated ones), `with_cases` (for example
             cases beside simulated users) and `guideline` (a name or a sentence) for an application; `from` (a file)
@@ -254,7 +254,7 @@ def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = No
 
 
 def _corrected(guess: Guess, answers: Mapping[str, str]) -> Guess:
-    """Return what columns seem to be, with the corrections of the operator."""
+    """Return the detected columns, with the corrections of the operator."""
     named = {name.removeprefix("column "): column for name, column in answers.items() if name.startswith("column ")}
     columns = {**guess.columns, **named}
     return replace(guess, columns={meaning: column for meaning, column in columns.items() if column != "-"})
@@ -374,7 +374,7 @@ class Pair:
         return str(self.key.value)
 
     def pairs(self) -> tuple[Pair, ...]:
-        """Return the pairs of the value; none where it is no mapping."""
+        """Return the pairs of the value; none if it is no mapping."""
         return _pairs(self.text, self.value)
 
     def lines(self) -> Cut:

@@ -283,7 +283,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
 
 
 def _material(name: str, spec: PackSpec) -> ScenarioMaterial:
-    """Return what is recorded of a pack for the contamination note."""
+    """Return the recorded facts on a pack for the contamination note."""
     from theodolite.domain.contamination import ScenarioMaterial, canary_digest
 
     return ScenarioMaterial(
@@ -452,7 +452,7 @@ class DimensionSpec(Spec):
     risks: list[Filled] = Field(default_factory=list)
     """Risks that belong to it."""
     metrics: list[Filled] = Field(default_factory=list)
-    """What is measured, in words."""
+    """The measure, in words."""
     criteria: list[Filled] = Field(default_factory=list)
     """Reference of its values, in words."""
     crosswalk: Weighted | None = None

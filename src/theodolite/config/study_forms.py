@@ -80,15 +80,15 @@ class FormField:
         at: Path of the value, as an address holds it.
         help: Description of the key.
         widget: How the value is edited.
-        value: The value as the field shows it; empty where the file has none.
+        value: The value as the field shows it; empty if the file has none.
         choices: Values that can be chosen.
         minimum: Least number; None for no limit.
         maximum: Greatest number; None for no limit.
         is_whole: Whether the number is whole.
-        line: Line of the key in the file, from 1; 0 where the file has none.
+        line: Line of the key in the file, from 1; 0 if the file has none.
         is_required: Whether the file must have the key.
         is_set: Whether the file has it.
-        default: Value without the key; empty where none is stated.
+        default: Value without the key; empty if none is stated.
         summary: Short content of a value with a form of its own.
     """
 
@@ -144,7 +144,7 @@ class PartForm:
         help: Description.
         fields: Keys that the file has or must have, or its entries.
         more: Further keys.
-        adds: What can be added: `name`, `item`, or empty for nothing.
+        adds: Item that can be added: `name`, `item`, or empty for nothing.
         kinds: Kinds of a new entry, if there are several.
         takes_text: Whether a new entry is a text.
         is_set: Whether the file has it.
@@ -427,7 +427,7 @@ def _same_lines(words: str) -> str:
 
 
 def _value(field: FormField, words: str, before: object) -> Value | None:
-    """Return what a field means for the file; None where its key is to go."""
+    """Return the column for a field of the file; None if its key is to be dropped."""
     if not words.strip():
         return None
     match field.widget:

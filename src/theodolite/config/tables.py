@@ -521,7 +521,7 @@ class Guess:
 
 
 def guess_columns(table: InputTable) -> Guess:
-    """Return what the columns seem to be, by their names and by what is in them."""
+    """Return the detected columns, by their names and their content."""
     columns = {
         meaning: column
         for meaning, names in (

@@ -160,7 +160,7 @@ def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
 
 
 def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[LocatedDiagnostic]:
-    """Return what cannot be: two remarks under one key, answers across conversations, answers in a circle."""
+    """Return contradictions: two remarks under one key, answers across conversations, answers in a circle."""
     texts = []
     for remark in remarks:
         meant = known.get(remark.answers)
@@ -290,7 +290,7 @@ class Told:
 
     Attributes:
         table: The rows, with everything that is wrong.
-        notes: What became of remarks, where that is not plain.
+        notes: Outcomes of remarks, unless obvious.
     """
 
     table: InputTable
@@ -413,7 +413,7 @@ def _joined(remarks: Sequence[Utterance]) -> str:
 
 
 def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
-    """Return what became of remarks that are no plain side of a turn."""
+    """Return the outcome of remarks that are not a plain side of a turn."""
     silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
     n_nameless = sum(not remark.told.get(voices.told_by) for remark in remarks.remarks)
     text = (

@@ -433,7 +433,7 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[RecordedTurn,
 
 
 def messages_fault(messages: Any, key: str = "messages") -> str:
-    """Return what is wrong with a list of chat messages; empty if nothing is."""
+    """Return the error in a list of chat messages; empty if there is none."""
     if not isinstance(messages, list) or not messages:
         return f"has no `{key}`; expected a list of messages with `role` and `content`"
     for number, message in enumerate(messages, start=1):

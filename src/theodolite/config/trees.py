@@ -42,7 +42,7 @@ def tree_sources(
 
     Args:
         guidelines: The study's guidelines.
-        questionnaires: What its testers are asked.
+        questionnaires: Questions to its testers.
         annotators: Who labels by the guidelines.
         scenarios: They determine after which levels of testing a questionnaire is asked.
     """

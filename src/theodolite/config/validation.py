@@ -88,7 +88,7 @@ def variables(text: str) -> frozenset[str]:
 
 
 def syntax_problem(text: str, *, with_line: bool = True) -> str:
-    """Return what is wrong with the text as a template; empty where nothing is.
+    """Return the error in the text as a template; empty if there is none.
 
     Args:
         text: The template.
@@ -133,7 +133,7 @@ def unfilled(text: str, known: Iterable[str]) -> list[str]:
 
 
 def expression_problem(pattern: str) -> str:
-    """Return what is wrong with a regular expression; empty where nothing is."""
+    """Return the error in a regular expression; empty if there is none."""
     try:
         re.compile(pattern, re.IGNORECASE)
     except re.error as error:
@@ -216,11 +216,11 @@ def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
 
     Args:
         source: The file; what does not fit is mended or left out in place.
-        spec: What the file may hold.
-        owner: What messages call the whole file, e.g. `the study`.
+        spec: Permitted content of the file.
+        owner: Name of the whole file in messages, e.g. `the study`.
 
     Returns:
-        None where so little fits that nothing is left.
+        None if so little fits that nothing is left.
     """
     _leave_out_empty_sections(source)
     mender = _Mender(source, spec, owner)
@@ -245,7 +245,7 @@ def _leave_out_empty_sections(source: YamlSource) -> None:
 
 
 def owner_of(path: Path, root: str) -> str:
-    """Return what messages call the thing that a path leads into, e.g. ``scenario `returns` ``."""
+    """Return the name for messages of the thing that a path leads into, e.g. ``scenario `returns` ``."""
     if path and path[0] in NOUNS:
         noun = NOUNS[str(path[0])]
         return f"{noun} `{path[1]}`" if len(path) > 1 else f"`{path[0]}`"
@@ -315,7 +315,7 @@ class _Mender:
             self._source.renamed[(*path[:-1], word)] = self._source.original(path)
 
     def _elsewhere(self, path: Path) -> str:
-        """Return where in the same file a key belongs; empty where it belongs nowhere, or to another kind of this."""
+        """Return where in the same file a key belongs; empty if it belongs nowhere, or to another kind of this."""
         key, section = str(path[-1]), str(path[0])
         if len(path) > 1 and key in keys_of(self._spec):
             return "; it belongs to the top of the file"

@@ -50,13 +50,13 @@ _AS_TEXT = "edit it as text"
 
 
 def value_at(text: str, path: Path) -> object:
-    """Return what a text holds at a path: texts, lists and mappings; None where there is nothing."""
+    """Return the value of a text at a path: texts, lists and mappings; None if there is none."""
     node = _find(_root(text), path)
     return None if node is None else _content(node)
 
 
 def source_at(text: str, path: Path) -> str:
-    """Return the lines of a value as they are written, without their indentation; empty where there is none."""
+    """Return the lines of a value as they are written, without their indentation; empty if there is none."""
     node = _find(_root(text), path)
     if node is None:
         return ""
@@ -67,7 +67,7 @@ def source_at(text: str, path: Path) -> str:
 
 
 def line_of(text: str, path: Path) -> int:
-    """Return the line of a key or a list item, from 1; 0 where there is none."""
+    """Return the line of a key or a list item, from 1; 0 if there is none."""
     starts = {name: start for name, start, _ in _children(_find(_root(text), path[:-1]))} if path else {}
     return int(starts[path[-1]].start_mark.line) + 1 if path and path[-1] in starts else 0
 
@@ -78,7 +78,7 @@ def with_value(text: str, path: Path, value: Value) -> str:
     Args:
         text: A YAML text whose top is a mapping.
         path: Keys and positions, at least one.
-        value: What is to be there.
+        value: The value to write there.
 
     Raises:
         InputError: If the text is no YAML, or the change would change anything else.
@@ -165,7 +165,7 @@ def _is_empty(node: Node) -> bool:
 
 
 def _expected(value: Value) -> object:
-    """Return what the text must hold after an edit."""
+    """Return the required value of the text after an edit."""
     if isinstance(value, Snippet):
         root = _root(value.text.rstrip("\n") + "\n")
         return None if root is None else _content(root)
@@ -239,7 +239,7 @@ def _replaced(text: str, root: Node | None, path: Path, node: Node, value: Value
 
 
 def _item_edits(text: str, node: SequenceNode, value: list[Value]) -> str | None:
-    """Return the text with the changed items of a list of texts, line by line; None where items are no plain texts."""
+    """Return the text with the changed items of a list of texts, line by line; None if items are no plain texts."""
     if not value or not all(isinstance(item, ScalarNode) for item in node.value):
         return None
     if not all(isinstance(item, str) for item in value):

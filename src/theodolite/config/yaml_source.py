@@ -90,7 +90,7 @@ class YamlSource:
         values: Path to the place of its value.
         renamed: Path after a repair to the path in the file.
         dropped: Paths that were taken out because they hold a fault.
-        faults: What is wrong with the text as YAML.
+        faults: YAML errors of the text.
     """
 
     file: str
@@ -145,7 +145,7 @@ class YamlSource:
 
 
 def read_yaml(raw: bytes, file: str) -> YamlSource:
-    """Return what a YAML file holds; its YAML faults are in `faults`."""
+    """Return the content of a YAML file; its YAML errors are in `faults`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -384,8 +384,8 @@ class LocatedDiagnostic:
     Attributes:
         file: Path as the user would write it, relative to the study's folder.
         message: The value, what was expected, what to do.
-        line: Line from 1; 0 where the file as a whole is meant.
-        column: Column from 1; 0 where the line as a whole is meant.
+        line: Line from 1; 0 if the file as a whole is meant.
+        column: Column from 1; 0 if the line as a whole is meant.
         width: Characters that are meant; count.
         severity: Whether it stops the study.
         excerpt: The line itself without secrets; empty if it is of no use.
@@ -457,10 +457,10 @@ def render_diagnostics(
     """Return the faults as a terminal shows them, with a count where something must be mended.
 
     Args:
-        faults: What was found, worst first.
+        faults: The errors, most serious first.
         limit: Faults that are shown at most; None for all.
         color: Whether the terminal understands colours.
-        ending: What is behind the count of faults.
+        ending: Text after the number of errors.
     """
     shown = list(faults if limit is None else faults[:limit])
     longest = max((len(diagnostic.place) for diagnostic in shown), default=0)

@@ -160,7 +160,7 @@ urlpatterns = [
 
 
 FILE = "demo/testers.yaml"
-"""What the invented testers said, among the shipped resources."""
+"""Answers of the invented testers, among the shipped resources."""
 
 
 WAYS = "ways of attack"
@@ -168,7 +168,7 @@ WAYS = "ways of attack"
 
 
 TALKED = "The tone is ours, not the tester's."
-"""What the two coders wrote where they came to agree."""
+"""Texts of the two coders after they reached agreement."""
 
 
 BEYOND = 1000
@@ -303,7 +303,7 @@ def _key(number: int, application: str) -> str:
 
 
 def testers_file() -> Content:
-    """Return what the shipped file says of the invented testers."""
+    """Return the shipped file's answers of the invented testers."""
     content: Content = typed(read_yaml(shipped_bytes(FILE) or b"", FILE).content)
     return content
 
@@ -494,7 +494,7 @@ def _labelled(context: StudyContext) -> None:
 
 
 def _rows(content: Content, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
-    """Yield what both said of a dialogue that people held."""
+    """Yield both coders' answers on a dialogue of a human tester."""
     if dialogue.held_by is not TesterType.PERSON:
         return
     heard = {name for turn in dialogue.turns for name, (_, text) in content["replies"].items() if text == turn.response}

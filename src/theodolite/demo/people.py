@@ -61,7 +61,7 @@ from theodolite.web.teams.submissions import programme_terms
 from theodolite.web.tester.context import screening_version
 
 FILE = "demo/people.yaml"
-"""Who takes part, among the shipped resources."""
+"""The participants, among the shipped resources."""
 
 
 @cache
@@ -218,7 +218,7 @@ READING = (
 
 
 def load_queue(hosted: HostedStudy) -> None:
-    """Keep the invented dialogues and open a queue of them, where there is none; must not run in a transaction."""
+    """Keep the invented dialogues and open a queue of them, if there is none; must not run in a transaction."""
     if queue_named(hosted.token):
         return
     study = invented_study()
@@ -262,7 +262,7 @@ def keep_dialogues(study: Study, content: Sequence[dict[str, Any]] | None = None
 
 
 def design_of(study: Study) -> QueueDesign:
-    """Return what the seeded queue asks: the first category decides whether all others follow, or the second alone."""
+    """Return the questions of the seeded queue: the first category decides on all others, or the second alone."""
     first, *others = study.guidelines
     names = tuple(guideline.name for guideline in others)
     return QueueDesign(
@@ -293,7 +293,7 @@ async def _held(store: Store, study: Study, content: Sequence[dict[str, Any]], f
 
 
 def invented(name: str) -> dict[str, Any]:
-    """Return what a shipped file of the seeded event holds."""
+    """Return the content of a shipped file of the seeded event."""
     held: dict[str, Any] = typed(read_yaml(shipped_bytes(f"{FOLDER}/{name}") or b"", name).content)
     return held
 

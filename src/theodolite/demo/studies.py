@@ -19,7 +19,7 @@ class DemoStudy:
 
     Attributes:
         name: Name of the study and of its folder.
-        words: What it is, in one line.
+        words: One-line description.
     """
 
     name: str

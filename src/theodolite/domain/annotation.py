@@ -79,7 +79,7 @@ class Answer:
 
     Attributes:
         question: Name of the question.
-        outcome: What became of it.
+        outcome: Its outcome.
         value: The label; None unless the outcome is `ANSWERED`.
         turn: Number of the turn; None for the dialogue as a whole.
         replicate: Number of the repetition by the same annotator, from 1.
@@ -117,7 +117,7 @@ class Vote:
 
     Attributes:
         replicate: Number of the reading, from 1.
-        answers: What it answered.
+        answers: Its answers.
         arrangement: How its request differed from the first one's, in words; empty for the first.
         control: How it answered the control question.
     """
@@ -133,7 +133,7 @@ class Annotation:
     """One annotator's annotation of one dialogue under one instrument version.
 
     Attributes:
-        unit: Key of the unit of work; empty where a person labelled by hand.
+        unit: Key of the unit of work; empty if a person labelled by hand.
         dialogue: Key of the dialogue.
         annotator: Name of the annotator in the study.
         annotator_version: Content hash of the annotator.
@@ -142,7 +142,7 @@ class Annotation:
         answers: The answers; where a judge voted, those that most of its votes gave.
         revision: Number of the revision, from 1; revisions only add.
         scripted: Whether a script answered in place of a model.
-        votes: All readings of a judge that reads more than once; empty where one was to decide.
+        votes: All readings of a judge that reads more than once; empty if one was to decide.
         control: How the control question was answered: `FAILED` or `UNANSWERED` if any vote did so.
         answered_as: Name that the judge's endpoint gave itself; several have a line each.
         shown: The displayed order.
@@ -182,7 +182,7 @@ class Adjudication:
         dialogue: Key of the dialogue.
         guideline: Name of the guideline.
         question: Name of the question.
-        outcome: What became of it.
+        outcome: Its outcome.
         value: The label; None unless the outcome is `ANSWERED`.
         origin: Its origin.
         participants: Opaque keys of the people who took part.

@@ -43,7 +43,7 @@ class Voting:
             ahead of all others by `lead` (`LEAD`); until a further one is not worth its price (`BAYES`).
         most: Readings at most; count.
         lead: Votes by which an answer must be ahead, for `LEAD`; count.
-        price: What one call costs, where a wrong label costs 1, for `BAYES`.
+        price: Cost of one call relative to a wrong label (cost 1), for `BAYES`.
         prior: Parameters a, b of the Beta distribution that shares of defect
             votes come from, before anything is read, for `BAYES`.
     """
@@ -168,7 +168,7 @@ class RecordedLabels:
 
     Attributes:
         column: Name of the column.
-        spelling: What the file writes to the label that is meant.
+        spelling: Spellings in the file, mapped to the intended label.
         question: Name of the question that they answer; empty for the guideline's first.
     """
 
@@ -179,7 +179,7 @@ class RecordedLabels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandLabels:
-    """Labels that a person gives by hand, on a page or in a label file, when the dialogues have been held.
+    """Labels that a person gives by hand, on a page or in a label file, after the dialogues are completed.
 
     They are no work of a run: the program does not ask for them, and a run is complete without them.
 
@@ -197,14 +197,14 @@ Labelling = ModelJudge | WordRule | PacketRule | PythonLabeller | RecordedLabels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """Who labels dialogues under one guideline.
+    """An annotator with one guideline.
 
     Attributes:
         name: Identifier within the study.
         kind: Person, model or rule.
         guideline: Name of the guideline.
         labelling: How it labels.
-        title: What reports call it; the name where empty.
+        title: Title in reports; the name if empty.
         panel: Name of the panel that it sits on; empty for none. The members of a
             panel are side by side, and their answers are never merged.
     """
@@ -274,7 +274,7 @@ def _is_defect(rule: DefectRule, value: str, scale: Scale) -> bool:
 
 
 def _most_frequent(entries: Sequence[T]) -> T | None:
-    """Return the entry that occurs most often; None where two occur equally often."""
+    """Return the entry that occurs most often; None if two occur equally often."""
     ranked = Counter(entries).most_common(2)
     is_tied = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
     return None if is_tied else ranked[0][0]

@@ -339,7 +339,7 @@ class AnswerSources:
     Attributes:
         reference: The final labels, where the study has them.
         annotators: The annotators in the order of the study.
-        members: Names of the people who are the guideline's pool; empty where it has none.
+        members: Names of the people who are the guideline's pool; empty if it has none.
     """
 
     reference: AnswerSource | None
@@ -358,7 +358,7 @@ class AnswerSources:
 
     @property
     def pool(self) -> AnswerSource | None:
-        """The people who share the dialogues by hand, as one source; None where they are no pool (`pools_of`)."""
+        """The people who share the dialogues by hand, as one source; None if they are no pool (`pools_of`)."""
         people = self.pool_members
         if not people:
             return None
@@ -380,7 +380,7 @@ class AnswerSources:
 
     @property
     def reference_annotators(self) -> tuple[AnswerSource, ...]:
-        """The sources that others are compared with: the final labels, or the leading sources where there are none."""
+        """The sources that others are compared with: the final labels, or the leading sources if there are none."""
         return (self.reference,) if self.reference else self.headline
 
 
@@ -496,7 +496,7 @@ class QuestionLabels:
     rule: DefectRule | None = None
 
     def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
+        """Return the settings that the session at a position shares with its repeats."""
         return self.table.settings[position]
 
     def only(self, positions: Iterable[int]) -> QuestionLabels:

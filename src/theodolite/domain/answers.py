@@ -54,7 +54,7 @@ class AnswerRecord(NamedTuple):
     """One row of a partition.
 
     Attributes:
-        outcome: What became of the question.
+        outcome: Status of the question.
         value: The label; None unless the outcome is `ANSWERED`.
         turn: Number of the turn; None for the dialogue as a whole.
         replicate: Number of the repetition by the same annotator, from 1.
@@ -121,7 +121,7 @@ class AnswerColumns:
         )
 
     def at(self, position: int) -> tuple[AnswerRecord, ...]:
-        """Return the answers about one session; empty where there are none."""
+        """Return the answers about one session; empty if there are none."""
         return tuple(map(self.record, self.rows(position)))
 
     def by_position(self) -> Iterator[tuple[int, tuple[AnswerRecord, ...]]]:
@@ -134,7 +134,7 @@ class DialogueLabel(NamedTuple):
     """One annotator's label of one dialogue.
 
     Attributes:
-        outcome: What became of the question.
+        outcome: Status of the question.
         value: The label; None unless the outcome is `ANSWERED`.
     """
 
@@ -246,7 +246,7 @@ class DialogueSummary:
         ending: Why it ended.
         turns: Turns; count.
         filtered: Replies that the application's own filter withheld; count.
-        withheld: Why its texts are not shown; empty where they are.
+        withheld: Why its texts are not shown; empty if they are.
         strategies: Results of a red teamer's strategies.
     """
 
@@ -263,7 +263,7 @@ class UnitFailure:
 
     Attributes:
         party: The responsible party.
-        kind: What went wrong.
+        kind: Kind of error.
         annotator: The annotator that failed; empty for the session itself.
     """
 
@@ -295,12 +295,12 @@ class AnswerTable:
 
     Attributes:
         sessions: The planned sessions.
-        settings: What each shares with its repeats.
-        dialogues: Each completed dialogue; None where there is none.
+        settings: Settings that each shares with its repeats.
+        dialogues: Each completed dialogue; None if there is none.
         answers: Partitions of answers. Final labels belong to the annotator `reference`.
         votes: Partitions of single readings, for judges that read more than once.
         failures: Position to the units that failed there; positions without a failure are left out.
-        marks: Annotator to the `AnnotationMark`s of its annotation of each session; 0 where there is none.
+        marks: Annotator to the `AnnotationMark`s of its annotation of each session; 0 if there is none.
         provenances: Provenances of answers, by code.
         support: How well the labels of each session are supported: 2 for a verified
             quote, and 1 more for a reason in words.

@@ -60,7 +60,7 @@ class Price:
     Attributes:
         input_usd: US dollars for a million tokens read.
         output_usd: US dollars for a million tokens written.
-        as_of: Day of the price list, `YYYY-MM-DD`; empty where the study states it.
+        as_of: Day of the price list, `YYYY-MM-DD`; empty if the study states it.
     """
 
     input_usd: float
@@ -179,7 +179,7 @@ class ModelEndpoint:
 
 
 def cloud_host_problem(endpoint: ModelEndpoint) -> str:
-    """Return why credentials of this machine must not go to an endpoint's address; empty where they may."""
+    """Return why credentials of this machine must not go to an endpoint's address; empty if they may."""
     pattern = rf"https://(?:{CLOUD_HOSTS.get(endpoint.kind, '')})(?::443)?(?:/.*)?"
     if not endpoint.uses_cloud_credentials or re.fullmatch(pattern, endpoint.url) or _is_own(endpoint.url):
         return ""
@@ -283,7 +283,7 @@ class CodeVersion:
     distributions: tuple[str, ...] = ()
 
     def changes_to(self, later: CodeVersion) -> tuple[str, ...]:
-        """Return what differs in a later version: files, interpreter, distributions; nothing where all is equal."""
+        """Return the differences of a later version: files, interpreter, distributions; nothing if equal."""
         names = sorted({*self.files, *later.files})
         files = [name for name in names if self.files.get(name) != later.files.get(name)]
         interpreter = [later.interpreter] if self.interpreter != later.interpreter else []
@@ -300,8 +300,8 @@ class Claim:
         kind: Capability or limitation.
         scripts: Keys of the scripts whose dialogues test it.
         rule: The defect rule by which a dialogue contradicts it: a rule, a
-            guideline, or `guideline.rule`; empty where the study has one rule in all.
-        untestable: Why no dialogue can test it; empty where one can.
+            guideline, or `guideline.rule`; empty if the study has one rule in all.
+        untestable: Why no dialogue can test it; empty if one can.
     """
 
     text: str
@@ -471,11 +471,11 @@ class Application:
     """A thing under test: a black box from text to text.
 
     Attributes:
-        name: What the study calls it.
+        name: Name in the study.
         connection: How it is reached.
-        description: What it is, in a sentence.
+        description: One-sentence description.
         claims: Its team's claims.
-        mitigations: What it adds to the application that it is a variant of.
+        mitigations: Mitigations added to the application that it is a variant of.
         guardrails: Where its guardrails live.
         variant_of: Name of the application that it is a variant of; empty for none.
         scenarios: Names of the scenarios that it is tested in; empty for all.

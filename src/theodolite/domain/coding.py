@@ -28,8 +28,8 @@ class Code:
     """One theme of an answer.
 
     Attributes:
-        name: What coders and readers call it; unique in its codebook.
-        definition: What it means, in a sentence or two.
+        name: Displayed name; unique in its codebook.
+        definition: Meaning, in one or two sentences.
         include: When it is given.
         exclude: When it is not given, although one might think so.
         example: Words with this code; invented, or released by their author.
@@ -56,8 +56,8 @@ class Codebook:
         codes: In the order in which coders see them.
         revision: Number of the revision among those of its name, from 1.
         by: Opaque key of who wrote it.
-        note: What has changed, and why.
-        name: What it is called; empty for the one that is for all questions no other one is for.
+        note: Reason and content of the change.
+        name: Its name; empty for the default of questions without their own.
         covers: Places of the questions that it is for, as `OpenAnswer.place` has them; empty without a name.
     """
 
@@ -113,7 +113,7 @@ class Codebook:
 
         Args:
             earlier: By which it was coded.
-            codes: What it was given.
+            codes: Assigned codes.
         """
         known = {code.name: code.meaning for code in earlier.codes}
         is_new = any(known.get(code.name) != code.meaning for code in self.codes)
@@ -147,7 +147,7 @@ class CoderAbsence:
     Attributes:
         study: Name of the study.
         coder: Opaque key of the person.
-        is_away: Whether they have left; False where they are back.
+        is_away: Whether they have left; False if they are back.
         by: Opaque key of who wrote it down.
         reason: Why, in their words.
         revision: Number of the revision, from 1; the latest counts.
@@ -173,9 +173,9 @@ class Coding:
     Attributes:
         answer: Which answer.
         coder: Opaque key of the person.
-        codes: Names of the codes; none where none fits, which is an answer of its own.
+        codes: Names of the codes; none if none fits, which is an answer of its own.
         codebook: Content hash of the codebook.
-        memo: What the coder thinks about it, for those who code.
+        memo: The coder's thoughts about it, for other coders.
         revision: Number of the revision, from 1.
         at: When; UTC, None before it is kept.
     """
@@ -196,7 +196,7 @@ class CodingResolution:
     Attributes:
         answer: Which answer.
         codebook: Content hash of the codebook.
-        codes: What those who talked agreed on; None where they did not.
+        codes: Codes agreed in the discussion; None without agreement.
         participants: Opaque keys of those who talked.
         rationale: Why, in their words.
         revision: Number of the revision, from 1; the latest counts.
@@ -225,8 +225,8 @@ class QuoteRelease:
     Attributes:
         answer: Which answer.
         by: Opaque key of who read it and gave leave.
-        hidden: What is not shown; the original stays as it is.
-        is_given: Whether it may be shown; False where leave was taken back.
+        hidden: Hidden parts; the original is unchanged.
+        is_given: Whether it may be shown; False if leave was taken back.
         revision: Number of the revision, from 1; the latest counts.
     """
 
@@ -336,7 +336,7 @@ class CodingWork:
         return dict(sorted(latest.items()))
 
     def codebook_for(self, place: str) -> Codebook | None:
-        """Return the codebook by which a question is coded now; None where there is none for it.
+        """Return the codebook by which a question is coded now; None if there is none for it.
 
         Args:
             place: The question, as `OpenAnswer.place` has it.
@@ -397,7 +397,7 @@ TRIED: Final = Questionnaire(
 
 
 def tried_in(summaries: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireResponse]:
-    """Yield what was written down in each session that is over, as one answer; nothing for sessions without a note.
+    """Yield the notes of each completed session, as one answer; nothing for sessions without a note.
 
     Args:
         summaries: Dialogues of people, in order.

@@ -15,8 +15,8 @@ class RuleVerdict:
 
     Attributes:
         dialogue: Label of the dialogue.
-        is_defect: Whether it is a defect; None where it was not measured.
-        cluster: What resembling dialogues share; empty where nothing is known.
+        is_defect: Whether it is a defect; None if it was not measured.
+        cluster: Common property of similar dialogues; empty if unknown.
     """
 
     dialogue: str
@@ -29,7 +29,7 @@ class Ruling:
     """All verdicts on one application by one annotator under one rule.
 
     Attributes:
-        subject: Application, guideline, rule and annotator, with level and tester type where there are several.
+        subject: Application, guideline, rule and annotator, with level and tester type if there are several.
         instruments: Guideline and annotator to their versions.
         verdicts: Pair key to verdict.
         is_single: Whether it belongs to one person of a pool, whose pooled rate is the main one.
@@ -52,13 +52,13 @@ class ComparedSide:
     """One side of a comparison: an application as one run measured it.
 
     Attributes:
-        name: What people call this side.
+        name: Displayed name of this side.
         application: Name of the application.
         study: Name of the study.
         run: Number of the run.
         plan: Version of the plan.
         mitigations: Names of the mitigations of the application.
-        family: Name of the application that it is a variant of, or its own; empty where a
+        family: Name of the application that it is a variant of, or its own; empty if a
             study states it of none, and all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
         people: Names of the annotators who are people.
@@ -99,7 +99,7 @@ class PairedRate:
     """One defect rate on both sides, pair by pair.
 
     Attributes:
-        ruling: What it is the rate of; its verdicts are the first side's.
+        ruling: Rule of the rate; its verdicts are the first side's.
         n: Pairs measured on both sides; count.
         n_first: Of these, defects on the first side; count.
         n_second: Of these, defects on the second side; count.
@@ -110,7 +110,7 @@ class PairedRate:
         test: Test whether flips go one way; None if there is no difference to test.
         adjusted: The test's p-value, adjusted for all rates of the comparison by the same annotator.
         n_wanted: Pairs that would detect a difference of this size; None if it is detected already.
-        changed: What makes the two incomparable, in words; empty where nothing does.
+        changed: Differences that make the two incomparable, in words; empty if none.
     """
 
     ruling: Ruling
@@ -145,7 +145,7 @@ class Comparison:
         first: The side that is compared with.
         second: The side that is compared.
         rates: Rates of both sides.
-        mitigation: Name of the mitigation that the second side adds; empty where that is not what differs.
+        mitigation: Name of the mitigation that the second side adds; empty if that is not what differs.
     """
 
     first: ComparedSide
@@ -161,7 +161,7 @@ class GroupRate:
     Attributes:
         value: Value of the group, e.g. a type of user.
         n: Dialogues of the group with a label; count.
-        rate: The rate; None where fewer than ten dialogues have a label.
+        rate: The rate; None if fewer than ten dialogues have a label.
     """
 
     value: str
@@ -174,13 +174,13 @@ class TypologyRate:
     """A defect rate of one type of user with one type of application.
 
     Attributes:
-        subject: Rule and annotator, with level and tester type where there are several.
+        subject: Rule and annotator, with level and tester type if there are several.
         user_type: Type of user; `not stated` where a dialogue has none.
         application_type: Type of application.
         applications: Names of the applications of this type.
         n_users: Testers, personas or scripts with a labelled dialogue; count.
         outcomes: Outcomes of the planned sessions.
-        rate: The rate; None where fewer than five people are behind it.
+        rate: The rate; None if fewer than five people are behind it.
     """
 
     subject: EstimateSubject
@@ -197,10 +197,10 @@ class GroupGap:
     """How far one defect rate of an application differs between groups of dialogues.
 
     Attributes:
-        subject: Application, rule and annotator of the rate, with level and tester type where there are several.
+        subject: Application, rule and annotator of the rate, with level and tester type if there are several.
         group: Name of the group.
         rates: The rate in each group, in order of the study.
-        lowest: Value of the group with the lowest rate; empty where fewer than two groups have a rate.
+        lowest: Value of the group with the lowest rate; empty if fewer than two groups have a rate.
         highest: Value of the group with the highest rate; likewise.
         gap: Highest rate less lowest rate.
     """

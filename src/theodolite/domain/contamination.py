@@ -24,7 +24,7 @@ class ScenarioMaterial:
         name: Name of the pack or packet.
         version: Edition or version, set by its author; may be empty.
         is_held_out: Whether it is published nowhere.
-        public_since: Day from which it is public, YYYY-MM-DD; empty where that is not stated.
+        public_since: Day from which it is public, YYYY-MM-DD; empty if that is not stated.
         sha256: Checksum of a held-out packet; empty for a pack.
         canaries: SHA-256 digests of its canaries.
         scenarios: Names of the scenarios that it holds.
@@ -45,7 +45,7 @@ class ContaminationCheck:
 
     Attributes:
         material: The material.
-        responses: Searched responses of applications; count, 0 where the material has no canary.
+        responses: Searched responses of applications; count, 0 if the material has no canary.
         found: Labels of the dialogues in which a response contains a canary, by application.
     """
 

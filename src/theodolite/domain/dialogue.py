@@ -53,7 +53,7 @@ class FoundPassages:
 
     Attributes:
         turn: Number of the turn whose prompt was the query.
-        passages: What was found, best first.
+        passages: Matching passages, best first.
     """
 
     turn: int
@@ -65,7 +65,7 @@ FOUND = 'Passages found for "{query}": {n}'
 
 
 def found_text(query: str, passages: Sequence[Passage]) -> str:
-    """Return what a search has found, as an application reads it."""
+    """Return the results of a search, as an application reads them."""
     parts = [f"[{number}] {passage.name}\n{passage.text}" for number, passage in enumerate(passages, start=1)]
     return "\n\n".join([FOUND.format(query=query, n=len(passages)), *parts])
 
@@ -157,11 +157,11 @@ class Turn:
         number: Place in the dialogue, from 1.
         prompt: The tester's prompt; empty if it is withheld.
         response: The application's reply; empty if it is withheld.
-        withheld: Why the texts are not shown; empty where they are.
-        latency_s: Time the application took; seconds, None where unknown.
-        prompt_at: Place of the prompt in the unit's journal, from 0; None where it is not there.
-        response_at: Place of the response in the unit's journal, from 0; None where it is not there.
-        state: What became of the response.
+        withheld: Why the texts are not shown; empty if they are.
+        latency_s: Time the application took; seconds, None if unknown.
+        prompt_at: Place of the prompt in the unit's journal, from 0; None if it is not there.
+        response_at: Place of the response in the unit's journal, from 0; None if it is not there.
+        state: Status of the response.
         context: Source material of this turn alone; `Dialogue.context` holds what belongs to all turns.
     """
 
@@ -182,7 +182,7 @@ class Dialogue:
 
     Attributes:
         key: Key of the unit that held it; unique in the workspace.
-        label: What people call it, e.g. `d001` or `gpt4/v2-31`.
+        label: Displayed label, e.g. `d001` or `gpt4/v2-31`.
         application: Name of the application.
         application_version: Content hash of the application.
         scenario: Name of the scenario.
@@ -191,7 +191,7 @@ class Dialogue:
         held_by: Who held the tester's side.
         pair_key: Hash of what the tester's side sees and the repeat; two
             applications' dialogues with equal pair keys are a pair.
-        cluster: What resembling dialogues share: the persona or script.
+        cluster: Common property of similar dialogues: the persona or script.
         turns: The turns.
         ending: Why it ended.
         repeat: Number of the repetition, from 1.
@@ -199,7 +199,7 @@ class Dialogue:
         groups: Group name to value, for splits and defect rules.
         scripted: Names of the endpoints where a script answered for a model.
         context: Source material of the whole dialogue; that of single turns is in the turns.
-        strategies: What a red teamer tried in it, and how it went.
+        strategies: Attacks that a red teamer tried in it, and their outcomes.
     """
 
     key: str
@@ -235,5 +235,5 @@ class Dialogue:
 
     @property
     def withheld(self) -> str:
-        """Why texts of this dialogue are not shown; empty where they are."""
+        """Why texts of this dialogue are not shown; empty if they are."""
         return next((turn.withheld for turn in self.turns if turn.withheld), "")

@@ -113,9 +113,9 @@ class GatewayError(TheodoliteError):
 
     Attributes:
         endpoint: Name of the model or application in the study.
-        tries: Attempts made before giving up; count, 0 where nothing was called.
+        tries: Attempts made before giving up; count, 0 if nothing was called.
         status: HTTP status of the last answer, where there was one.
-        spent: What the call has cost although it brought no reply.
+        spent: Cost of the failed call.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ def require_counts(record: str, /, **counts: int | None) -> None:
     """Refuse counts below 1; None stands for "no limit" and passes.
 
     Args:
-        record: What messages call the record.
+        record: Name of the record in messages.
         counts: Field to its value.
 
     Raises:
@@ -206,7 +206,7 @@ def require_positive(record: str, /, **amounts: float | None) -> None:
     """Refuse amounts that are not above 0; None stands for "no limit" and passes.
 
     Args:
-        record: What messages call the record.
+        record: Name of the record in messages.
         amounts: Field to its value.
 
     Raises:

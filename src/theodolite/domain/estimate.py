@@ -48,7 +48,7 @@ class Measurement:
     """One result of a study: an estimate, its subject and its source.
 
     Attributes:
-        measure: What was measured.
+        measure: The measure.
         subject: The dialogues, labels and people that it describes.
         result: The number, or why there is none.
         outcomes: Account of all units that were planned for it.
@@ -161,27 +161,27 @@ class Findings:
     Attributes:
         measurements: Rates and agreements.
         confusions: Confusion matrices.
-        role_breaks: What the checks of simulated users found; empty where none were asked for.
+        role_breaks: Results of the checks of simulated users; empty if none were requested.
         claims: Evidence from dialogues on the applications' claims.
-        strategies: What red teamers tried, and how it went.
+        strategies: Attacks that red teamers tried, and their outcomes.
         trees: Results of measurement trees.
         standings: How the applications are to each other on each tree.
         judge_diagnostics: Behaviour of judges.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
-        responses: What testers answered after their sessions, a questionnaire and level each.
+        responses: Testers' answers after their sessions, an entry for each questionnaire and level.
         risks: Where risks became real, a risk, application and level each.
         annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
-        raters: What models of raters make of the annotators, a question and application each.
+        raters: Estimates of rater models, an entry for each question and application.
         codings: Results of coding free-text answers, one for each open question.
         tasks: In how many sessions people completed their task, an application and level each.
-        proxies: What scenarios show of serving as the proxies that they are, a rule and annotator each.
-        orders: What the order of questions, answers and dialogues did to answers, a question and order each.
+        proxies: Evidence on scenarios as proxies, an entry for each rule and annotator.
+        orders: Effects of the order of questions, answers and dialogues, an entry for each question and order.
         order_metrics: The order of scores over dialogues and runs, and in people's ranking.
         event: Blinding, exposure and withdrawals; None without participants.
         contamination: The search for canaries, one for each pack and held-out packet of the study.
         comparisons: Applications of the run beside each other, pair by pair.
         gaps: How far rates differ between groups of dialogues.
-        constructs: What users made of the content, a question, application and scenario each.
+        constructs: Users' views of the content, an entry for each question, application and scenario.
         typology: Rates of each type of user with each type of application.
         plugin_measures: Measures of plugins that the study names, one for each application, question and annotator.
     """
@@ -240,7 +240,7 @@ class ClaimTest:
         planned: Planned dialogues of its scripts that the rule is about; count.
         n: Those among them with a label; count.
         contradicting: Labels of the dialogues that are a defect, e.g. `d003`.
-        reason: Why it is not tested or untestable; empty where it is tested.
+        reason: Why it is not tested or untestable; empty if it is tested.
     """
 
     application: str
@@ -256,7 +256,7 @@ class ClaimTest:
 
 
 def rules_meant(claim: Claim, guidelines: Iterable[Guideline]) -> tuple[tuple[Guideline, DefectRule], ...]:
-    """Return the defect rules that a claim can mean; it is clear where there is one.
+    """Return the defect rules that a claim can mean; it is clear if there is one.
 
     A claim names a rule, a guideline, or `guideline.rule`. A claim that names
     none means any rule, so a study with one rule in all needs no name.
@@ -289,7 +289,7 @@ class ValidationReport:
         authorities: Against whom it was held: `reference`, or names of people.
         measurements: All figures.
         confusions: Labels of one annotator by labels of another.
-        lacking: What could not be measured, and why, in sentences.
+        lacking: Measures that are not available, and why, in sentences.
     """
 
     STORED_AS: ClassVar[str] = "Certificate"
@@ -321,7 +321,7 @@ class ValidationReport:
         """Return the first figure of a measure over all dialogues; None without one.
 
         Args:
-            measure: What was measured.
+            measure: The measure.
             authority: Against whom the judge was held; empty for any, or for none.
             rule: Name of the defect rule; empty for any, or for none.
         """

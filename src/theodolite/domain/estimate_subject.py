@@ -144,12 +144,12 @@ class EstimateSubject:
 
     @property
     def annotator(self) -> str:
-        """Name of the only annotator; empty where there are several or none."""
+        """Name of the only annotator; empty if there are several or none."""
         return self.annotators[0] if len(self.annotators) == 1 else ""
 
     @property
     def authority(self) -> str:
-        """Name of the first of a pair, which the second is compared with; empty where there is no pair."""
+        """Name of the first of a pair, which the second is compared with; empty if there is no pair."""
         return self.annotators[0] if len(self.annotators) == 2 else ""
 
     @property
@@ -159,7 +159,7 @@ class EstimateSubject:
 
     @property
     def test_setting(self) -> str:
-        """Level of testing and tester type in words; empty where there is one of each."""
+        """Level of testing and tester type in words; empty if there is one of each."""
         return f"{self.level.value}, {self.tester_type.value}" if self.level and self.tester_type else ""
 
 

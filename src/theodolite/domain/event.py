@@ -242,7 +242,7 @@ class AnnotationProcess:
         passes: Different annotators for each dialogue and category; count.
         route: When a dialogue is routed to all categories.
         quality_check: Share of annotations that seniors review; fraction 0..1.
-        schema: Name of the schema that people annotate by; empty where the study has one alone.
+        schema: Name of the schema that people annotate by; empty if the study has one alone.
         reserve_min: How long a dialogue stays reserved for one annotator; minutes.
         most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
         apart: Whether different people annotate one dialogue's categories.
@@ -252,7 +252,7 @@ class AnnotationProcess:
         seed: Of the order of the queue and of quality checks.
         judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
             count, fewer than `passes`: the last pass is always a person's.
-        order: What is shown in several orders, to measure the effect of order.
+        order: Content shown in several orders, to measure the effect of order.
     """
 
     passes: int = 1
@@ -294,11 +294,11 @@ class Event:
         closes: Local time, ISO 8601 without offset; empty if not stated.
         zone: Name of the time zone, e.g. `Europe/Berlin`.
         assign: Applications for one tester.
-        consent: Text that people consent to; empty where still to be written.
+        consent: Text that people consent to; empty if still to be written.
         contact: Where people can turn.
         warning: Unpleasant content that people may see; empty if the consent covers it.
         breaks: When people are reminded to rest, and when it is enough.
-        screening: What people are asked before they take part.
+        screening: Screening questions before people take part.
     """
 
     opens: str = ""
@@ -322,11 +322,11 @@ class Team:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationPlan:
-    """What a series publishes before it starts.
+    """Preregistration of a series.
 
     Attributes:
         requirements: Of the testing layer.
-        scenarios: Names of the scenarios; empty where the plan names none.
+        scenarios: Names of the scenarios; empty if the plan names none.
         criteria: By which behaviour is judged.
         expected_behaviour: Of the applications.
         methods: Of evaluation.
@@ -344,12 +344,12 @@ class Series:
     """One evaluation event: teams, applications, scenarios, people, plan.
 
     Attributes:
-        name: What it is called.
-        ai_type: What kind of system it evaluates.
-        user_types: Types of users that it calls for; empty where it leaves that open.
-        risks: Names of risks or their identifiers in a taxonomy; empty where it leaves that open.
-        teams: Who takes part; empty where it leaves that open.
-        plan: What it has published.
+        name: Its name.
+        ai_type: Kind of system that it evaluates.
+        user_types: Types of users that it calls for; empty if it leaves that open.
+        risks: Names of risks or their identifiers in a taxonomy; empty if it leaves that open.
+        teams: Who takes part; empty if it leaves that open.
+        plan: Its published evaluation plan.
         follows: Name of the preceding series, whose open decisions it can adopt; empty for none.
         submission_criteria: Criteria for applications, as teams read them; empty for the shipped criteria.
         terms: Terms of participation of teams; empty for the shipped terms.
@@ -402,7 +402,7 @@ class Series:
 
         Args:
             pairs: Pairs of application and scenario in all studies.
-            risks: What the risks of all studies go by: names and identifiers.
+            risks: Names and identifiers of risks, shared by all studies.
             user_types: Types of users that any study calls for.
         """
         return (

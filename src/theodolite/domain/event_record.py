@@ -26,7 +26,7 @@ class BlindingGuess:
 
     Attributes:
         session: Key of the session.
-        about: What is guessed.
+        about: Subject of the guess.
         guess: Name of the application or the level; empty for "I do not know".
         options: Names that were offered, "I do not know" left out.
         at: When; UTC.
@@ -54,7 +54,7 @@ class Tombstone:
 
     Attributes:
         study: Name of the study.
-        kind: What was asked for.
+        kind: Kind of request.
         at: When; UTC.
         sessions: Sessions that it reached; count.
         dialogues: Dialogues that it reached; count.
@@ -94,7 +94,7 @@ class IdentifyingSpan:
     """Words of a text that give something away; a suggestion until a person has confirmed it.
 
     Attributes:
-        kind: What is given away.
+        kind: Kind of information that is revealed.
         start: Place of the first letter, from 0.
         end: Place behind the last letter.
         words: The words.
@@ -138,7 +138,7 @@ class BlindingAssessment:
     """How far testers saw through the blinding.
 
     Attributes:
-        about: What was guessed.
+        about: Subject of the guess.
         level: Level of testing; None for all levels together.
         rate: Share of testers whose first guess was right, without those who did not know.
         chance: Share that would be right by guessing alone; fraction.
@@ -164,8 +164,8 @@ class EventRecord:
         sessions: Those of the study, whichever edition, in the order in which they were made.
         turns: Key of a session with any turn to its turns, and to those that the person marked as
             broken guardrails; counts.
-        dialogues: Key of a session to its dialogues that ended and are kept; counts, none where there are none.
-        guesses: What testers believe they met, the oldest first.
+        dialogues: Key of a session to its dialogues that ended and are kept; counts, none if there are none.
+        guesses: Testers' guesses about the application, the oldest first.
         tombstones: Withdrawals, the oldest first.
         topics: Effect of avoided topics on the balance, for each topic.
     """
@@ -237,8 +237,8 @@ class EventFinding:
 
     Attributes:
         leaks: How far testers saw through the blinding.
-        exposures: What people went through, a level each.
-        withdrawals: What was taken back, a kind each.
+        exposures: Exposure of participants, an entry for each level.
+        withdrawals: Withdrawals, an entry for each kind.
         topics: Avoided topics.
         languages: What people held by the language in which they read the study, the most sessions first; what is
             unknown comes last.

@@ -114,7 +114,7 @@ class AnswerTableBuilder:
 
         Args:
             dialogue: The dialogue.
-            position: Its position in the plan, where it is known.
+            position: Its position in the plan, if it is known.
         """
         at = self._sessions.find(dialogue.label) if position is None else position
         if at is None:
@@ -293,7 +293,7 @@ class Archive(Protocol):
         ...
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
-        """Yield what annotators answered, latest revisions."""
+        """Yield annotators' answers, latest revisions."""
         ...
 
     def adjudications(self, at: Collection[int] | None = None) -> Iterator[Adjudication]:
@@ -311,7 +311,7 @@ class Archive(Protocol):
 
         Args:
             dialogues: The dialogues by key.
-            annotations: What annotators answered about these dialogues.
+            annotations: Annotations of these dialogues.
             failures: Units that brought nothing.
         """
         ...
@@ -328,7 +328,7 @@ class EventEvidence:
         coding: Codings of open answers; None if there is no open answer.
         record: Sessions, guesses, exposure and withdrawals.
         sessions: Sessions about the current study that took place here.
-        spending: What the replies to participants have cost.
+        spending: Cost of replies to participants.
     """
 
     dialogues: tuple[LiveDialogueSummary, ...] = ()
@@ -345,27 +345,27 @@ class Evidence:
     """Everything that one run holds.
 
     Attributes:
-        study: What was to be measured.
+        study: The study to measure.
         run: The execution that this is the evidence of.
         sessions: Every planned session; the denominator of everything.
         archive: The records, for reading texts.
         answers: All answers in columns, and the outcome of each session; enough for all that is counted.
-        samples: What was drawn for people to label.
+        samples: Dialogues sampled for labelling by people.
         drawn: Key of each drawn dialogue of this run to its position in the plan.
         validation_reports: Latest validation report of each annotator, as it is now, that has one.
-        spending: What it cost.
+        spending: Its cost.
         spending_parts: The same by application, stage and model, without replies to participants.
         role_breaks: Findings of the checks of simulated users during the pass; None without checks.
         spoken: Texts of people and simulated users in the same scenarios, as
             numbers from the pass over the records; None if they were not computed.
         schemas: Use of answer schemas, for annotators whose requests had one.
         responses: Latest revisions of what testers answered after their sessions; annotators never see them.
-        notes: What red teamers noted while they tested, as answers in own words.
+        notes: Notes of red teamers during testing, as answers in their own words.
         answered: Key of each dialogue that such a response is about to its position in the plan.
-        reviews: What people found who read a session's dialogues and questionnaire together.
+        reviews: Findings of people who read a session's dialogues and questionnaire together.
         annotator_attributes: Self-described groups: attribute to annotator to group.
         coding: Coding of free-text answers; None if it has not started.
-        event: What people left beside dialogues and answers: guesses, exposure, withdrawals.
+        event: Participants' records other than dialogues and answers: guesses, exposure, withdrawals.
         criteria: How annotators were sought, chosen and given work, statement by statement.
         sittings: People's sessions for the current version of the study.
         earlier_scores: Scores of earlier finished runs by application, guideline and annotator; the first run first.
@@ -403,7 +403,7 @@ class ListedArchive:
     Attributes:
         sessions: Every planned session.
         dialogue_list: The dialogues; a planned session has at most one, with equal label.
-        annotation_list: What annotators answered, latest revisions.
+        annotation_list: Annotators' answers, latest revisions.
         final_list: Final labels.
         failure_list: Units that brought nothing.
         call_lists: The calls of units.
@@ -421,7 +421,7 @@ class ListedArchive:
         return (dialogue for dialogue in self.dialogue_list if at is None or self.sessions.find(dialogue.label) in at)
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
-        """Yield what annotators answered."""
+        """Yield annotators' answers."""
         keys = self._keys(at)
         return (annotation for annotation in self.annotation_list if keys is None or annotation.dialogue in keys)
 
@@ -461,15 +461,15 @@ def listed_evidence(
     """Return evidence made of records that are at hand.
 
     Args:
-        study: What was to be measured.
+        study: The study to measure.
         run: The execution.
         sessions: Every planned session, in order of the plan.
         dialogues: The dialogues; a planned session has at most one, with equal label.
-        annotations: What annotators answered, latest revisions.
+        annotations: Annotators' answers, latest revisions.
         adjudications: Final labels.
         failures: Units that brought nothing.
-        spending: What it cost; nothing where None.
-        responses: What testers answered after their sessions.
+        spending: Its cost; nothing if None.
+        responses: Testers' answers after their sessions.
         assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.
     """
     listed = ListedSessions(sessions)

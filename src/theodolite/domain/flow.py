@@ -45,7 +45,7 @@ class AskModel:
         messages: The chat so far.
         party: Party on whose behalf the model is called.
         replicate: Number of the repetition, from 1; equal requests with other numbers differ.
-        answer_schema: JSON Schema that the answer is to keep; None where any words will do.
+        answer_schema: JSON Schema that the answer is to keep; None if any words will do.
             Makers accept different parts of the language. What all of them take are
             closed objects with every property required, `enum`, arrays and plain types.
             The messages must ask for the same in words, since not every endpoint takes a schema.
@@ -80,7 +80,7 @@ class Exchange:
 
     Attributes:
         prompt: The tester's prompt.
-        response: What the application answered.
+        response: The application's answer.
         context: Source material that the application was given with the prompt, for those to
             which it must be repeated; None if it was that of the current turn. It follows
             from the prompt, and is no part of what a request is.
@@ -154,19 +154,19 @@ class Reply:
     """A reply, with its cost and duration.
 
     Attributes:
-        text: The words; empty where they are withheld.
-        withheld: Why the words are not there; empty where they are.
+        text: The words; empty if they are withheld.
+        withheld: Why the words are not there; empty if they are.
         answered_as: Name that the endpoint gave itself.
         finish: Why a model stopped, in the endpoint's word, e.g. `stop` or `length`.
-        tokens_in: Tokens read; count, 0 where unknown.
-        tokens_out: Tokens written; count, 0 where unknown.
-        cost_microusd: Cost in millionths of a US dollar; None where no price is known.
+        tokens_in: Tokens read; count, 0 if unknown.
+        tokens_out: Tokens written; count, 0 if unknown.
+        cost_microusd: Cost in millionths of a US dollar; None if no price is known.
         latency_s: Time from the last attempt's start to its end; seconds.
-        attempts: Attempts made; count, 0 where none was needed.
+        attempts: Attempts made; count, 0 if none was needed.
         scripted: Whether a script answered in place of a model.
         recorded: Whether it was given long ago and read from a file: no call was made.
         repaired: Letters that no database can hold and that were replaced; count.
-        schema_use: What became of the request's answer schema.
+        schema_use: How the request's answer schema was used.
         context: Source material of the answer, for recorded replies; empty for none.
         original: The unchanged reply if it is HTML and `text` is its visible text; else empty.
     """
@@ -209,7 +209,7 @@ class JournalEntry:
         request_hash: Content hash of the request; 64 hexadecimal digits.
         reply: The reply.
         estimated_tokens: Estimated tokens if it reports none; count.
-        estimated_microusd: What these cost at a known price; millionths of a US dollar.
+        estimated_microusd: Cost of calls with a known price; millionths of a US dollar.
     """
 
     position: int
@@ -225,7 +225,7 @@ class Waiting:
 
     Attributes:
         position: Place of the awaited reply, from 0.
-        request: What it asks for.
+        request: Content of the request.
     """
 
     position: int

@@ -118,7 +118,7 @@ _EXAMPLES: Final = {
 
 
 def _unit_problem(form: GateForm, number: float, unit: str) -> str:
-    """Return what is wrong with the number or the unit of a limit; empty where nothing is."""
+    """Return the error in the number or the unit of a limit; empty if there is none."""
     match form:
         case GateForm.COUNT:
             return "`count` takes a whole number" if unit or not number.is_integer() else ""
@@ -154,10 +154,10 @@ class GateResult:
         state: Whether the rate keeps it.
         result: The rate, or its difference from the baseline.
         outcomes: The account of the planned dialogues.
-        reason: Why it is not met or inconclusive; empty where it is met.
-        days: Age of the judge's validation; days, None where it has none, or the gate is of another form.
+        reason: Why it is not met or inconclusive; empty if it is met.
+        days: Age of the judge's validation; days, None if it has none, or the gate is of another form.
         n_needed: Independent dialogues at which an interval around the same rate no longer crosses the limit;
-            count, None where more dialogues decide nothing.
+            count, None if more dialogues decide nothing.
     """
 
     gate: Gate
@@ -176,7 +176,7 @@ def validation_result(gate: Gate, subject: EstimateSubject, days: float | None) 
     Args:
         gate: The gate.
         subject: The judge.
-        days: Age of its latest validation; days, None where it has none.
+        days: Age of its latest validation; days, None if it has none.
     """
     is_met = days is not None and days <= gate.limit
     reason = "the judge has not been validated against people" if days is None else "the validation is older"
@@ -196,7 +196,7 @@ def gate_result(gate: Gate, subject: EstimateSubject, result: Estimate | Undefin
 
     Args:
         gate: The gate.
-        subject: What the rate is about.
+        subject: Subject of the rate.
         result: The rate; a fraction of dialogues.
         outcomes: The account of the planned dialogues.
     """
@@ -262,7 +262,7 @@ def needed(value: float, limit: float, confidence: float) -> int | None:
         confidence: Confidence of the interval; fraction in (0, 1).
 
     Returns:
-        The least n; None where the rate equals the limit, or where it needs more than ten million.
+        The least n; None if the rate equals the limit, or where it needs more than ten million.
 
     Source:
         The score test behind Wilson's interval (https://doi.org/10.1080/01621459.1927.10502953): the limit

@@ -34,12 +34,12 @@ class DefectRule:
         name: Identifier within its guideline.
         question: The question that decides.
         operator: How its answer is compared; there is no default.
-        values: What it is compared with: one value, or several for `in`.
+        values: Values to compare with: one, or several for `in`.
         among: Only dialogues of these groups are judged by this rule, e.g.
             `{"prompt_kind": "safe"}`; group name to group value.
         violation: Which side of a guardrail it is on, if any.
         title: Heading in reports, e.g. "Permitted content withheld".
-        phrase: What a defect is, in the words of the report, e.g. "fully refused, of {n} safe".
+        phrase: Definition of a defect, in the words of the report, e.g. "fully refused, of {n} safe".
     """
 
     name: str
@@ -111,7 +111,7 @@ class Guideline:
 
     Attributes:
         name: Identifier within the study.
-        definition: What the property is, in the words that annotators read.
+        definition: Definition of the property, in the words that annotators read.
         instrument: The questions.
         defect_rules: When an answer is a defect; at least one.
         examples: Few-shot examples.

@@ -167,7 +167,7 @@ def _part(value: object) -> str:
 
 @cache
 def _writer(kind: type) -> _Write:
-    """Return what writes the values of a type; found once, since looking takes longer than writing."""
+    """Return the writer for values of a type; cached, since the look-up takes longer than writing."""
     shape = _shape_of(kind)
     if shape is not None:
         return partial(_whole, shape.whole, shape.values) if shape.whole else partial(_record, shape=shape)
@@ -232,7 +232,7 @@ def version_and_text(record: Record) -> tuple[str, str]:
 
 @cache
 def _beginning(kind: type) -> bytes:
-    """Return what is before the content of a record where its hash is taken, as `digest` would put it."""
+    """Return the text before the content of a hashed record, in the format of `digest`."""
     return _apart(type_name(kind), str(FORMAT))
 
 

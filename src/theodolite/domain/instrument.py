@@ -95,9 +95,9 @@ class Label:
     """One point of a scale.
 
     Attributes:
-        value: What is stored, in every language.
+        value: Stored value, in every language.
         meaning: The words that define it.
-        words: What people are shown in place of the value, in another language; empty for the value itself.
+        words: Displayed text in another language; empty for the value itself.
     """
 
     value: str
@@ -169,7 +169,7 @@ class Scale:
         return self.kind is ScaleKind.TEXT or value in self.categories
 
     def matched(self, written: str) -> str | None:
-        """Return the point of this scale that a text equals; None where it equals none.
+        """Return the point of this scale that a text equals; None if it equals none.
 
         A text equals a point as it is, as the same number, or without regard to case; where two labels differ
         in case alone, only the exact one does. True and false mean yes and no where the scale has these two. ADR-0051.
@@ -195,7 +195,7 @@ _DECIMAL = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
 def decimal_of(value: str) -> float | None:
-    """Return the number that a text is; None where it is none."""
+    """Return the number that a text is; None if it is none."""
     return float(value) if _DECIMAL.fullmatch(value) else None
 
 
@@ -208,9 +208,9 @@ class Condition:
     """A comparison of one question's answer with values of its scale.
 
     Attributes:
-        question: Name of the question; empty where a text names none.
+        question: Name of the question; empty if a text names none.
         operator: How its answer is compared; there is no default.
-        values: What it is compared with: one value, or several for `in`.
+        values: Values to compare with: one, or several for `in`.
     """
 
     question: str
@@ -282,19 +282,19 @@ class Question:
 
     Attributes:
         name: Identifier within its instrument.
-        text: What is asked, as people and models read it.
+        text: Text of the question, as people and models read it.
         scale: The values that may answer it.
         level: Whether it is asked once a dialogue or at each turn.
         may_be_unable: Whether "unable to determine" is an allowed answer.
         may_not_apply: Whether "does not apply" is an allowed answer.
         when: What an earlier question must have been answered for this one to be
-            asked at all; None where it is always asked.
+            asked at all; None if it is always asked.
         exemplars: Examples of answers, shown on demand.
         topic: Its topic in a questionnaire; None if not stated.
         several: Whether several labels may be chosen; each is an answer of its own.
         guidance: How it is to be read, note by note: mostly what annotators asked and seniors settled.
         stays: Whether it keeps its place where a study shows questions in several orders.
-        construct: What its answers show of users and the content; None where they show nothing of it.
+        construct: Construct that its answers measure; None if it measures none.
     """
 
     name: str

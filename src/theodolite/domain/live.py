@@ -19,13 +19,13 @@ class LiveEnding:
 
     Attributes:
         state: Complete, interrupted (by the person, or as the program ended) or error.
-        text: What was shown of it.
+        text: The displayed text.
         reply: The application's reply, with cost and duration; without text if it was unusable, None if
             it gave nothing or not all.
-        kind: What went wrong; None unless the state is error.
+        kind: Kind of error; None unless the state is error.
         cause: The cause of an error in words, for organisers only; empty otherwise.
         latency_s: Time from sending to the application's last word; seconds.
-        waited_s: Time from sending to the first word shown; seconds, None where none was shown.
+        waited_s: Time from sending to the first word shown; seconds, None if none was shown.
     """
 
     state: TurnState
@@ -46,19 +46,19 @@ class LiveTurn:
         number: Place in the dialogue, from 1.
         prompt: The person's prompt.
         asked: When; UTC.
-        response: What has been shown of the reply so far.
+        response: The part of the reply shown so far.
         original: The HTML that the application gave, where the response is its text; else empty. Pages never show it.
         state: Its outcome; None while it is in progress.
-        latency_s: Time that the application took; seconds, None where unknown.
+        latency_s: Time that the application took; seconds, None if unknown.
         waited_s: Time that the person waited for the first words; seconds, None if there were none.
-        kind: What went wrong last, for errors.
+        kind: Kind of the latest error.
         cause: The same in words, for organisers only.
         tries: Times that the application was asked; count.
         broke: Whether the person marked it as the place where a guardrail broke.
         claims: Words by which the response identifies itself; recorded, never deleted.
-        tokens_in: Tokens read; count, 0 where unknown.
-        tokens_out: Tokens written; count, 0 where unknown.
-        cost_microusd: Cost in millionths of a US dollar; None where no price is known.
+        tokens_in: Tokens read; count, 0 if unknown.
+        tokens_out: Tokens written; count, 0 if unknown.
+        cost_microusd: Cost in millionths of a US dollar; None if no price is known.
     """
 
     key: str
@@ -100,7 +100,7 @@ class LiveDialogue:
         number: Place in the session, from 1.
         ordinal: Place among all dialogues of people in the study, from 0; never given twice.
         turns: In order.
-        strategies: What a red teamer tried, and how it went.
+        strategies: Attacks that a red teamer tried, and their outcomes.
         ending: Why it ended; None while it is in progress.
         unit: Key of its unit of work; empty while it is in progress, and if it has no reply.
     """
@@ -245,7 +245,7 @@ class RecordedTurn:
     Attributes:
         prompt: The tester's prompt; empty if it is withheld.
         response: The application's reply; empty if it is withheld.
-        withheld: Why the texts are not there; empty where they are.
+        withheld: Why the texts are not there; empty if they are.
         context: Source material that the application had for this turn; empty for none.
     """
 
@@ -264,7 +264,7 @@ class RecordedDialogue:
         application: Name of the application.
         turns: The turns.
         columns: Column to value of the dialogue's first row: labels and groups.
-        turn_columns: The same of each row, in order of the turns; empty where the dialogue has one row.
+        turn_columns: The same of each row, in order of the turns; empty if the dialogue has one row.
         line: Line of the first row in the file.
         repeat: Number among rows of the same item and application, from 1.
         labelled: Whether a person labelled it although a response is empty; then the empty response

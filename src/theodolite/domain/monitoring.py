@@ -23,18 +23,18 @@ class Score:
 
     Attributes:
         value: In points of the scale; None unless the outcome is `ANSWERED`.
-        outcome: What became of it.
+        outcome: Its outcome.
         defect: Whether it is a defect; None without a rule or a value.
-        at: When, in the zone in which it was written; None where the history has an order but no times.
-        application: What was scored; empty where there is one only.
-        item: What was asked, so that anchors can be found again.
+        at: When, in the zone in which it was written; None if the history has an order but no times.
+        application: The scored application; empty if there is only one.
+        item: The item, so that anchors can be matched again.
         session: Scores of one session resemble each other and count once.
         batch: Run, or other occasion, of the score.
         instruments: Part of the instrument to its version, e.g. judge, data, schema.
         human: People's score; None without one.
         is_anchor: Whether it belongs to the frozen set that is judged again each time.
         is_repeat: Whether it publishes an earlier measurement again and is no new one.
-        reason: Why, in the annotator's words; empty where none is given.
+        reason: Why, in the annotator's words; empty if none is given.
     """
 
     value: float | None
@@ -125,15 +125,15 @@ class ScoreColumns(Sequence[Score]):
     """Scores in the order of time, read one by one or column by column; they cannot be changed.
 
     Attributes:
-        value: Score of each row; NaN where there is none.
+        value: Score of each row; NaN if there is none.
         outcome: Code of the outcome of each row.
         defect: Code of each row: no, yes, or not known.
-        moment: Microseconds since 1970 in UTC; `NO_TIME` where there is none.
+        moment: Microseconds since 1970 in UTC; `NO_TIME` if there is none.
         human: People's score; NaN without one.
         flags: Whether a row is an anchor, or a repeat.
         zone: Time zone in which a moment was written.
-        application: What was scored.
-        item: What was asked.
+        application: The scored application.
+        item: The item.
         session: Session of each row.
         batch: Run of each row.
         instruments: Parts of the instrument with their versions.
@@ -217,7 +217,7 @@ class ScoreColumns(Sequence[Score]):
         )
 
     def at(self, row: int) -> datetime | None:
-        """Return when a score was given, in the zone in which it was written; None where that is not known."""
+        """Return when a score was given, in the zone in which it was written; None if that is not known."""
         moment = self.moment[row]
         if moment == NO_TIME:
             return None
@@ -294,7 +294,7 @@ class History:
     """Scores in the order of time.
 
     Attributes:
-        name: What people call it.
+        name: Displayed name.
         scores: In order of time; any sequence becomes columns.
         lowest: Lower end of the scale.
         highest: Upper end of the scale.
@@ -343,15 +343,15 @@ class InstrumentChange:
     """A change of the instrument in a history, with the shift of scores.
 
     Attributes:
-        part: What changed, e.g. judge, data, schema.
+        part: The changed part, e.g. judge, data, schema.
         before: Its version until then.
         after: Its version from then on.
-        at: When; None where the history has no times.
+        at: When; None if the history has no times.
         position: Place of the first score after it, from 0.
         n_lower: Applications whose mean score is lower after it; count.
         n_higher: Applications whose mean score is higher after it; count.
         n_equal: Applications that did not move; count.
-        median_shift: Median of these moves; points of the scale, None where no application was scored on both sides.
+        median_shift: Median of these moves; points of the scale, None if no application was scored on both sides.
         p_value: Of moves as one-sided as these, or for a suspected change as many; None likewise.
         is_suspected: Whether it is undeclared: all applications moved at once.
     """
@@ -453,17 +453,17 @@ class Alert:
     """One alarm, with what it rests on.
 
     Attributes:
-        kind: What it is about.
+        kind: Its subject.
         application: Application of the scores; empty if it concerns the judge or all.
-        position: Place of the score that raised it, from 0, in the whole history; None where a date did.
-        at: When that score was given; None where the history has no times.
+        position: Place of the score that raised it, from 0, in the whole history; None if a date did.
+        at: When that score was given; None if the history has no times.
         since: Estimated index of the first score of the change; None if unknown.
         delay: Scores of this application from `since` to the alarm; count, None likewise.
         cause: The changed part, as far as the anchors show it.
         evidence: Value of the statistic at the alarm.
         threshold: Value from which it alarms.
         method: Name of the detector, with its guarantee.
-        detail: What was seen, one sentence.
+        detail: The observation, in one sentence.
         n_alarms: Alarms of this kind without a break; count.
         last: Place of the latest of them.
         last_at: When that was.
@@ -491,7 +491,7 @@ class DetectableRise:
 
     Attributes:
         n: Scores since the rise; count.
-        rate: Lowest defect rate that is found within them; fraction, None where none is.
+        rate: Lowest defect rate that is found within them; fraction, None if none is.
         power: Probability with which it is found at least; fraction.
     """
 
@@ -511,10 +511,10 @@ class Stretch:
         n: Scores with a value; count.
         n_missing: Scores without one; count.
         n_sessions: Sessions with a value; count.
-        level: Mean score; points of the scale, None where there is none.
+        level: Mean score; points of the scale, None if there is none.
         rate: Defect rate over sessions, valid at every look.
         over_limit: Whether the rate is above the limit (True), below it (False), or neither is shown (None).
-        baseline: Defect rate that alarms are compared with; fraction, None where there is no rule.
+        baseline: Defect rate that alarms are compared with; fraction, None if there is no rule.
         detectable: Rises of the defect rate that are found within some numbers of scores; empty without a rule.
         windows: Metrics of its rolling windows.
         latest: Profile of its latest window, or why there is none.
@@ -524,7 +524,7 @@ class Stretch:
         ewma: Weighted moving average of badness at each session; fractions.
         worst: The worst of the latest scores with their reasons.
         ranking: How far the latest scores follow people's order, or why that is undefined; None without human scores.
-        notes: What could not be watched here, and why.
+        notes: Series that cannot be monitored here, and why.
     """
 
     application: str
@@ -556,7 +556,7 @@ class AnchorCheck:
     Attributes:
         batch: Run or occasion.
         position: Place of its last anchor in the whole history.
-        at: When; None where the history has no times.
+        at: When; None if the history has no times.
         span: Latest batches that are compared with as many first ones; count.
         n: Anchors scored in all of them; count.
         n_lower: Of these, scored lower than at first; count.
@@ -565,7 +565,7 @@ class AnchorCheck:
         n_farther: Of these, farther from people's score than at first; count.
         p_shift: Sign test of lower against higher.
         p_farther: Sign test, one-sided, of farther against nearer.
-        ranking: How far the judge follows people's ranking now; None where people scored fewer than three.
+        ranking: How far the judge follows people's ranking now; None if people scored fewer than three.
         is_drift: Whether one of the tests alarms.
     """
 
@@ -590,12 +590,12 @@ class Watch:
 
     Attributes:
         history: The monitored history.
-        rules: What was watched for.
+        rules: The monitoring rules.
         stretches: One for each application and instrument, in order of time.
         changes: Where the instrument changed.
         anchors: Repeated judgements of the anchors.
-        alerts: What was found, in order of time.
-        notes: What could not be watched, and why.
+        alerts: The alerts, in order of time.
+        notes: Series that cannot be monitored, and why.
     """
 
     history: History

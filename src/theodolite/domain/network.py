@@ -81,7 +81,7 @@ _BEFORE_AT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?/{0,2}(?P<who>.*)@", re.D
 
 
 def userinfo_of(address: str) -> str:
-    """Return what may be a user and a password in an address, well written or not; empty where nothing is.
+    """Return the possible user and password in an address, well formed or not; empty if there are none.
 
     Example:
         >>> userinfo_of("https://ana:pa/ss@models.example/v1")
@@ -208,7 +208,7 @@ class NetworkSettings:
             IP addresses, or networks such as `10.0.0.0/8`.
         ca: PEM file with certificate authorities to trust beside those of the system, relative to the study's folder.
         client_cert: PEM file with the certificate that this side presents.
-        client_key: PEM file with its private key; empty where `client_cert` holds it too.
+        client_key: PEM file with its private key; empty if `client_cert` holds it too.
         client_key_password: Name of the environment variable that holds the key's passphrase; empty for none.
     """
 

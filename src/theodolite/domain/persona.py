@@ -52,7 +52,7 @@ class PersonaGroup:
     Attributes:
         name: Identifier within the study.
         template: The text with slots.
-        rows: What fills the slots; one row gives one completed persona.
+        rows: Values for the slots; one row gives one completed persona.
         model: Name of the model that plays these personas.
         example: Whether the rows are the shipped example rows, not yet replaced.
         style: Lines in the voice of such people, about other matters.
@@ -84,7 +84,7 @@ class Persona:
 
     Attributes:
         key: Identity of the filled text within its study, e.g. `customers-3`.
-        name: What people call it, e.g. "Ana".
+        name: Displayed name, e.g. "Ana".
         group: Its persona group.
         text: The filled template.
         goal: The filled goal of the scenario.
@@ -95,7 +95,7 @@ class Persona:
         style: Lines in this person's voice, about other matters.
         language: Language that this person writes in; empty if not stated.
         history: Turns that this person remembers; count, None for all.
-        material: What the dialogue is about, where the row has its own; else empty.
+        material: Subject of the dialogue, if the row has its own; else empty.
     """
 
     key: str
@@ -120,7 +120,7 @@ class Script:
     Attributes:
         key: Identity of the script within its study, e.g. the `id` of a recorded row.
         prompts: The prompts, in order; an empty text for a withheld one.
-        withheld: Why the texts are not shown; empty where they are.
+        withheld: Why the texts are not shown; empty if they are.
         purpose: `useful` or `guardrail` (ARIA's two groups), or empty.
         expected: Expected answer of a test case, for judges and rules; empty for none.
         values: Further columns of a test case, for groups.
@@ -169,9 +169,9 @@ class Attempt:
     """One try of a strategy; a later attempt refines the one it names.
 
     Attributes:
-        description: What was tried, in a few words.
-        outcome: What it brought, in the eyes of who made it.
-        turn: Number of the turn in which it was made; None where it is not known.
+        description: Short description of the attempt.
+        outcome: Its outcome, as judged by its author.
+        turn: Number of the turn in which it was made; None if it is not known.
         refines: Number of the attempt that it builds on, from 1; None for a fresh start.
         planted: Text that was put into the application's source material for it.
     """
@@ -207,11 +207,11 @@ class StrategyInfo:
     """Properties of a strategy that a plan needs, for any author.
 
     Attributes:
-        name: What study files call it.
+        name: Name in study files.
         tries: Tries at most; count.
         needs_model: Whether a model plays it.
         edition: Number of its rules and words; raised by hand when they change.
-        title: What it does, in one line; plays no part in what is planned.
+        title: One-line description; it does not affect the plan.
     """
 
     STORED_AS: ClassVar[str] = "StrategyCard"
@@ -238,7 +238,7 @@ class Attack:
     Attributes:
         key: Identity within its scenario, e.g. `role_play/ending`.
         strategy: Name of the strategy.
-        aim: What it wants to hear.
+        aim: Answer that the simulated user wants to hear.
         model: Name of the model that plays it; empty for strategies that need none.
     """
 

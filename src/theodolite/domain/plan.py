@@ -27,7 +27,7 @@ class Slot:
     Attributes:
         level: Level of testing.
         number: Place in the level's seeded design, from 0.
-        stratum: Part of the people that is balanced by itself; empty where there are no parts.
+        stratum: Part of the people that is balanced by itself; empty if there are no parts.
         participant: Opaque key of the person who has it; empty while it is free.
     """
 
@@ -86,9 +86,9 @@ class Setting:
         scenario: Name of the scenario.
         level: Level of testing.
         held_by: Who holds the tester's side.
-        cluster: What resembling dialogues share; empty where a dialogue resembles no other.
+        cluster: Common property of similar dialogues; empty if none are similar.
         groups: Group name to value.
-        kind: What kind of tester it has.
+        kind: Kind of tester.
         tester: Key of the tester.
         model: Name of the model that plays the tester; empty for none.
         strategy: Name of a simulated red teamer's strategy; empty for others.
@@ -111,7 +111,7 @@ class PlannedSession:
     """One session that is to be held.
 
     Attributes:
-        label: What people call the dialogue, e.g. `d001` or `gpt4/v2-31`.
+        label: Displayed label, e.g. `d001` or `gpt4/v2-31`.
         application: Name of the application.
         scenario: Name of the scenario.
         tester: A completed persona, a script or a simulated red teamer.
@@ -120,7 +120,7 @@ class PlannedSession:
         repeat: Number of the repetition, from 1.
         pair_key: Hash of what the tester's side sees and the repeat, without
             application or judge; 64 hexadecimal digits.
-        cluster: What resembling dialogues share.
+        cluster: Common property of similar dialogues.
         groups: Group name to value.
     """
 
@@ -171,7 +171,7 @@ class Sessions(Protocol):
         ...
 
     def label(self, position: int) -> str:
-        """Return what people call the dialogue at a position."""
+        """Return the displayed name of the dialogue at a position."""
         ...
 
     def pair_key(self, position: int) -> str:
@@ -179,11 +179,11 @@ class Sessions(Protocol):
         ...
 
     def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
+        """Return the settings that the session at a position shares with its repeats."""
         ...
 
     def find(self, label: str) -> int | None:
-        """Return the position of a label; None where no session has it."""
+        """Return the position of a label; None if no session has it."""
         ...
 
 
@@ -210,7 +210,7 @@ class ListedSessions:
         return self._listed[position]
 
     def label(self, position: int) -> str:
-        """Return what people call the dialogue at a position."""
+        """Return the displayed name of the dialogue at a position."""
         return self._listed[position].label
 
     def pair_key(self, position: int) -> str:
@@ -218,11 +218,11 @@ class ListedSessions:
         return self._listed[position].pair_key
 
     def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
+        """Return the settings that the session at a position shares with its repeats."""
         return self._listed[position].setting
 
     def find(self, label: str) -> int | None:
-        """Return the position of a label; None where no session has it."""
+        """Return the position of a label; None if no session has it."""
         return self._places.get(label)
 
 
@@ -274,7 +274,7 @@ class JoinedSessions:
         return part[index]
 
     def label(self, position: int) -> str:
-        """Return what people call the dialogue at a position."""
+        """Return the displayed name of the dialogue at a position."""
         part, index = self._part(position)
         return part.label(index)
 
@@ -284,12 +284,12 @@ class JoinedSessions:
         return part.pair_key(index)
 
     def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
+        """Return the settings that the session at a position shares with its repeats."""
         part, index = self._part(position)
         return part.setting(index)
 
     def find(self, label: str) -> int | None:
-        """Return the position of a label; None where no session has it."""
+        """Return the position of a label; None if no session has it."""
         position = self._first.find(label)
         if position is not None:
             return position
@@ -323,7 +323,7 @@ class EventSessions(JoinedSessions):
         """Put people behind what a run holds itself.
 
         Args:
-            planned: What a run holds itself.
+            planned: The run's own plan.
             people: Dialogues of people, then empty cells.
             units: Key of the unit that a dialogue became to its place among `people`.
             left_out: Keys of units whose dialogues belong to another version by now, so that they do not count.
@@ -385,7 +385,7 @@ def selection_of(texts: Sequence[str], sessions: Sessions, personas: Iterable[Pe
     Values of the same key are alternatives; different keys must all apply.
 
     Args:
-        texts: What the operator wrote; the value of `persona` is a key, a name or a group.
+        texts: Texts written by the operator; the value of `persona` is a key, a name or a group.
         sessions: The sessions of the plan that a run creates itself.
         personas: The persona groups of the study.
 

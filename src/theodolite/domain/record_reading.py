@@ -35,7 +35,7 @@ _Read: TypeAlias = Callable[[Any], Any]
 
 @cache
 def _reader(hint: Any) -> _Read:
-    """Return what reads the values of a type hint; found once, since looking takes longer than reading."""
+    """Return the reader for values of a type hint; cached, since the look-up takes longer than reading."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin in {Union, UnionType}:
         return _member(parts)

@@ -34,7 +34,7 @@ class IdentifierFinding:
         words: The identifier.
         context: The text around it.
         n: Places where it was detected; count.
-        decision: What becomes of it.
+        decision: Decision about it.
         reason: Why it is kept.
         reviewer: Who decided.
     """

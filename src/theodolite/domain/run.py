@@ -42,7 +42,7 @@ class Unit:
         kind: Kind of its result.
         work_key: The same without the run: equal work of an earlier run is adopted.
         position: Place in the plan, from 0.
-        label: What people call the dialogue.
+        label: Displayed label of the dialogue.
         application: Name of the application.
         subject: For annotations, the key of the dialogue; else empty.
         annotator: For annotations, the name of the annotator; else empty.
@@ -113,7 +113,7 @@ class Spending:
         unpriced_calls: Model calls without a known price; count.
         estimated_tokens: Tokens of replies that report none, estimated from the length of the texts; count,
             in no other sum here.
-        estimated_microusd: What these cost at a known price; millionths of a US dollar, in no other sum here.
+        estimated_microusd: Cost of calls with a known price; millionths of a US dollar, in no other sum here.
     """
 
     calls: int = 0
@@ -139,7 +139,7 @@ class Spending:
         )
 
     def __sub__(self, other: Spending) -> Spending:
-        """Return what is left without a part."""
+        """Return the rest without a part."""
         return Spending(
             calls=self.calls - other.calls,
             attempts=self.attempts - other.attempts,
@@ -164,8 +164,8 @@ class SpendingPart(NamedTuple):
         application: Name of the application.
         stage: Dialogues, or annotations of dialogues.
         annotator: For annotations, the name of the annotator; else empty.
-        model: Name that the endpoint gave itself; empty where it gave none.
-        spending: What they have cost.
+        model: Name that the endpoint gave itself; empty if it gave none.
+        spending: Their cost.
     """
 
     application: str
@@ -207,16 +207,16 @@ class Failure:
 
     Attributes:
         unit: Key of the unit of work.
-        label: What people call the dialogue, e.g. `d003`.
+        label: Displayed label, e.g. `d003`.
         application: Name of the application.
         party: The responsible party.
-        kind: What went wrong.
+        kind: Kind of error.
         message: The cause in words, without secrets.
-        turn: Number of the turn that failed; None where it was no turn.
+        turn: Number of the turn that failed; None if it was no turn.
         annotator: The annotator that failed; empty in testing.
         endpoint: Name of the model or application that was called.
         tries: Attempts made; count.
-        spent: What its last call has cost although it brought no reply.
+        spent: Cost of its last call, which failed.
     """
 
     unit: str

@@ -13,7 +13,7 @@ from theodolite.domain.persona import TITLES, Aim, AttemptOutcome, Script, Strat
 
 
 class Task(StrEnum):
-    """What the user wants of the application."""
+    """The user's request to the application."""
 
     QUESTION_ANSWERING = "question_answering"
     CHAT = "chat"
@@ -88,22 +88,22 @@ class Scenario:
 
     Attributes:
         name: Identifier within the study.
-        task: What the user wants of the application.
-        goal: What the tester is to reach; a template over the persona's row.
+        task: The user's request to the application.
+        goal: The tester's goal; a template over the persona's row.
         turns: Turns of one dialogue at most; count.
         starter: First prompt where it is fixed; a template.
         stop: Text of the simulated user that ends the dialogue.
         packet: Permitted and withheld content.
-        proxy: What the scenario stands for.
+        proxy: What the scenario represents: the property it is a proxy for.
         scripts: Fixed prompts; without personas these are the testers.
         instructions: Level to the instructions that testers read.
         risks: Names of the risks that it tests.
         personas: Names of its persona groups; empty for those of `is_met_by`.
-        corpus: What every prompt is searched in; what is found is the material of that turn.
+        corpus: Source of the search for each prompt; matches become the material of that turn.
         passages: Passages that one search finds at most; count.
         attacks: Names of the strategies that simulated red teamers try in it.
         brought: Cards of those among them that come from a plugin.
-        aims: What they want to hear.
+        aims: Answers that the simulated users want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
         guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
         questionnaires: Level to the names of what testers are asked after a session.
@@ -151,7 +151,7 @@ def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
 
     Args:
         scenarios: The study's; they know the strategies that plugins brought.
-        name: What study files call it.
+        name: Name in study files.
     """
     brought = {card.name: card.title for scenario in scenarios for card in scenario.brought}
     return brought.get(name) or TITLES.get(name) or name.replace("_", " ")

@@ -18,7 +18,7 @@ class Category:
 
     Attributes:
         guideline: Its questions and the rule for defects.
-        title: What people call it.
+        title: Displayed title.
     """
 
     guideline: Guideline
@@ -137,7 +137,7 @@ class QuestionnaireResponse:
         submitted: Whether the tester has handed it in; until then it is a draft.
         application: Name of the application that the session was held with.
         scenario: Name of the scenario.
-        level: Level of testing; None where the session is not known.
+        level: Level of testing; None if the session is not known.
         dialogues: Keys of the session's dialogues.
         groups: Group name to value, of the session.
     """
@@ -161,5 +161,5 @@ class QuestionnaireResponse:
         return f"session {self.session[:8]}"
 
     def to(self, question: str) -> tuple[Answer, ...]:
-        """Return the answers to one question: several where several labels were chosen, none where it was left open."""
+        """Return the answers to one question: several where several labels were chosen, none if it was left open."""
         return tuple(answer for answer in self.answers if answer.question == question)

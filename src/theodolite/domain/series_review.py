@@ -132,7 +132,7 @@ class DecisionUpdate:
         study: Name of the study.
         entry: Key of the decision.
         state: The new state.
-        note: What was done, or why not.
+        note: The action, or why there was none.
         by: Opaque key of the account.
         at: When; UTC.
     """
@@ -180,7 +180,7 @@ class ProgrammeTerms:
         revision: 1 for the first statement on the page; 0 for terms from a file.
         by: Opaque key of the account; empty for a file.
         at: When; UTC. None for a file.
-        why: What has changed and why; empty for the first.
+        why: Change and reason; empty for the first.
     """
 
     criteria: tuple[str, ...]

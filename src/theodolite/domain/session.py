@@ -25,7 +25,7 @@ class SessionState(StrEnum):
 
 
 class Pauser(StrEnum):
-    """Who paused a session."""
+    """The person who paused a session."""
 
     TESTER = "tester"
     ORGANISER = "organiser"
@@ -57,7 +57,7 @@ class SessionClock:
         return max((until - self.started).total_seconds() - self.stood_s, 0.0)
 
     def left_s(self, now: datetime, minutes: int) -> float | None:
-        """Return the time left of a session of so many minutes; seconds, None where there is no limit."""
+        """Return the time left of a session of so many minutes; seconds, None if there is no limit."""
         return max(60.0 * minutes - self.elapsed_s(now), 0.0) if minutes else None
 
     def stopped(self, by: Pauser, now: datetime) -> SessionClock:
@@ -91,7 +91,7 @@ class Session:
         slot: Number of the slot, from 0.
         place: Place among the sessions of the slot, from 0.
         stratum: Stratum that the slot belongs to.
-        alias: What the person knows the application by, e.g. `Application K`.
+        alias: Alias of the application for the person, e.g. `Application K`.
         state: Its state.
         clock: How long it has taken.
         task_done: Whether the person states that the task was completed; None if not stated.
@@ -129,7 +129,7 @@ class Session:
 
         Args:
             now: When.
-            language: In which the person reads the study, as a tag; empty where that is not known.
+            language: In which the person reads the study, as a tag; empty if that is not known.
 
         Raises:
             InputError: If it is over.

@@ -81,7 +81,7 @@ class ShardHeader:
         study_version: Content hash of the study.
         plan_version: Content hash of the plan.
         shard: The part of the plan, e.g. `2/8`.
-        network: What was observed of applications in the workspace of the shard.
+        network: Observed network use of applications in the workspace of the shard.
     """
 
     theodolite_shard: int
@@ -99,8 +99,8 @@ class AnnotationResult:
     Attributes:
         annotator: Name of the annotator in the study.
         entries: Replies of the unit in order of position.
-        annotation: The annotation; None where the unit failed.
-        failure: The failure; None where there is an annotation.
+        annotation: The annotation; None if the unit failed.
+        failure: The failure; None if there is an annotation.
     """
 
     annotator: str
@@ -117,8 +117,8 @@ class SessionResult:
         work_key: Work key of the session unit, equal in all workspaces.
         position: Position in the plan, from 0.
         entries: Replies of the unit in order of position.
-        dialogue: The dialogue; None where the session failed.
-        failure: The failure; None where there is a dialogue.
+        dialogue: The dialogue; None if the session failed.
+        failure: The failure; None if there is a dialogue.
         annotations: Results of the annotation units that are over.
     """
 
@@ -137,7 +137,7 @@ class UnitResult:
     Attributes:
         unit: The unit.
         entries: Its replies in order of position.
-        result: What it brought.
+        result: Its result.
     """
 
     unit: Unit

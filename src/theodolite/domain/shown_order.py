@@ -76,9 +76,9 @@ class ShownOrder:
     """The order of one sitting; elements that its study does not vary are as written and marked so.
 
     Attributes:
-        row: Which order of the questions, from 1, of `rows`; 0 where questions are not varied.
-        rows: Orders of the questions; count, 0 where they are not varied.
-        options: Whether named answers are in reverse; None where that is not varied.
+        row: Which order of the questions, from 1, of `rows`; 0 if questions are not varied.
+        rows: Orders of the questions; count, 0 if they are not varied.
+        options: Whether named answers are in reverse; None if that is not varied.
         turns: Whether the last turn is asked about first; None likewise.
         dialogues: Whether the annotator gets the queue from its end; None likewise.
     """
@@ -97,7 +97,7 @@ class ShownOrder:
 
     @property
     def text(self) -> str:
-        """The order in words that `shown_order_of` reads again; empty where nothing is varied.
+        """The order in words that `shown_order_of` reads again; empty if nothing is varied.
 
         Example:
             >>> ShownOrder(row=2, rows=6, options=True).text
@@ -151,7 +151,7 @@ class QuestionGroup:
 
     Attributes:
         question: The question.
-        follow_ups: What is asked after some of its answers, at the same kind of place, in order.
+        follow_ups: Follow-up questions for some of its answers, of the same kind, in order.
     """
 
     question: Question
@@ -190,7 +190,7 @@ def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[Question
 
 
 def n_orders(instrument: Instrument, plan: QuestionOrder) -> int:
-    """Return how many orders of its questions a plan shows; count, 0 where there is one alone."""
+    """Return how many orders of its questions a plan shows; count, 0 if there is one alone."""
     most = max(sum(not group.question.stays for group in block) for block in _blocks(question_groups(instrument)))
     if plan is QuestionOrder.WRITTEN or most < 2:
         return 0

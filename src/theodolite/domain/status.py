@@ -87,9 +87,9 @@ class Status:
         sessions: Session units by state; counts.
         annotations: Annotation units by state; counts.
         failed: Failures by responsible party; counts.
-        spent: What it has cost so far.
+        spent: Its cost so far.
         pace: How fast it went lately.
-        calls: What units have asked for, by kind.
+        calls: Calls requested by units, by kind.
         workers: Processes that work on it, in order of their start.
     """
 
@@ -151,7 +151,7 @@ class Call:
 
     Attributes:
         reply: The reply.
-        prompt: The chat that was sent, empty where none was; None where it cannot
+        prompt: The chat that was sent, empty if none was; None if it cannot
             be shown any more, because only its hash is stored and the texts have changed.
     """
 
@@ -160,7 +160,7 @@ class Call:
 
 
 def spent_on(calls: Iterable[Call]) -> Spending:
-    """Return what calls have cost, by the rules of a run's spending."""
+    """Return the cost of calls, by the rules of a run's spending."""
     replies = [call.reply for call in calls]
     return Spending(
         calls=sum(reply.attempts > 0 for reply in replies),

@@ -74,7 +74,7 @@ class Reference:
     Attributes:
         column: Name of the column of the recorded file.
         guideline: Name of the guideline that they answer.
-        spelling: What the file writes to the label that is meant.
+        spelling: Spellings in the file, mapped to the intended label.
     """
 
     column: str
@@ -95,7 +95,7 @@ class Study:
         applications: The things under test, in the order of the file.
         scenarios: Situations and goals.
         personas: Who plays the user.
-        guidelines: What annotators answer.
+        guidelines: Guidelines for annotators.
         annotators: Who labels, in the order of the file.
         reference: Recorded final labels, where the study has them.
         groups: Names of the columns that dialogues are split by.
@@ -104,13 +104,13 @@ class Study:
         budget: Where a run stops.
         pack: Name of the scenario pack that it builds on; empty for none.
         materials: Its packs and its held-out packet, for the contamination note.
-        levels: What each level of testing is to hold; empty means model testing alone.
+        levels: Settings of each level of testing; empty means model testing alone.
         annotation: How people's annotation is organised.
         event: When and how people take part, where they do.
         trees: Measurement trees that the answers are summed up by.
         corrections: How people's labels correct judges' numbers, if stated.
         schemas: Schemas that people annotate by; their guidelines are among the guidelines too.
-        questionnaires: What testers are asked after a session.
+        questionnaires: Questionnaires for testers after a session.
         annotator_attributes: The study's attributes of its annotators: attribute to annotator to group.
         preregistered: Its series' publication before the start; None if there is none.
         language: Language that its texts are written in, as a tag.
@@ -118,7 +118,7 @@ class Study:
         topics: Sensitive topics in its scenarios.
         gates: Limits on the results.
         measures: Names of the measures of plugins that are computed.
-        typology: Types of users and of applications; None where the study names none.
+        typology: Types of users and of applications; None if the study names none.
     """
 
     name: str
@@ -200,7 +200,7 @@ class Study:
         return frozenset(category.name for schema in self.schemas for category in schema.categories)
 
     def schema(self, name: str = "") -> AnnotationSchema | None:
-        """Return the schema of that name; without one, the schema that people annotate by. None where there is none."""
+        """Return the schema of that name; without one, the schema that people annotate by. None if there is none."""
         schema_name = name or (self.annotation.schema if self.annotation else "")
         matches = (schema for schema in self.schemas if schema.name == schema_name or not schema_name)
         return next(matches, None)
@@ -210,7 +210,7 @@ class Study:
         return next(questionnaire for questionnaire in self.questionnaires if questionnaire.name == name)
 
     def questionnaires_after(self, scenario: str, level: Level) -> tuple[Questionnaire, ...]:
-        """Return what a tester is asked after a session of a scenario at a level, in order."""
+        """Return the questions to a tester after a session of a scenario at a level, in order."""
         names = self.scenario(scenario).questionnaires.get(level.value, ())
         return tuple(self.questionnaire(name) for name in names)
 

@@ -40,7 +40,7 @@ class Risk:
     Attributes:
         name: Identifier within the study.
         taxonomy: Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`.
-        description: What it is, in words.
+        description: Description in words.
         identified_by: Whether dialogues, questionnaires or both show it.
         rules: Defect rules that show it in a dialogue, as `guideline.rule`.
         answers: Answers that show it in a questionnaire; each names its question as `questionnaire.question`.
@@ -62,7 +62,7 @@ class Typology:
 
     Attributes:
         by: Name of the group of dialogues that decides the type of a user.
-        users: Type of user to values of that group; empty where each value is a type.
+        users: Type of user to values of that group; empty if each value is a type.
         applications: Type of application to names of applications.
     """
 
@@ -71,7 +71,7 @@ class Typology:
     applications: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def user_type(self, groups: Mapping[str, str]) -> str:
-        """Return the type of the user of a dialogue with these groups; empty where it has none.
+        """Return the type of the user of a dialogue with these groups; empty if it has none.
 
         Example:
             >>> typology = Typology(by="manner", users={"direct": ("blunt", "curt")})
@@ -118,7 +118,7 @@ class CorrectionChoice:
         judge: Name of the annotator.
         rate: How its rates are.
         mean: How the means of its scores are.
-        calibrations: What is known of it from elsewhere, one a defect rule.
+        calibrations: Calibration results from other studies, one for each defect rule.
     """
 
     judge: str
@@ -127,7 +127,7 @@ class CorrectionChoice:
     calibrations: tuple[Calibration, ...] = ()
 
     def calibration(self, rule: str) -> Calibration | None:
-        """Return what is known of the judge by one defect rule from elsewhere."""
+        """Return earlier calibration results of the judge for one defect rule."""
         return next((calibration for calibration in self.calibrations if calibration.rule == rule), None)
 
 
@@ -165,12 +165,12 @@ class StatedCriteria:
 
     Attributes:
         study: Name of the study.
-        about: What they are about.
+        about: Their subject.
         text: The criteria, in words.
         revision: 1 for the first statement about it.
         by: Opaque key or name of who stated them.
         at: When; UTC.
-        why: What has changed and why; empty for the first.
+        why: Change and reason; empty for the first.
     """
 
     study: str

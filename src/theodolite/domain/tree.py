@@ -25,12 +25,12 @@ class Leaf:
         question: The question, as `instrument.question`.
         session: Label of the dialogue.
         value: The answer; None unless the outcome is `ANSWERED`.
-        outcome: What became of the question.
+        outcome: Status of the question.
         by: Name of the annotator, or opaque key of the tester.
         kind: `person`, `model`, `rule`, `tester`, or `reference` for a final label.
         turn: Number of the turn; None for the dialogue as a whole.
         replicate: Number of the repetition by the same annotator, from 1.
-        cluster: What resembling dialogues share; the dialogue itself where empty.
+        cluster: Common property of similar dialogues; the dialogue itself if empty.
         level: Level of testing.
         held_by: Who held the tester's side.
         groups: Group name to value.
@@ -122,7 +122,7 @@ class AnswersNode:
         labels: Labels of the scale, for categories; likewise.
         free_text: Whether the question is answered in free text.
         orientation: Which end of the scale is the bad one.
-        title: What people call it.
+        title: Displayed title.
     """
 
     name: str
@@ -155,12 +155,12 @@ class TransformNode:
     Attributes:
         name: Name of the node.
         of: Name of the node whose values are changed.
-        form: What is done.
-        range: Range that the values have afterwards; None where they keep theirs.
+        form: Form of the action.
+        range: Range that the values have afterwards; None if they keep theirs.
         recoded: For `recode`: value as text to the number in its place; None
             leaves the answer out, and the counts show it.
         orientation: For `recode`: which end is the bad one afterwards.
-        title: What people call it.
+        title: Displayed title.
     """
 
     name: str
@@ -186,7 +186,7 @@ class CollapseNode:
         of: Name of the node whose answers are collapsed.
         summary: Name of the summary function.
         per: Whether one value is left for each dialogue, for each turn, or for each annotator of a dialogue.
-        title: What people call it.
+        title: Displayed title.
     """
 
     name: str
@@ -210,9 +210,9 @@ class SummaryNode:
         summary: Name of the summary function.
         edges: The edges to children, with their weights.
         weigh: Where single answers lie below: whether each dialogue or each answer weighs one.
-        side: Kind of impact that it is about; None where it is about none.
+        side: Kind of impact that it is about; None if it is about none.
         beside: Names of nodes that are shown with it and do not enter its value.
-        title: What people call it.
+        title: Displayed title.
         about: Its meaning, in a sentence.
     """
 
@@ -241,10 +241,10 @@ class Dimension:
 
     Attributes:
         node: Name of the node that carries it.
-        definition: What it is.
+        definition: Its definition.
         risks: Names of the risks that belong to it.
-        metrics: What is measured for it, in words.
-        criteria: What its values are compared with, in words.
+        metrics: Metrics measured for it, in words.
+        criteria: Thresholds for its values, in words.
         crosswalk: Questions about it, as `instrument.question`, with their weight.
         unasked: Entries of its crosswalk that the study does not ask.
     """
@@ -285,7 +285,7 @@ class TreeOutline:
     Attributes:
         name: Name of the tree.
         topology: Name of the topology, e.g. `six-levels`.
-        dimensions: What its branches are about; each guideline is one where there are none.
+        dimensions: Subjects of its branches; each guideline is one if there are none.
         edition: Edition that its author gave it.
         about: Its content and source.
         views: Named weightings across dimensions.
@@ -306,7 +306,7 @@ class TreeDesign:
     Attributes:
         name: Name of the tree.
         nodes: The nodes, those above before those below as far as the author cared.
-        dimensions: What its branches are about.
+        dimensions: Subjects of its branches.
         edition: Edition that its author gave it; identity is the content hash.
         about: Its content and source.
         views: Named weightings across dimensions; they change no node.

@@ -16,7 +16,7 @@ class NodeFinding:
     Attributes:
         node: Name of the node.
         result: The number, or why there is none.
-        outcomes: What became of the answers that are below it, each counted once; counts.
+        outcomes: Status of the answers below it, each counted once; counts.
         n_dialogues: Dialogues that have an answer below it; count.
         dialogues: Labels of these dialogues; empty if not requested.
         raised: Labels of those that raise it: each alone would bring the node above the lowest value.
@@ -48,7 +48,7 @@ class NodeFinding:
 
     @property
     def value(self) -> float | None:
-        """The number; None where there is none."""
+        """The number; None if there is none."""
         return self.result.value if isinstance(self.result, Estimate) else None
 
 
@@ -63,7 +63,7 @@ class NodeSplit:
         n_dialogues: Dialogues of this part with an answer below the node; count.
         finding: Result of the node; None if so few dialogues would identify people.
         p_value: Chance of parts this different if they were drawn by lot, corrected
-            for all nodes that were split; None where it was not tested.
+            for all nodes that were split; None if it was not tested.
     """
 
     node: str
@@ -122,7 +122,7 @@ class NodeLink:
         first: Name of one node.
         second: Name of the other.
         rank: Spearman's correlation across dialogues that have both.
-        partial: The same, with the other dimensions held; None where it cannot be had.
+        partial: The same, with the other dimensions held; None if it cannot be had.
         p_value: Chance of as strong a correlation if there were none, corrected for all pairs.
         shared: Questions that both rest on; they alone make a correlation.
         both: Dialogues in which both are above their lowest value; count.
@@ -175,7 +175,7 @@ class TreeFinding:
         splits: Nodes by group.
         robustness: Contextual robustness of nodes, by kind of context.
         links: How dimensions go together.
-        without: What nodes would be without one child.
+        without: Values of nodes without one child.
         views: Value of each view of the design; the node is the name of the view.
         seed: Of the replicates.
         replicates: Replicates that the intervals rest on; count.
@@ -224,11 +224,11 @@ class TreeComparison:
         first: Name of what the first tree is about.
         second: Name of what the second is about.
         order: `equal`, `lower` (the first is nowhere higher), `higher` or `incomparable`;
-            empty where they may not be ordered.
+            empty if they may not be ordered.
         differences: Node by node.
         lower: Nodes at which the first is lower.
         higher: Nodes at which the first is higher.
-        warnings: Why they are side by side only; empty where they may be compared.
+        warnings: Why they are side by side only; empty if they may be compared.
         n_pairs: Clusters of dialogues that both trees have, so that chance moves both alike; count.
     """
 

@@ -129,7 +129,7 @@ def design_document(design: TreeDesign) -> dict[str, Json]:
 
 
 def range_of(text: str) -> ValueRange | None:
-    """Return the range that a text like `0-10` or `0..1` writes down; None where it is none.
+    """Return the range that a text like `0-10` or `0..1` writes down; None if it is none.
 
     Raises:
         InputError: If the ends are in the wrong order.
@@ -145,7 +145,7 @@ class _FormReader:
     faults: list[Diagnostic] = field(default_factory=list)
 
     def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_FormReader, str, Any], T]) -> tuple[T, ...]:
-        """Return what the entries of a section describe; those that describe nothing are complained of."""
+        """Return the parsed entries of a section; invalid entries are reported."""
         entries = self.guarded(partial(self.mapping, plain.get(section), section), (section,)) or {}
         made = (
             self.guarded(partial(make, self, str(name), form), (section, str(name))) for name, form in entries.items()
@@ -153,7 +153,7 @@ class _FormReader:
         return tuple(node for node in made if node is not None)
 
     def guarded(self, make: Callable[[], T], path: tuple[str | int, ...]) -> T | None:
-        """Return what is made; None and a fault where it refuses."""
+        """Return the constructed object; None and an error if the constructor refuses."""
         try:
             return make()
         except InputError as error:
@@ -312,7 +312,7 @@ def _edges(reader: _FormReader, form: Any) -> Iterator[Edge]:
 
 
 def _dimension(reader: _FormReader, name: str, form: Any) -> Dimension:
-    """Return what a branch is about."""
+    """Return the subject of a branch."""
     plain = reader.mapping(form, f"dimension {name}")
     reader.known(plain, DIMENSION_KEYS, ("dimensions", name))
     crosswalk = plain.get("crosswalk")
@@ -473,7 +473,7 @@ class TreeFile:
 
 
 def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
-    """Return what a tree file holds: a design alone, or one with leaves.
+    """Return the content of a tree file: a design alone, or one with leaves.
 
     Raises:
         InputError: If it is no tree file; lists all faults.

@@ -87,7 +87,7 @@ class LocalisedStudy:
         study: The study for display; its versions belong to no stored study.
         language: The language that was wanted.
         own: The study's own language.
-        parts: What is in the wanted language.
+        parts: Texts in the wanted language.
     """
 
     study: Study

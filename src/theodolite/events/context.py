@@ -88,7 +88,7 @@ class EventContext:
         return material_with(self.study.scenario(scenario).context, *found)
 
     def found(self, scenario: str, prompt: str) -> str:
-        """Return what a prompt finds in the corpus of a scenario; empty if it has none."""
+        """Return a prompt's matches in the corpus of a scenario; empty if it has none."""
         search = self.searches.get(scenario)
         return found_text(prompt, search(prompt)) if search else ""
 

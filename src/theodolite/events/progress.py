@@ -202,7 +202,7 @@ class StuckReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TesterActivity:
-    """What is known about one tester who has not finished.
+    """Status of one tester who has not finished.
 
     Attributes:
         participant: Opaque key of the tester.
@@ -210,7 +210,7 @@ class TesterActivity:
         is_done: Whether all planned sessions of the tester have ended.
         session: The active session; None between sessions.
         prompted: When the last prompt of the session was sent; None before the first one.
-        waiting_since: When the reply in progress was requested; None where none is.
+        waiting_since: When the reply in progress was requested; None if none is.
     """
 
     participant: str
@@ -253,7 +253,7 @@ def stuck_tester(tester: TesterActivity, now: datetime) -> StuckTester | None:
 
 
 def _state_of(tester: TesterActivity) -> tuple[StuckReason | None, datetime, int]:
-    """Return what a tester would be stuck at, since when, and from how many seconds on."""
+    """Return the step at which a tester is stuck, its start, and its limit in seconds."""
     session = tester.session
     if session is None:
         return None if tester.is_done else StuckReason.IDLE, tester.last, IDLE_S

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def event_evidence(store: DjangoStore, study: Study) -> EventEvidence:
-    """Return what participants contributed to a study.
+    """Return participants' contributions to a study.
 
     Args:
         store: The database.
@@ -240,7 +240,7 @@ NOT_ANSWERED = "no answer"
 
 
 def stored_data(event: EventContext, participant: str, *, context_of: ContextOf) -> dict[str, Any]:
-    """Return what is stored about a participant of a study as plain values; applications appear under their aliases.
+    """Return the stored data on a participant of a study as plain values; applications appear under their aliases.
 
     Args:
         event: The event.

@@ -319,7 +319,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
 
 
 def _search_results(event: EventContext, live: LiveDialogue, scenario: str) -> list[str]:
-    """Return what each prompt of a dialogue found; a prompt always finds the same, so it is not stored."""
+    """Return the matches of each prompt of a dialogue; they are deterministic, so they are not stored."""
     results = ((turn.number, event.found(scenario, turn.prompt)) for turn in live.turns)
     return [in_turn(number, text) for number, text in results if text]
 
@@ -510,7 +510,7 @@ def save_avoided_topics(
 
 
 def exposure_of(event: EventContext, participant: str) -> Exposure:
-    """Return what a participant has gone through in all levels of an event.
+    """Return a participant's exposure in all levels of an event.
 
     The questionnaires after a session count as a break, and so does a pause while
     it lasts: the time since the last break is that of the active session.
@@ -547,7 +547,7 @@ def heavy_minutes(event: EventContext) -> Mapping[tuple[str, SensitiveTopic], fl
 
 
 def opt_out_tallies(event: EventContext) -> tuple[TopicTally, ...]:
-    """Return what content opt-outs cost the balance of an event, one entry for each topic."""
+    """Return the effect of content opt-outs on the balance of an event, one entry for each topic."""
     name = event.study.name
     slots, sessions = event.sessions.allocations(name), event.sessions.in_study(name)
     return tuple(topic_tallies(event.study, slots, sessions, event.participants.avoided_topics_in(name)))

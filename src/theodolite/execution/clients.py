@@ -338,7 +338,7 @@ class BlockingExecutor:
     async def call(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        """Return what a blocking function returns."""
+        """Return the result of a blocking function."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, lambda: function(*args, **kwargs))
 

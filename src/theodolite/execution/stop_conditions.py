@@ -145,7 +145,7 @@ class StopConditions:
         budget: Limits of the study.
         spent: Cost of the run so far, earlier processes included.
         reason: Why the run stops; empty while it continues.
-        remedy: What the user does before the run can resume; empty if nothing.
+        remedy: Action needed before the run can resume; empty if none.
         cost_estimator: Estimates the cost of calls in flight; None to count finished calls only.
         limits: Leases parts of the budget that several processes share; None for a budget of this process alone.
     """
@@ -370,7 +370,7 @@ def _estimated(spent: Spending) -> str:
 
 
 def _remedy(error: GatewayError) -> str:
-    """Return what to do about an endpoint that does not reply."""
+    """Return the remedy for an endpoint that does not reply."""
     if error.status in _KEY_REFUSED:
         return "correct the API key"
     return "start the endpoint" if isinstance(error, Unreachable) else "fix the endpoint"

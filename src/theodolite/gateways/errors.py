@@ -92,7 +92,7 @@ class ApiError:
 
 
 def read_api_error(body: bytes) -> ApiError:
-    """Return what the body of an answer complains about, however it is written."""
+    """Return the error reported in the body of an answer, in any of the known formats."""
     try:
         result = json.loads(body[:_READ])
     except (ValueError, RecursionError):
@@ -101,7 +101,7 @@ def read_api_error(body: bytes) -> ApiError:
 
 
 def api_error_in(payload: Any) -> ApiError | None:
-    """Return the error that a parsed answer holds, or None where it holds none."""
+    """Return the error that a parsed answer holds, or None if it holds none."""
     if isinstance(payload, list) and len(payload) == 1:  # some servers put their one object into a list
         payload = payload[0]
     if not isinstance(payload, Mapping):
@@ -169,11 +169,11 @@ class AttemptError:
 
     Attributes:
         kind: The error that it becomes when it is the last word.
-        words: What happened, without secrets, e.g. `refused` or `503 Overloaded`.
+        words: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
         again: Whether to try again.
-        status: HTTP status; 0 where there was no answer.
+        status: HTTP status; 0 if there was no answer.
         asked_wait_s: Wait that the endpoint requests; seconds, None if it requests none.
-        spent: What an answer has cost that could not be used: its tokens are paid for all the same.
+        spent: Cost of an unusable answer: its tokens are paid for all the same.
     """
 
     kind: type[GatewayError]
@@ -220,7 +220,7 @@ class NoConnection(OSError):
 
     Attributes:
         reason: The system's error.
-        proxy: Host of the proxy that could not be reached; empty where the host itself could not.
+        proxy: Host of the proxy that could not be reached; empty if the host itself could not.
     """
 
     def __init__(self, reason: OSError, *, proxy: str = "") -> None:
@@ -426,7 +426,7 @@ class RetryPolicy:
         """Return how long the next attempt may take; seconds.
 
         Args:
-            spent_s: What attempts and pauses have taken so far; seconds.
+            spent_s: Duration of attempts and pauses so far; seconds.
         """
         return min(self.timeout_s, self.deadline_s - spent_s)
 
@@ -441,8 +441,8 @@ class RetryPolicy:
         Args:
             attempt_error: How the last try ended.
             tries: Tries so far; count.
-            key: What makes this call different from others.
-            spent_s: What attempts and pauses have taken so far; seconds.
+            key: Identifies this call among others.
+            spent_s: Duration of attempts and pauses so far; seconds.
             refused: Tries among them that ended with "too many requests"; count.
         """
         pause_s = (

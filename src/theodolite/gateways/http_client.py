@@ -92,7 +92,7 @@ class HttpResponse:
 
     @property
     def charset(self) -> str:
-        """Encoding that its headers name; empty where they name none."""
+        """Encoding that its headers name; empty if they name none."""
         match = _CHARSET.search(self.content_type)
         return match[1] if match else ""
 
@@ -141,9 +141,9 @@ class HttpClient:
             parallel: Calls in flight at most; count.
             rate_limiter: Decides when an attempt may start: limits shared with others, limits per minute.
             count_tokens: Returns the tokens of a call; None if tokens are not counted.
-            check_in_band: Hears what is wrong with a good answer and may pass; None where every good answer counts.
+            check_in_band: Hears what is wrong with a good answer and may pass; None if every good answer counts.
             route: How calls leave this machine; directly, with the system's authorities, unless given.
-            authorise: Returns the headers that authorise one attempt; None where the key is all.
+            authorise: Returns the headers that authorise one attempt; None if the key is all.
         """
         self.endpoint = endpoint
         self.secret = secret

@@ -193,7 +193,7 @@ class HttpTransport:
         await self._session.close()
 
     def _options(self, address: WebAddress, headers: Mapping[str, str], proxy: HttpProxy | None) -> dict[str, Any]:
-        """Return what a request is sent with beside its body: headers, and the proxy where there is one."""
+        """Return the options of a request beside its body: headers, and the proxy if there is one."""
         if proxy is None:
             return {"headers": self._complete(headers)}
         if address.is_secure:
@@ -248,7 +248,7 @@ async def _read(response: aiohttp.ClientResponse, on_piece: OnPiece | None) -> R
 
 
 def _unpacking_of(status: int, headers: Mapping[str, str]) -> _Unpacking | None:
-    """Return what unpacks a body; None where it is not packed. Refuses what its headers already rule out."""
+    """Return the decompressor of a body; None if it is not compressed. Refuses bodies that headers rule out."""
     if status < 200:  # an upgrade that was not asked for
         raise NotHttp
     length = headers.get("content-length", "")
@@ -273,7 +273,7 @@ class _Unpacking:
         self._before: bytes | None = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return what some more bytes hold.
+        """Return the events in some more bytes.
 
         Raises:
             CutShort: If they are not packed, or more follows where the packing ends.
@@ -323,7 +323,7 @@ def _timeout(connect_s: float) -> aiohttp.ClientTimeout:
 
 @lru_cache(maxsize=1)
 def _system_tls() -> ssl.SSLContext:
-    """Return what certificates are checked by: read once, since that takes longer than many calls."""
+    """Return the trusted certificates: read once, since that takes longer than many calls."""
     return ssl.create_default_context()
 
 
@@ -340,7 +340,7 @@ def _public_socket(found: Any) -> socket.socket:
 
 
 def _translated(error: aiohttp.ClientError, proxy: HttpProxy | None) -> Exception:
-    """Return what an exception of aiohttp means in our words; it is not chained, since it may hold the key."""
+    """Return our error for an exception of aiohttp; it is not chained, since it may hold the key."""
     match error:
         case aiohttp.ClientHttpProxyError():
             return ProxyRefused(error.status, proxy=proxy.host if proxy is not None else "")

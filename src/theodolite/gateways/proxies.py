@@ -121,7 +121,7 @@ class HttpProxy:
 
     Attributes:
         url: Its address, without user and password.
-        headers: The header that authenticates us at it; empty where it asks for none.
+        headers: The header that authenticates us at it; empty if it asks for none.
         source: The setting that names it, for messages: `proxy`, or an environment variable.
     """
 
@@ -142,7 +142,7 @@ class CallRoute:
     Attributes:
         proxies: Scheme of an address to the proxy that passes calls to it on.
         direct: Hosts that are called directly all the same.
-        tls: What certificates are checked by; None for the system's authorities and no certificate of ours.
+        tls: Certificates to check by; None for the system's authorities and no client certificate.
         is_loopback_direct: Whether this machine's own addresses are called directly.
         public_only: Whether only addresses of the public Internet are connected to.
     """

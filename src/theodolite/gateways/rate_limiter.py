@@ -294,7 +294,7 @@ class SlotPool:
         """Adapt the leased slots to the number of workers; nothing happens before the first call.
 
         Args:
-            is_needed: False where a lease suffices that was made a moment ago.
+            is_needed: False if a lease suffices that was made a moment ago.
         """
         if self._share is None:
             return
@@ -443,9 +443,9 @@ class Permit:
     """The right to make one attempt.
 
     Attributes:
-        ticket: What the account wants to see again.
-        start: What the window remembers; None where there is no window.
-        foreseen: What the caller expected it to take; count of tokens.
+        ticket: The account's ticket to verify.
+        start: Stored state of the window; None if there is no window.
+        foreseen: The caller's estimate; count of tokens.
     """
 
     ticket: int
@@ -484,7 +484,7 @@ class RateLimiter:
         """Wait until an attempt may start.
 
         Args:
-            tokens: What it is expected to take; count.
+            tokens: Its estimate; count.
         """
         if self._window is None:
             return Permit(await self._account.enter())
@@ -495,7 +495,7 @@ class RateLimiter:
         """Return how long an attempt would wait for its minute, were it made now; seconds.
 
         Args:
-            tokens: What it is expected to take; count.
+            tokens: Its estimate; count.
         """
         if self._window is None:
             return 0.0
@@ -510,7 +510,7 @@ class RateLimiter:
             permit: Result of `begin`.
             attempt_error: Error of the attempt; None also if it was cancelled.
             answered: Whether there was an answer.
-            tokens: What it has really taken; count, None where unknown.
+            tokens: Actual use; count, None if unknown.
         """
         if self._window is not None and permit.start is not None:
             self._window.settle(permit.start, self._clock.monotonic_s(), tokens)

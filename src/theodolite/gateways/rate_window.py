@@ -26,7 +26,7 @@ class Start:
 
     Attributes:
         moment_s: When it arrived at the latest; seconds on the clock that the window is asked by.
-        tokens: What it took or is expected to take; count.
+        tokens: Actual or estimated use; count.
         is_past: Whether the window has forgotten it.
     """
 
@@ -78,7 +78,7 @@ class Window:
 
         Args:
             now_s: The present moment; seconds.
-            tokens: What the call is expected to take; count.
+            tokens: The call's estimate; count.
         """
         self._forget(now_s)
         n_over = len(self._starts) + 1 - self._requests if self._requests is not None else 0
@@ -115,9 +115,9 @@ class Window:
         """Put right what is known of a start once its call has ended.
 
         Args:
-            start: What `start` returned.
+            start: The return value of `start`.
             now_s: The present moment, by which it has arrived; seconds.
-            tokens: What it has really taken; count, None where unknown.
+            tokens: Actual use; count, None if unknown.
         """
         start.moment_s = min(start.moment_s, now_s)
         if tokens is not None and not start.is_past:

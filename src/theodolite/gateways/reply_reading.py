@@ -43,7 +43,7 @@ class EventReader:
 
     Attributes:
         has_ended: Whether the server has sent its last event.
-        name: What the event that was yielded last is called; empty where it has no name.
+        name: Name of the latest event; empty if it has no name.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class EventReader:
             yield from self._take(line)
 
     def end(self) -> Iterator[str]:
-        """Yield what is left at the end of the answer; some servers leave out the last empty line."""
+        """Yield the rest at the end of the answer; some servers leave out the last empty line."""
         rest, self._rest = "".join([*self._rest, self._decoder.decode(b"", final=True)]), []
         for line in (rest.rstrip("\r"), ""):
             yield from self._take(line)
@@ -117,7 +117,7 @@ class EventStream:
 
         Args:
             place: Where each event holds its piece of the reply.
-            secret: What no piece that is received may repeat.
+            secret: A text that no received piece may repeat.
             on_chunk: Receives the pieces.
             look: Sees the data of each event.
         """
@@ -183,7 +183,7 @@ class StreamEvent:
     """Content of one event: a piece of the reply, or why there is none.
 
     Attributes:
-        text: The piece; None where there is none.
+        text: The piece; None if there is none.
         attempt_error: Why there is none.
         is_fatal: Whether the whole reply is spoilt; events without a piece are common.
     """
@@ -221,7 +221,7 @@ class ReplyPlace:
         Args:
             path: A path into JSON, or `text`.
             pattern: A regular expression over the whole body, in place of the path;
-                its first group is the reply, or all of it where it has no group.
+                its first group is the reply, or all of it if it has no group.
 
         Raises:
             InputError: If one of them cannot be used.
@@ -239,7 +239,7 @@ class ReplyPlace:
         return _checked(self._find(text)) if text.strip() else empty("the answer holds nothing")
 
     def read_event(self, data: str) -> StreamEvent:
-        """Return what one event of a stream holds."""
+        """Return the content of one event of a stream."""
         result = self._find(data)
         if isinstance(result, AttemptError):
             return StreamEvent(attempt_error=result, is_fatal=result.kind in {ServerFault, ContentRefused})
@@ -271,7 +271,7 @@ def failure_in(data: str) -> AttemptError:
 
 
 def find_in(text: str, path: Path) -> str:
-    """Return the text or number at a path of a JSON document; empty where there is none."""
+    """Return the text or number at a path of a JSON document; empty if there is none."""
     try:
         result = _walk(json.loads(text), path)
     except (ValueError, RecursionError):

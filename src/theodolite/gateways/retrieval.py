@@ -32,7 +32,7 @@ class CorpusSearch:
         """Keep the corpus.
 
         Args:
-            corpus: What may be found.
+            corpus: Source of the search.
             limit: Passages that one query finds at most; count.
         """
         self._corpus = tuple((passage, words) for passage in corpus if (words := _words(passage.text)))

@@ -73,7 +73,7 @@ class Secret:
         return bool(self.variable) and not self._text
 
     def headers(self) -> dict[str, str]:
-        """Return the header that carries the key, or nothing where there is no key."""
+        """Return the header that carries the key, or nothing if there is no key."""
         if not self._text:
             return {}
         return {self.header: self._worded(self._text)}
@@ -176,7 +176,7 @@ class Credentials:
 
     @property
     def auth(self) -> dict[str, Any] | None:
-        """A copy that a class may keep and change; None where there are no credentials."""
+        """A copy that a class may keep and change; None if there are no credentials."""
         return copy.deepcopy(self._auth)
 
     def strike(self, text: str) -> str:
@@ -327,7 +327,7 @@ class _MarkupReader(HTMLParser):
             self._parts.append(" | ")
 
     def text(self) -> str:
-        """Return what was collected, without spaces at ends of lines and without more than one empty line."""
+        """Return the collected text, without spaces at ends of lines and without more than one empty line."""
         lines = "".join(self._parts).split("\n")
         joined = "\n".join(line.rstrip() if self._parts else line for line in lines)
         joined = re.sub(r"\n[ \t]+(?=[^\s-])", "\n", joined)

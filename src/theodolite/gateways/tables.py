@@ -32,7 +32,7 @@ def is_database(place: str) -> bool:
 
 
 def query_rows(url: str, query: str) -> Rows:
-    """Return what a query finds; the database is opened for reading only.
+    """Return the rows of a query; the database is opened for reading only.
 
     Args:
         url: `sqlite:///file.db`, `sqlite:////absolute/file.db` or a PostgreSQL URL.
@@ -123,7 +123,7 @@ def parquet_bytes(columns: Mapping[str, type], rows: Iterable[Sequence[object]],
 
     Args:
         columns: Name of each column to the type of its values: `str`, `int`, `float` or `bool`.
-        rows: A value for each column; None where there is none. They are read in groups, and never all in memory.
+        rows: A value for each column; None if there is none. They are read in groups, and never all in memory.
         about: Metadata of the file.
     """
     import pyarrow as pa

@@ -29,7 +29,7 @@ Fill = Callable[[Mapping[str, Any]], Json]
 
 
 def request_variables(request: SayToApplication, *, session: str) -> dict[str, Any]:
-    """Return what the templates of a request may name."""
+    """Return the variables of the templates of a request."""
     history = [{"prompt": exchange.prompt, "response": exchange.response} for exchange in request.history]
     return {
         "prompt": request.prompt,
@@ -51,9 +51,9 @@ def text_template(
 
     Args:
         source: The template.
-        what: What messages call it.
-        slots: What it may name.
-        encode: What each value goes through before it is put in.
+        what: Its name in messages.
+        slots: Names that it may use.
+        encode: Function applied to each value before it is inserted.
 
     Raises:
         InputError: If it is no template, or names what nothing fills.
@@ -215,7 +215,7 @@ class RecordedApplication:
 
 
 SLOT = "context"
-"""What a system prompt may name: the source material."""
+"""Variables of a system prompt: the source material."""
 
 _SYSTEMS_KEPT = 64
 
@@ -248,7 +248,7 @@ class PromptedModelApplication:
         self._systems: dict[str, str] = {}
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the model answers to the dialogue so far.
+        """Return the model's answer to the dialogue so far.
 
         Raises:
             GatewayError: If no reply came; the subclass says why. Its endpoint is

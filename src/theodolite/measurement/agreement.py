@@ -216,7 +216,7 @@ def majority_labels(ratings: Sequence[Sequence[Label]]) -> list[str | None]:
         ratings: shape (annotators, units); labels, None or NaN = missing.
 
     Returns:
-        The most frequent label of each unit; None where labels tie for the most
+        The most frequent label of each unit; None if labels tie for the most
         or fewer than two annotators gave one.
 
     Raises:
@@ -450,7 +450,7 @@ class _Counted:
         return np.where(np.isfinite(alike), alike, 1.0)
 
     def _shares_by_cluster(self) -> Floats:
-        """Return what each cluster adds to the linear form of F1, (2 tp - F1 n) / sum n; shape (clusters, labels)."""
+        """Return each cluster's part of the linear form of F1, (2 tp - F1 n) / sum n; shape (clusters, labels)."""
         used = (self.true | self.given).any(axis=0)
         true, given = self.true[:, used].astype(np.float64), self.given[:, used].astype(np.float64)
         sizes = (true + given).sum(axis=0)

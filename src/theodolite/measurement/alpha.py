@@ -236,7 +236,7 @@ def _coincidences(kinds: Floats, times: Floats) -> Floats:
 
 
 def _disagreement_ratios(coincidences: Floats, points: Floats, scale: str) -> Floats:
-    """Return observed over expected disagreement: (n - 1) sum o_ck d_ck / sum n_c n_k d_ck; NaN where there is none."""
+    """Return observed over expected disagreement: (n - 1) sum o_ck d_ck / sum n_c n_k d_ck; NaN if there is none."""
     # Sums of coincidences are counts of labels; rounding lets a value that is gone be gone.
     used = np.rint(coincidences.sum(axis=-1))
     distance = _squared_distance(points, used, scale)
@@ -340,7 +340,7 @@ def interval_sums(table: Floats, clusters: ClusterIds | None) -> ClusterSums:
 
 
 def interval_ratio(sums: Floats) -> Floats:
-    """Return observed over expected disagreement; NaN where there is none to expect.
+    """Return observed over expected disagreement; NaN if there is none to expect.
 
     Over all pairs of n labels the squared differences add up to 2 (n sum x2 - (sum x)2), and
     likewise over those of one unit; so no table of coincidences is needed:

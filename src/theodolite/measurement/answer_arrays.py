@@ -42,7 +42,7 @@ class AnswerArrays:
         at: Time of the answer; seconds since 1970.
         orders: Orders that annotations showed, in words; `shown` holds indices into it.
         shown: The order of the annotation.
-        annotation_no: Number of the annotation among the annotator's own, from 1; 0 where they are not counted.
+        annotation_no: Number of the annotation among the annotator's own, from 1; 0 if they are not counted.
     """
 
     names: tuple[str, ...]

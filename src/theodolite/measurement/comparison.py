@@ -593,7 +593,7 @@ def told_apart(
 
     Args:
         flags: shape (sets, things); whether it is so.
-        clusters: What resembling sets share; one for each set.
+        clusters: Cluster of each set; similar sets share one.
         draws: Arrangements that are drawn; count.
         seed: Seed of the random generator.
 

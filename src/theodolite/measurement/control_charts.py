@@ -243,7 +243,7 @@ def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER
         power: Probability with which the rise is found at least; fraction in (0, 1).
 
     Returns:
-        The rate, fraction; None where even a rate of 1 is not found.
+        The rate, fraction; None if even a rate of 1 is not found.
 
     Raises:
         InputError: If `n` is below 1, the baseline or `power` no fraction, or `arl` below 1.
@@ -444,7 +444,7 @@ def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ..
         arl: Windows between two false alarms, on average; count.
 
     Returns:
-        The alarms in order of time; none where there is no window after the reference.
+        The alarms in order of time; none if there is no window after the reference.
 
     Source:
         Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics

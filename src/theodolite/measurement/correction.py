@@ -115,7 +115,7 @@ def between(value: float, chances: Floats, strata_data: Strata, confidence: floa
     Args:
         value: The share; fraction.
         chances: Equally likely shares.
-        strata_data: What they rest on.
+        strata_data: Data of the strata.
         confidence: Coverage of the interval; fraction.
     """
     low, high = middle(chances, confidence)
@@ -305,7 +305,7 @@ def _part_of(
         flagged: 1 for heaps that count, else 0.
         masses: Share of all dialogues that is in each heap, shape (verdicts,),
             and equally likely ones, shape (verdicts, points).
-        heaps: What they rest on.
+        heaps: Their strata.
         confidence: Coverage of the interval; fraction.
         otherwise: Why there is no such part where there is nothing.
     """
@@ -591,7 +591,7 @@ class Drawn:
     Attributes:
         scores: The judge's, shape (units,).
         labels: People's, likewise; NaN = no score.
-        strata: What each unit would be drawn from, numbers from 0.
+        strata: Stratum of each unit, numbers from 0.
         clusters: The cluster of each unit, likewise.
     """
 

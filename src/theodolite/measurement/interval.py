@@ -45,7 +45,7 @@ def whole_count(value: SupportsIndex, name: str) -> int:
     """Return a count as an int.
 
     Args:
-        value: What was given; whole number, 0 or more.
+        value: The value; whole number, 0 or more.
         name: Its name in messages.
 
     Raises:
@@ -284,7 +284,7 @@ class ClusteredShare:
         return min(low, 1.0 - bound, share), max(high, bound, share)
 
     def zero_count_bound(self, tail: float) -> float:
-        """Return `zero_count_bound` over the posterior of the correlation, where there is a count to learn it from.
+        """Return `zero_count_bound` over the posterior of the correlation, if there is a count to learn it from.
 
         Args:
             tail: Probability to see none; fraction in (0, 1).

@@ -200,7 +200,7 @@ class RatingTable:
         labels, alike = table.sum(axis=1), agreement_weights(table.shape[1], weights)
         shared = labels >= 2
         pairs = np.maximum(labels * (labels - 1.0), 1.0)
-        # Exactly 0 where all agree, which a share of agreeing pairs would miss by rounding.
+        # Exactly 0 if all agree, which a share of agreeing pairs would miss by rounding.
         apart = np.einsum("ik,kl,il->i", table, 1.0 - alike, table) / pairs
         agreement = np.where(shared, 1.0 - apart, 0.0)
         use = table / labels[:, None] if use is None else use[labelled]
@@ -237,7 +237,7 @@ class RatingTable:
         """Return the agreement beyond a level of chance.
 
         Args:
-            chance: What annotators would reach unrelated.
+            chance: Value expected of unrelated annotators.
             confidence: Coverage; fraction.
         """
         check_confidence(confidence)
@@ -292,7 +292,7 @@ class RatingTable:
 
 
 def label_indicators(ratings: Sequence[Sequence[Label]], categories: Sequence[Label]) -> Floats:
-    """Return who gave which label to which unit, shape (annotators, units, categories); 0 or 1.
+    """Return each annotator's labels of each unit, shape (annotators, units, categories); 0 or 1.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
@@ -325,7 +325,7 @@ def label_indicators(ratings: Sequence[Sequence[Label]], categories: Sequence[La
 
 
 def _number_indicators(ratings: NDArray[np.generic], categories: Sequence[Label]) -> Floats | None:
-    """Return who gave which number to which unit; None where labels are no numbers or off the scale."""
+    """Return each annotator's number for each unit; None if labels are no numbers or off the scale."""
     if ratings.dtype.kind not in "iuf" or any(isinstance(point, str | None) for point in categories):
         return None
     table = ratings.astype(np.float64)

@@ -22,7 +22,7 @@ Label: TypeAlias = "str | float | None"
 
 
 def label_text(label: Label) -> str | None:
-    """Return the label as text (4 and 4.0 are both `4`), or None where there is none."""
+    """Return the label as text (4 and 4.0 are both `4`), or None if there is none."""
     if label is None or isinstance(label, str):
         return label
     # Scalars of arrays say by `item` what they are; their booleans are no numbers otherwise.
@@ -48,7 +48,7 @@ def paired(a: Sequence[Label], b: Sequence[Label]) -> list[tuple[str, str]]:
 
 
 def clusters_of_pairs(a: Sequence[Label], b: Sequence[Label], clusters: ClusterIds | None) -> ClusterIds | None:
-    """Return the clusters of the units that both annotators labelled; None where there are no ids.
+    """Return the clusters of the units that both annotators labelled; None if there are no ids.
 
     Raises:
         InputError: If there is not one id a unit.
@@ -144,7 +144,7 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 Statistic = Callable[[Floats], Floats]
-"""From sums, shape (..., sums), to values, shape (...); NaN where there is none."""
+"""From sums, shape (..., sums), to values, shape (...); NaN if there is none."""
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -247,7 +247,7 @@ class ClusterSums:
     def jackknife_error(self, statistic: Statistic) -> float:
         """Return the standard error from leaving out each cluster in turn.
 
-        The root of (G - 1)/G times the squared deviations; 0 where there is one
+        The root of (G - 1)/G times the squared deviations; 0 if there is one
         cluster or the statistic has no value without one of them.
 
         Args:

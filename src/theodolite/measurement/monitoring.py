@@ -52,7 +52,7 @@ def watch_history(
 
     Args:
         history: In order of time.
-        rules: What is watched for; the defaults where None.
+        rules: The monitoring rules; the defaults if None.
         now: The present moment, for the age of the last look by people; UTC.
         on_rows: Called before each long step with the step and its scores.
 

@@ -65,8 +65,8 @@ def relevance_profile(
             are counted, and the scores beside them become neighbours.
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
-        defect_at_most: Highest score that is a defect; None where there is no rule.
-        seed: Of random orders, where there are too many to enumerate.
+        defect_at_most: Highest score that is a defect; None if there is no rule.
+        seed: Of random orders, if there are too many to enumerate.
 
     Returns:
         Entropy in nats; CIN, LIS and LNDS are counts; level in points of the scale.
@@ -123,7 +123,7 @@ def profile_or_reason(scores: Sequence[float | None], *, order: int = 3, delay: 
     """Return the order metrics of a sequence, or why they are undefined: below eight scores chance gives any value.
 
     Args:
-        scores: In order of time; None where one is missing.
+        scores: In order of time; None if one is missing.
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
 
@@ -158,7 +158,7 @@ def _with_chance(
         "lnds": (not_falling_of_rows, values["lnds"]),
     }
     chance = {**chance_levels(present, metrics, seed=seed), "cin": trend_chance(present, int(values["cin"]))}
-    # Equal scores alone keep LIS low, so its band says nothing where nothing could rise.
+    # Equal scores alone keep LIS low, so its band says nothing if nothing could rise.
     of_metric: dict[str, Band | None] = {"pen": bands.pen, "cin": bands.cin, "lis": bands.lis, "lnds": None}
     if present.min() == present.max():
         of_metric = dict.fromkeys(of_metric)
@@ -295,7 +295,7 @@ Metric = Callable[[Whole], Floats]
 
 
 def entropy_of_rows(order: int, delay: int, ties: str) -> Metric:
-    """Return what computes the permutation entropy of each row; nats."""
+    """Return a function for the permutation entropy of each row; nats."""
 
     def entropy(rows: Whole) -> Floats:
         in_row = n_patterns(rows.shape[1], order, delay)
@@ -389,7 +389,7 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
 
     Args:
         scores: Shape (n,).
-        seed: Of the random orders, where there are too many to enumerate.
+        seed: Of the random orders, if there are too many to enumerate.
 
     Returns:
         `Undefined` where the sequence is too long for a useful sample.

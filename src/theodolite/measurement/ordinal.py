@@ -47,7 +47,7 @@ class OrdinalFit:
         person_variance: Variance of people's own tendencies; 0 without people.
         log_likelihood: Of the answers at the fit.
         n: Answers; count.
-        n_people: Groups of answers; None where answers are independent.
+        n_people: Groups of answers; None if answers are independent.
     """
 
     coefficients: Mapping[str, Estimate]
@@ -191,7 +191,7 @@ class _Rows:
         factors: shape (answers, factors).
         starts: Start of each person's answers.
         n_points: Points given; count.
-        n_people: People; None where answers are independent.
+        n_people: People; None if answers are independent.
     """
 
     answers: Whole
@@ -312,7 +312,7 @@ def _natural(values: Floats, k: int, *, people: bool) -> Floats:
 
 
 def _errors(rows: _Rows, parameters: Floats) -> Floats:
-    """Return standard errors from the curvature of the likelihood; NaN where it has none."""
+    """Return standard errors from the curvature of the likelihood; NaN if it has none."""
     size, step = len(parameters), 1e-4
     curvature = np.empty((size, size))
     for index in range(size):
@@ -320,7 +320,7 @@ def _errors(rows: _Rows, parameters: Floats) -> Floats:
         moved[index] = step * max(abs(float(parameters[index])), 1.0)
         change = rows.log_likelihood(parameters + moved)[1] - rows.log_likelihood(parameters - moved)[1]
         curvature[index] = change / (2.0 * moved[index])
-    # A tendency without variance is on the edge, where there is no curvature to read.
+    # A tendency without variance is on the edge, if there is no curvature to read.
     used = np.abs(np.diag(curvature)) > 1e-8
     errors = np.full(size, np.nan)
     try:

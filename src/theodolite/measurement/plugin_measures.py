@@ -125,7 +125,7 @@ def measure_labels(measure: PluginMeasure, labelled: Sequence[LabelledDialogue],
 def _interval(
     measure: PluginMeasure, clusters: Sequence[Sequence[LabelledDialogue]], seed: int
 ) -> tuple[tuple[float, float] | None, str]:
-    """Return the interval and its method; None and the reason where there is none."""
+    """Return the interval and its method; None and the reason if there is none."""
     if len(clusters) < FEW_CLUSTERS:
         return None, f"no interval for fewer than {FEW_CLUSTERS} independent units"
     values: list[float] = []

@@ -41,7 +41,7 @@ class PositionBias:
         consistent: Share of units on which it chose the same option in both orders.
         prefers_first: Among the others, share on which it chose what stood first
             both times; .5 is no preference.
-        p_value: Probability of a preference as strong where there is none (sign
+        p_value: Probability of a preference as strong if there is none (sign
             test, two-sided); 1 where nothing flipped.
     """
 
@@ -279,7 +279,7 @@ def leaks_of(
     Fewer than `FEWEST_GUESSES` have no p-value.
 
     Args:
-        guesses: What testers believe, the oldest first.
+        guesses: Testers' guesses, the oldest first.
         sessions: All sessions of the study.
         confidence: Coverage of intervals; fraction in (0, 1).
     """
@@ -344,7 +344,7 @@ class _Ways:
     """The condition of each answer, first or second, and the names of both conditions.
 
     Attributes:
-        factor: What stood elsewhere.
+        factor: Factor with a different level.
         names: Names of the first and the second order.
         way: Order of each answer: 0 or 1; -1 for neither.
         beside: Subtracted from each answer's number before orders are compared; None for nothing.
@@ -381,7 +381,7 @@ def order_effects(
     one and the one before, which chance would make equal on average.
 
     Args:
-        guideline: What is asked.
+        guideline: The questions.
         question: The question.
         columns: All answers, one a person and unit.
         annotator: Name of the judge that gave them; empty for people.
@@ -550,7 +550,7 @@ METHOD: Final = "error over annotators and dialogues, Student's t"
 """Name of the interval."""
 
 METHOD_OF_ONE: Final = "error over dialogues, Student's t"
-"""Name of the interval where there is one annotator."""
+"""Name of the interval if there is one annotator."""
 
 
 def order_shift(
@@ -576,7 +576,7 @@ def order_shift(
         is_second: Whether it was given in the second order.
         annotators: Who gave it.
         dialogues: The dialogue that it is about.
-        unit: What a difference of the values is a number of.
+        unit: Unit of a difference of the values.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:

@@ -380,7 +380,7 @@ def mean_fraction(
     Args:
         values: The fraction of each unit.
         clusters: The cluster of each unit; None = units are independent.
-        unit: What the mean is a number of.
+        unit: Unit of the mean.
         confidence: Coverage; fraction in (0, 1).
         otherwise: Why there is no mean where there is no unit.
 

@@ -59,7 +59,7 @@ def people_permutation(
 
     Args:
         answers: Points of an ordered scale; None = none given, left out.
-        sides: What each answer is about; two different ones.
+        sides: Subjects of each answer; two different ones.
         people: Who gave each answer.
         draws: Arrangements that are drawn if there are too many to enumerate.
         seed: Seed of the random generator.
@@ -102,7 +102,7 @@ def people_permutation(
 def _within(
     by_person: dict[str, dict[str, list[float]]], names: Sequence[str], draws: int, seed: int
 ) -> Significance | None:
-    """Return the test of those who answered about both sides; None where they are fewer than two."""
+    """Return the test of those who answered about both sides; None if they are fewer than two."""
     both = [ranks for ranks in by_person.values() if len(ranks) == 2]
     if len(both) < 2:
         return None
@@ -200,7 +200,7 @@ class AnswerDescription:
         counts: How many gave each point of the scale, in its order.
         n: Answers; count.
         missing: People who gave none; count.
-        median: The point up to which half of the answers lie; None where there is none.
+        median: The point up to which half of the answers lie; None if there is none.
         lower_quartile: The point up to which a quarter is; likewise.
         upper_quartile: The point up to which three quarters lie; likewise.
         top_two: Share of answers on the highest points: two, unless another number was asked for.
@@ -368,7 +368,7 @@ def set_alpha(
 
 
 def _sums(units: Sequence[Sequence[Codes]], kinds: Sequence[Codes], distance: Floats) -> Floats:
-    """Return what each text adds: the distances within it over its pairs' weight, and how often it has each set."""
+    """Return each text's contribution: the distances within it over its pairs' weight, and counts of its sets."""
     position = {codes: at for at, codes in enumerate(kinds)}
     sums = np.zeros((len(units), 1 + len(kinds)))
     for row, sets in zip(sums, units, strict=True):

@@ -30,7 +30,7 @@ SUPERIORITY: Final = "probability that the second is higher, ties counting half"
 
 
 EXACT_UP_TO: Final = 25
-"""Answers in a group up to which the exact distribution is used, where there are no ties."""
+"""Answers in a group up to which the exact distribution is used, if there are no ties."""
 
 
 def rank_sum_test(a: Answers, b: Answers) -> Significance | Undefined:
@@ -246,7 +246,7 @@ def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
 
 
 def present_answers(answers: Answers, name: str = "answers") -> Floats:
-    """Return the answers that were given.
+    """Return the answers.
 
     Raises:
         InputError: If one of them is infinite or no number.
@@ -262,7 +262,7 @@ def tie_sum(values: Floats) -> float:
 
 
 def why_not(columns: Sequence[Floats], together: Floats) -> str | None:
-    """Return why groups cannot be compared; None where they can."""
+    """Return why groups cannot be compared; None if they can."""
     if len(columns) < 2 or min(len(column) for column in columns) < 2:
         return TOO_FEW_ANSWERS
     return ALL_EQUAL if np.ptp(together) == 0.0 else None
@@ -379,7 +379,7 @@ def dunn(groups: Mapping[str, Answers], *, adjustment: Adjustment = "holm") -> t
         adjustment: How p-values are adjusted, as for `adjust_p_values`.
 
     Returns:
-        One comparison a pair; none where `kruskal_wallis` is undefined.
+        One comparison a pair; none if `kruskal_wallis` is undefined.
 
     Raises:
         InputError: If the adjustment is unknown.

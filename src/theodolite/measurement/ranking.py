@@ -60,8 +60,8 @@ def ranking_agreement(
         judge: The judge's scores of the same units; likewise.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage of the intervals; fraction in (0, 1).
-        n_points: Points of the scale, which no chain can exceed; count, None where it has none.
-        seed: Of random orders, where there are too many to enumerate.
+        n_points: Points of the scale, which no chain can exceed; count, None if it has none.
+        seed: Of random orders, if there are too many to enumerate.
 
     Returns:
         Entropy in nats; CIN and LIS are counts; tau-b and rho in -1..1.
@@ -115,10 +115,10 @@ def ranking_or_reason(
     """Return a judge's rank correlation with people, or why it is undefined: fewer than eight units have both.
 
     Args:
-        human: People's scores; shape (units,), None where one is missing.
+        human: People's scores; shape (units,), None if one is missing.
         judge: The judge's scores of the same units; likewise.
         clusters: The cluster of each unit; None = units are independent.
-        n_points: Points of the scale; count, None where it has none.
+        n_points: Points of the scale; count, None if it has none.
     """
     n = sum(one is not None and other is not None for one, other in zip(human, judge, strict=True))
     if n < FEWEST_SCORES:

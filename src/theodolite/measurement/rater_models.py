@@ -361,7 +361,7 @@ def group_agreement(
         draws: Random assignments of raters to groups; count.
         seed: Seed of the draws.
         confidence: Coverage of the intervals; fraction in (0, 1).
-        clusters: What resembling units share, one a unit; None where units are independent.
+        clusters: Cluster of each unit; similar units share one; None if units are independent.
 
     Returns:
         One a group, in the order of their first rater; p-values are adjusted by

@@ -277,7 +277,7 @@ def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:
-        One comparison for each such pair, in order of the study; none where no two applications differ so.
+        One comparison for each such pair, in order of the study; none if no two applications differ so.
     """
     result = []
     for first, second in permutations(sides, 2):
@@ -331,7 +331,7 @@ def _measured(ruling: Ruling, pair: str) -> bool:
 
 
 def _clusters(ruling: Ruling, pairs: Sequence[str]) -> list[str] | None:
-    """Return the cluster of each pair; None where no two pairs share one."""
+    """Return the cluster of each pair; None if no two pairs share one."""
     named = [ruling.verdicts[pair].cluster or pair for pair in pairs]
     return shared_clusters(named)
 
@@ -397,7 +397,7 @@ def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> Sample
 
     Args:
         answered: People's answers by the old wording.
-        wish: What the sample is for.
+        wish: Purpose of the sample.
 
     Returns:
         The plan; with too few dialogues also the precision with all of them.
@@ -455,7 +455,7 @@ def measured_shift(
     rules: tuple[IsDefect | None, IsDefect | None],
     confidence: float = 0.95,
 ) -> MeasuredShift:
-    """Return what the new words moved, on the dialogues that were answered by both versions.
+    """Return the effect of the new words, on the dialogues that were answered by both versions.
 
     Each dialogue counts as much as any other, and each answer about it as much as any other: no
     label is made from several. Dialogues of one tester resemble each other and are clusters.

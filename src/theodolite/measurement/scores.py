@@ -202,7 +202,7 @@ def mean_estimate(
         values: One number a unit.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction.
-        unit: What the mean is a number of.
+        unit: Unit of the mean.
         scale: Lowest and highest possible value; None = unknown.
     """
     n = len(values)

@@ -153,11 +153,11 @@ def watch_segment(
     """Watch the scores of one application under one instrument.
 
     Args:
-        history: What they are part of.
+        history: Their conversation.
         application: Application of the scores.
         instruments: Part to version.
         placed: Places of its scores in the history, in order of time.
-        rules: What is watched for.
+        rules: The monitoring rules.
 
     Returns:
         The segment, and its alerts in order of time, without causes.
@@ -383,7 +383,7 @@ def _latest(row: SegmentRow, rules: WatchRules) -> OrderProfile | Undefined:
 
 
 def _good_times(row: SegmentRow, rules: WatchRules) -> tuple[float, float]:
-    """Return mean and standard deviation of badness in the good times; 0 where it never varied."""
+    """Return mean and standard deviation of badness in the good times; 0 if it never varied."""
     reference = row.badness[: rules.reference]
     if len(reference) < 2:
         return 0.0, 0.0
@@ -417,7 +417,7 @@ def _worst(history: History, row: SegmentRow) -> Iterator[WorstScore]:
 
 
 def _ranking(history: History, row: SegmentRow) -> RankingAgreement | Undefined | None:
-    """Return how far the latest scores that people gave too follow people's order; None where people gave none."""
+    """Return how far the latest scores that people gave too follow people's order; None if people gave none."""
     if not len(row.positions):
         return None
     human = np.frombuffer(history.columns.human)[row.positions]

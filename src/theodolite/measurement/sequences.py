@@ -67,7 +67,7 @@ def check_pattern(order: int, delay: int) -> None:
 
 
 def n_patterns(n: int, order: int, delay: int) -> int:
-    """Return how many patterns a sequence holds; count, 0 where it is too short."""
+    """Return how many patterns a sequence holds; count, 0 if it is too short."""
     return max(0, n - delay * (order - 1))
 
 
@@ -304,7 +304,7 @@ def permutation_entropy(
     """Return the entropy of the ordinal patterns of a sequence.
 
     Each run of `order` scores is replaced by the order in which they are; the
-    entropy of these patterns is 0 where one pattern alone occurs, and largest
+    entropy of these patterns is 0 if one pattern alone occurs, and largest
     if all are equally frequent. `stable` treats equal scores as rising, as a
     stable sort does; the published program uses an unstable one, whose answer
     to ties differs from machine to machine where `order` is 4 or more. `weak`
@@ -466,7 +466,7 @@ def pattern_codes(scores: Floats, order: int, delay: int, ties: str) -> Whole:
 
 
 def tied_patterns(scores: Floats, order: int, delay: int) -> float | None:
-    """Return the share of patterns that hold equal scores; None where there is no pattern."""
+    """Return the share of patterns that hold equal scores; None if there is no pattern."""
     n_codes = n_patterns(len(scores), order, delay)
     if n_codes == 0:
         return None
@@ -529,7 +529,7 @@ def rolling_entropy(
 
     Returns:
         Shape (n - window + 1,); nats, or fractions with `normalize`. Entry i is
-        about the scores i..i + window - 1; empty where no window fits.
+        about the scores i..i + window - 1; empty if no window fits.
 
     Raises:
         InputError: If a window holds no pattern, or an argument means nothing.

@@ -89,7 +89,7 @@ class Strata:
 
     @property
     def n_clusters(self) -> int | None:
-        """Clusters; count, None where dialogues are independent."""
+        """Clusters; count, None if dialogues are independent."""
         return None if self.alone else len(self.verdicts_by_cluster)
 
     @property
@@ -183,7 +183,7 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
 
     Args:
         verdicts: The judge's verdict on each dialogue.
-        labels: What people found in each.
+        labels: Labels by people in each.
         clusters: The cluster of each dialogue; None = dialogues are independent.
 
     Raises:

@@ -195,7 +195,7 @@ def _apart(texts: Sequence[str]) -> float:
 
 
 def _majority(texts: Sequence[str]) -> str | None:
-    """Return the label with the most votes; None where two have as many, or none has any."""
+    """Return the label with the most votes; None if two have as many, or none has any."""
     ranked = Counter(texts).most_common(2)
     tied = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
     return ranked[0][0] if ranked and not tied else None

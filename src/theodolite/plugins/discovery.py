@@ -164,7 +164,7 @@ def _remedy(point: EntryPoint) -> str:
 
 
 def _called(point: EntryPoint, hook: str) -> Any:
-    """Return the result of a hook; None where the plugin does not have it."""
+    """Return the result of a hook; None if the plugin does not have it."""
     try:
         plugin = point.load()
         returned = getattr(plugin, hook)() if hasattr(plugin, hook) else None

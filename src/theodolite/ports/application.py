@@ -18,7 +18,7 @@ class ApplicationClient(Protocol):
     """One application under test."""
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the application answers.
+        """Return the application's answer.
 
         Args:
             request: The prompt, with the dialogue so far.
@@ -99,10 +99,10 @@ class Model(Protocol):
     """One language model behind one endpoint."""
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the model answers.
+        """Return the model's answer.
 
         Args:
-            request: What it is asked.
+            request: The request.
             on_chunk: Receives pieces as they arrive; the whole reply if it does not stream.
 
         Raises:
@@ -119,7 +119,7 @@ class Labeller(Protocol):
     """One function that answers a guideline's questions about a dialogue."""
 
     async def reply(self, request: AskFunction) -> Reply:
-        """Return what the function returned, as JSON.
+        """Return the result of the function, as JSON.
 
         Raises:
             GatewayError: If it raised, took too long or returned what JSON cannot hold.
@@ -137,11 +137,11 @@ class EndpointCheck:
 
     Attributes:
         name: Name of the model or application in the study.
-        host: Host and port; empty where nothing leaves the program.
+        host: Host and port; empty if nothing leaves the program.
         alive: Whether it can be used.
         answer: Text for people, e.g. `ok, 0.4 s, answers as gpt-5.2-2026-01-15`.
-        hint: What one could try, e.g. a command line; empty where all is well.
-        spent: What asking cost.
+        hint: Suggested next step, e.g. a command line; empty if no step is needed.
+        spent: Cost of the call.
         reached: Whether there was an answer at all.
     """
 

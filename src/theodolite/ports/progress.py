@@ -62,7 +62,7 @@ class Kept:
 
     Attributes:
         key: Content hash of what was sent and of the replicate number; 64 hexadecimal digits.
-        request: What was sent, canonical JSON without the key of the account.
+        request: The request, canonical JSON without the key of the account.
         reply: The reply.
         since: Time of its arrival; UTC.
     """
@@ -77,7 +77,7 @@ class Cache(Protocol):
     """Replies by content hash of what was sent; it may lose anything at any time, but never fail a call."""
 
     async def find(self, key: str) -> Kept | None:
-        """Return what was kept under a key, or None."""
+        """Return the value stored under a key, or None."""
         ...
 
     async def keep(self, kept: Kept) -> None:

@@ -45,7 +45,7 @@ class LedgerStore(Protocol):
         ...
 
     def runs(self, study_name: str) -> list[Run]:
-        """Return all runs of studies of that name, in order of their numbers; none where it was never run."""
+        """Return all runs of studies of that name, in order of their numbers; none if it was never run."""
         ...
 
     def run_of(self, plan: Plan) -> Run:
@@ -152,7 +152,7 @@ class ResultStore(Protocol):
             lease: Lease of its annotations for the same worker; None leaves them to any worker.
 
         Returns:
-            The annotation units that are leased with it; none where no lease was asked for.
+            The annotation units that are leased with it; none if no lease was asked for.
         """
         ...
 
@@ -213,7 +213,7 @@ class ReadingStore(Protocol):
         ...
 
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
-        """Yield what people labelled by hand of a run's dialogues, in order of the plan.
+        """Yield labels by hand of a run's dialogues, in order of the plan.
 
         There is one annotation for each dialogue, annotator and version of the instrument: the latest revision.
         """
@@ -237,7 +237,7 @@ class ReadingStore(Protocol):
         ...
 
     def spending(self, run: Run) -> Spending:
-        """Return what the replies of a run's own units have cost."""
+        """Return the cost of replies of a run's own units."""
         ...
 
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
@@ -249,11 +249,11 @@ class ReadingStore(Protocol):
         ...
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
-        """Return what a run's own units brought in a stretch of time; UTC, aware."""
+        """Return the results of a run's own units in a period; UTC, aware."""
         ...
 
     def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
-        """Return what a run's own units have asked for, by kind; those that took over a result asked for nothing."""
+        """Return the calls of a run's own units, by kind; units that reused a result made none."""
         ...
 
     def study(self, version: str) -> Study:
@@ -281,7 +281,7 @@ class Files(Protocol):
 
         Args:
             subject: Hash of what it is about; 64 hexadecimal digits.
-            record: What is to be kept.
+            record: The record to store.
         """
         ...
 
@@ -291,7 +291,7 @@ class Files(Protocol):
 
 
 class Profiles(Protocol):
-    """What annotators and testers state about themselves."""
+    """Statements of annotators and testers about themselves."""
 
     def profile(self, participant: str) -> PersonProfile | None:
         """Return the latest revision of a participant's profile; None if there is none."""

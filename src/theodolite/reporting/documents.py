@@ -288,7 +288,7 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
 
 
 def review_evidence(study: Study, results: CitedResults) -> dict[SeriesPart, tuple[Text, ...]]:
-    """Return the results that bear on the validity of each part of a series; nothing where none was computed."""
+    """Return the results that bear on the validity of each part of a series; nothing if none was computed."""
     return {
         SeriesPart.SIMULATION: (*_count_lines(results, "realism", "comparisons of simulated users with people"),),
         SeriesPart.SCENARIOS: tuple(_proxy_lines(results)),
@@ -498,7 +498,7 @@ def _estimates(results: CitedResults, *measures: str) -> Iterator[Block]:
 
 
 def _subject_text(subject: Mapping[str, Any], people: Sequence[str]) -> str:
-    """Return what an estimate is about; people have no names."""
+    """Return the subject of an estimate; people have no names."""
     names = ("application", "guideline", "question", "rule", "level", "tester_type", "scenario")
     parts = [str(subject[name]) for name in names if subject.get(name)]
     annotators = [one for one in subject.get("annotators") or [] if one not in people]
@@ -662,7 +662,7 @@ def _html(parts: Text) -> str:
 
 
 def changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """Return what differs between two issues of a pack, as a unified diff of their Markdown files."""
+    """Return the differences between two issues of a pack, as a unified diff of their Markdown files."""
     lines: list[str] = []
     for name in sorted({*before, *after}):
         old, new = before.get(name, "").splitlines(), after.get(name, "").splitlines()

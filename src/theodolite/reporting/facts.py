@@ -13,16 +13,16 @@ class RunFacts:
     """How a report was made.
 
     Attributes:
-        command: What one types to have it all again, e.g. `theodolite run support`.
+        command: Command that repeats the run, e.g. `theodolite run support`.
         package_version: Version of this package.
         generated: When the report was made; UTC.
         hosts: Hosts that the run spoke to, in order of the study file.
-        network: What the code of applications has done on the network.
+        network: Network use by the code of applications.
         unobserved: Code with unobserved connections, in words.
-        code_changes: What changed in the code of applications since the run before, in words.
-        duration_s: Time that the run took; seconds, None where unknown.
-        show_command: What one types before the label of a dialogue to read it.
-        label_command: What one types to label dialogues; empty where there is no such command.
+        code_changes: Changes in the code of applications since the run before, in words.
+        duration_s: Time that the run took; seconds, None if unknown.
+        show_command: Command that shows a dialogue, before its label.
+        label_command: Command for labelling dialogues; empty if there is none.
         validate_command: Command that validates judges; empty likewise.
     """
 

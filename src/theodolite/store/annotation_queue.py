@@ -178,7 +178,7 @@ BY_JUDGE = Q(participant__key__startswith=judge_key(""))
 
 
 def participant_id(key: str) -> int:
-    """Return the number of a participant's row, made where it is missing."""
+    """Return the number of a participant's row, made if it is missing."""
     return ParticipantRow.objects.get_or_create(key=key)[0].pk
 
 
@@ -359,7 +359,7 @@ def given_to(item: WorkItemRow) -> Mapping[str, tuple[Answer, ...]]:
 
 
 def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
-    """Return what changes whenever the answers of a category do; three queries that read no answer."""
+    """Return a key that changes with the answers of a category; three queries that read no answer."""
     annotations = AnnotationRow.objects.filter(annotations_of(queue, category))
     reservations = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
     counts = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
@@ -396,7 +396,7 @@ def annotations_of(queue: QueueRow, category: str) -> Q:
 
 
 def resolutions_of(row: WorkItemRow) -> tuple[Resolution, ...]:
-    """Return what reviews recorded about an item: the latest for each question and turn."""
+    """Return the recorded results of reviews of an item: the latest for each question and turn."""
     rows = list(ResolutionRow.objects.filter(item=row, current=True).order_by("id"))
     people = ResolverRow.objects.filter(resolution__in=rows).select_related("participant").order_by("position")
     took_part = grouped(people, "resolution_id")
@@ -533,7 +533,7 @@ def cases_of(rows: Sequence[CaseRow]) -> list[SensitiveCase]:
 
 
 def redaction_row(case: CaseRow, one: Redaction) -> RedactionRow:
-    """Return what keeps a redaction of a case."""
+    """Return the storage of a case's redactions."""
     return RedactionRow(
         case=case,
         turn=one.turn,

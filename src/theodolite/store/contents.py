@@ -56,7 +56,7 @@ class Content:
         version: Content hash; 64 hexadecimal digits.
         tag: Type of the record.
         text: Its JSON.
-        kin: What it resembles: contents of one kin have much of their text in common.
+        kin: Group of similar contents: they have much of their text in common.
     """
 
     version: str
@@ -250,7 +250,7 @@ _LARGE_WINDOW, _LARGE_MEMORY = 15, 8
 
 
 def packed(text: bytes, base: bytes = b"") -> bytes | None:
-    """Return a text packed against a base, or None where that is not worth it."""
+    """Return a text packed against a base, or None if that is not worth it."""
     if len(text) < _SHORT:
         return None
     fits = len(text) + len(base) <= 1 << _SMALL_WINDOW

@@ -97,7 +97,7 @@ def keep_dialogues(
     """Store dialogues and return the numbers of their rows by unit.
 
     Args:
-        writes: What is to be stored.
+        writes: Values to store.
         ids: Numbers of the units' rows by key.
         texts: Texts of the units' replies, as far as they are remembered.
         contents: Where personas and source material go.

@@ -256,7 +256,7 @@ class DjangoStore:
                 yield from self._executor.stream(partial(self._readings.failures, run, kind, part))
 
     def spending(self, run: Run) -> Spending:
-        """Return what the replies of a run's own units have cost."""
+        """Return the cost of replies of a run's own units."""
         return self._executor.read(lambda: self._readings.spending(run))
 
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
@@ -268,11 +268,11 @@ class DjangoStore:
         return self._executor.read(lambda: self._readings.schema_tallies(run))
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
-        """Return what a run's own units brought in a stretch of time."""
+        """Return the results of a run's own units in a period."""
         return self._executor.read(lambda: self._readings.pace(run, since, until))
 
     def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
-        """Return what a run's own units have asked for, by kind."""
+        """Return the calls of a run's own units, by kind."""
         return self._executor.read(lambda: self._readings.calls_so_far(run))
 
     def study(self, version: str) -> Study:
@@ -316,7 +316,7 @@ class DjangoStore:
         return self._executor.read(lambda: self._ledger.count_orphans(run, kind))
 
     def sealed_credentials(self, study: str) -> dict[str, bytes]:
-        """Return what teams left in the vault for the applications of a study, sealed, by the submission's token."""
+        """Return the teams' encrypted credentials for the applications of a study, by the submission's token."""
         return self._executor.read(lambda: sealed_credentials(study))
 
     def keep(self, record: Record) -> str:
@@ -355,7 +355,7 @@ class DjangoStore:
         return self._executor.read(partial(open_assignments, study))
 
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
-        """Yield what people labelled by hand of a run's dialogues, latest revisions."""
+        """Yield labels by hand of a run's dialogues, latest revisions."""
         if not self._executor.read(are_there_labels):
             return
         for part in parts_of(at):
@@ -405,7 +405,7 @@ class Readings:
         return annotations_of(unit_range.origins), unit_range.end
 
     def labels(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Annotation]:
-        """Return what people labelled by hand of the next dialogues of a run, latest revisions."""
+        """Return labels by hand of the next dialogues of a run, latest revisions."""
         unit_range = next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, after, at)
         return labels_of(unit_range.origins), unit_range.end
 
@@ -423,7 +423,7 @@ class Readings:
         return failures_of(unit_range.origins), unit_range.end
 
     def spending(self, run: Run) -> Spending:
-        """Return what the calls of a run's own units have cost, those that brought no reply included.
+        """Return the cost of calls of a run's own units, failed calls included.
 
         A call without a cost is an unpriced one if a model was called, which its
         tokens or its stop reason show; applications report neither.
@@ -474,7 +474,7 @@ class Readings:
         return tuple(SchemaTally(annotator=name, **by_annotator[name]) for name in sorted(by_annotator))
 
     def pace(self, run: Run, since: datetime, until: datetime) -> RunPace:
-        """Return what a run's own units brought in a stretch of time."""
+        """Return the results of a run's own units in a period."""
         run_id = id_of_run(run)
         calls, dialogues, annotations = (
             rows.filter(unit__run_id=run_id, created__gte=since, created__lte=until).count()
@@ -485,7 +485,7 @@ class Readings:
         return RunPace(calls=calls, units=dialogues + annotations, over_s=(until - since).total_seconds())
 
     def calls_so_far(self, run: Run) -> dict[UnitKind, CallsSoFar]:
-        """Return what a run's own units have asked for, by kind."""
+        """Return the calls of a run's own units, by kind."""
         units = UnitRow.objects.filter(run_id=id_of_run(run), adopted_from__isnull=True)
         n_over = dict(units.filter(state__in=_OVER).values_list("kind").annotate(n=Count("id")))
         replies = JournalEntryRow.objects.filter(unit__in=units).values_list("unit__kind")

@@ -290,7 +290,7 @@ class LiveDialogueRepository(Repository):
 
     @reads
     def spending(self, study: str, models: Collection[str] = ()) -> Spending:
-        """Return what the replies to participants of a study have cost.
+        """Return the cost of replies to participants of a study.
 
         A reply without a cost counts as unpriced if it reports tokens, or if a model gave it without reporting any.
 

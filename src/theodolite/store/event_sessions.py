@@ -287,7 +287,7 @@ def _mutable_columns(session: Session) -> dict[str, Any]:
 
 
 class ParticipantRepository(Repository):
-    """What participants agree to, which topics they avoid, and what they state about themselves."""
+    """Participants' consent, topics to avoid, and statements about themselves."""
 
     @writes
     def add_acknowledgement(self, acknowledgement: Acknowledgement) -> None:
@@ -315,7 +315,7 @@ class ParticipantRepository(Repository):
 
     @reads
     def acknowledgements(self, participant: str) -> list[Acknowledgement]:
-        """Return what a participant has agreed to, the oldest first."""
+        """Return a participant's consents, the oldest first."""
         rows = AcknowledgementRow.objects.filter(participant__key=participant).select_related("session").order_by("id")
         return [
             Acknowledgement(

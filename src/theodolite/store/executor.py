@@ -119,7 +119,7 @@ class Executor:
 
         Args:
             workspace: Folder, for messages.
-            database: What to connect to.
+            database: The database to connect to.
             apply: Stores a batch within the transaction that is open.
         """
         self._database = database
@@ -303,7 +303,7 @@ class Place:
 
 
 def translate(error: Error, place: Place) -> StoreError:
-    """Return what a database error means to the rest of the program."""
+    """Return the program's error for a database error."""
     error_text = " ".join(str(error).split())
     match error:
         case IntegrityError() if _is_unique_violation(error):

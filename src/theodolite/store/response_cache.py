@@ -59,7 +59,7 @@ class ResponseCache:
         self._is_off = False
 
     async def find(self, key: str) -> Kept | None:
-        """Return what was kept under a key, or None."""
+        """Return the value stored under a key, or None."""
         return await self._in_thread(lambda: self._guarded(lambda: self._read(key)))
 
     async def keep(self, kept: Kept) -> None:

@@ -156,7 +156,7 @@ def _keep_annotations(
 
 
 def annotation_row(unit_id: int | None, dialogue_id: int, annotation: Annotation, now: datetime) -> Row:
-    """Return what is inserted for an annotation; labels by hand belong to no unit."""
+    """Return the row to insert for an annotation; labels by hand belong to no unit."""
     return {
         "unit_id": unit_id,
         "dialogue_id": dialogue_id,
@@ -210,7 +210,7 @@ def _answer_row(annotation_id: int, position: int, answer: Answer) -> Row:
 
 
 def number_in(value: str | None) -> float | None:
-    """Return the number that a value spells; None where it spells none."""
+    """Return the number that a value spells; None if it spells none."""
     return float(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
@@ -320,7 +320,7 @@ def keep_failures(writes: Sequence[KeepFailure], ids: Mapping[str, int], now: da
     """Store failures.
 
     Args:
-        writes: What is to be stored.
+        writes: Values to store.
         ids: Numbers of the units' rows by key.
         now: The present moment.
     """
@@ -352,7 +352,7 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
 
 
 def spent_on_failures(run_id: int) -> Spending:
-    """Return what the calls that ended a run's units have cost, those that were tried again since included."""
+    """Return the cost of calls that ended a run's units, including units that were retried since."""
     sums = {name: Sum(name, default=0) for name in _COSTS}
     made = Count("id", filter=Q(attempts__gt=0))  # first, since a sum takes the name of the column that it asks about
     return Spending(**FailureRow.objects.filter(unit__run_id=run_id).aggregate(calls=made, **sums))
@@ -440,7 +440,7 @@ def open_assignments(study: str) -> list[tuple[str, str, str]]:
 
 
 def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
-    """Return what people labelled by hand of the dialogues that some units brought, in the order of the units.
+    """Return labels by hand of the dialogues of some units, in the order of the units.
 
     There is one annotation for each dialogue, annotator and version of the instrument: the latest revision.
     """

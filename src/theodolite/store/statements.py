@@ -129,7 +129,7 @@ class _Insertion(NamedTuple):
         marks: Places for the values of one row.
         at_once: Rows of one statement at most; a power of two, count.
         values: Returns a row's values, in the order of the columns.
-        converters: What prepares each value; None where nothing is to be done.
+        converters: Function that prepares each value; None if no value needs it.
     """
 
     head: str
@@ -139,7 +139,7 @@ class _Insertion(NamedTuple):
     converters: tuple[_Into | None, ...]
 
     def bound(self, row: Row) -> list[Any]:
-        """Return what is bound for a row."""
+        """Return the values bound for a row."""
         return [
             value if into is None or value is None else into(value)
             for value, into in zip(self.values(row), self.converters, strict=True)
@@ -229,7 +229,7 @@ def _into(field: Field[Any, Any]) -> _Into | None:
 
 
 def read_as(field: Field[Any, Any]) -> _Into | None:
-    """Return what a field does to a value that the database gives; None where nothing is to be done."""
+    """Return a field's conversion of values from the database; None if there is none."""
     stored: Any = getattr(field, "target_field", field)
     if isinstance(stored, HashField | MomentField):
         read: _Into = stored.from_db_value
@@ -307,7 +307,7 @@ def rows_of(
     Args:
         model: Model of the rows.
         column: Column of their owner: a number, or the bytes of a hash.
-        values: What they belong to.
+        values: Their owner.
         order: Columns by which rows that belong to the same are ordered.
         columns: Columns that are wanted; all where none is named.
     """
@@ -325,8 +325,8 @@ class _Form(NamedTuple):
 
     Attributes:
         words: The statement up to its condition.
-        kind: What becomes of each row.
-        converters: What is to be done with the values of some columns, by their place.
+        kind: Operation on each row.
+        converters: Functions for the values of some columns, by position.
     """
 
     words: str

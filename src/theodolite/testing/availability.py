@@ -18,7 +18,7 @@ from theodolite.testing.assigning import AllocationDesign, allocation_design, pe
 
 
 def topics_version(study: Study) -> str:
-    """Return the hash of what people are asked about topics; empty where a study has none.
+    """Return the hash of what people are asked about topics; empty if a study has none.
 
     With other topics, or other words, they are asked again.
     """
@@ -51,7 +51,7 @@ def best_number(
         avoided: Scenarios that the person prefers to avoid.
 
     Returns:
-        The number; None where every session of every free one is about something avoided, or none is free.
+        The number; None if every session of every free one is about something avoided, or none is free.
     """
     free = (number for number in range(most) if number not in taken)
     costs = {number: n_avoided(design, number, stratum, avoided) for number in free}
@@ -90,7 +90,7 @@ def topic_tallies(
     """Return the effect of avoided topics on the balance of an event, for each topic.
 
     Args:
-        study: What is tested.
+        study: The study.
         seats: Assigned seats.
         sessions: Those that were made.
         avoided: Each person who was asked, to the names of the topics that they avoid.
@@ -118,7 +118,7 @@ def spared_cells(
     """Yield the cells that the holder of a seat is not offered, since they are about something avoided.
 
     Args:
-        study: What is tested.
+        study: The study.
         seats: Assigned seats.
         sessions: Existing sessions; one that started before the choice counts as offered.
         avoided: Each person who was asked, to the names of the topics that they avoid.
@@ -173,15 +173,15 @@ class Hours:
         return Openness.OVER if self.closes is not None and now >= self.closes else Openness.OPEN
 
     def left_s(self, now: datetime) -> float | None:
-        """Return the time until the end; seconds, 0 after it, None where there is none."""
+        """Return the time until the end; seconds, 0 after it, None if there is none."""
         return None if self.closes is None else max((self.closes - now).total_seconds(), 0.0)
 
 
 def hours_of(event: Event | None, plan: LevelPlan, zone: tzinfo) -> Hours:
-    """Return when a level is open: its own times where it has some, else the event's.
+    """Return when a level is open: its own times if it has some, else the event's.
 
     Args:
-        event: Of the study; None where it has none.
+        event: Of the study; None if it has none.
         plan: The level.
         zone: The event's time zone.
     """

@@ -52,7 +52,7 @@ class TesterBlock:
         return TesterKind.PERSONA if isinstance(self.testers, PersonaSequence) else KINDS[type(self.testers[0])]
 
     def setting(self, place: int, application: str) -> Setting:
-        """Return what all sessions of a tester with an application share."""
+        """Return the settings that all sessions of a tester with an application share."""
         kind, testers = self._kind, self.testers
         personas = testers if isinstance(testers, PersonaSequence) else None
         tester = None if personas else testers[place]
@@ -72,7 +72,7 @@ class TesterBlock:
         )
 
     def _values(self, place: int) -> Mapping[str, str]:
-        """Return what sessions may be split by: columns of a persona, purpose of a script, strategy and aim."""
+        """Return the fields that may split sessions: columns of a persona, purpose of a script, strategy and aim."""
         named = {"scenario": self.scenario.name}
         if isinstance(self.testers, PersonaSequence):
             return {**named, **self.testers.values(place)}
@@ -136,7 +136,7 @@ class DesignCells:
         return self._at(cell)[0].scenario.name
 
     def setting(self, cell: int, application: str) -> Setting:
-        """Return what all sessions of a cell with an application share."""
+        """Return the settings that all sessions of a cell with an application share."""
         block, position = self._at(cell)
         return block.setting(position, application)
 
@@ -154,7 +154,7 @@ def grouping_of(study: Study) -> tuple[str, ...]:
 
 
 def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, str]:
-    """Return those values that dialogues are split by; where there are none, one object stands for all."""
+    """Return those values that dialogues are split by; if there are none, one object stands for all."""
     return {name: values[name] for name in names if name in values} or _NO_GROUPS
 
 
@@ -188,7 +188,7 @@ def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
 
 
 def _manner(persona: Persona) -> tuple[str, ...]:
-    """Return what else decides how a persona is played."""
+    """Return the other settings of a persona's behaviour."""
     return (*persona.style, persona.language, str(persona.history or ""), persona.material)
 
 
@@ -282,7 +282,7 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
 
     Args:
         persona: Who is played.
-        task: What the user wants of the application.
+        task: The user's request to the application.
         stop: Text that ends the dialogue.
         material: Source material of the dialogue; shown only if the task says so.
     """

@@ -45,7 +45,7 @@ def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDial
 
 
 def label_of(place: int) -> str:
-    """Return what people call the dialogue at a place among those of people, from 0."""
+    """Return the displayed name of the dialogue at a position among those of people, from 0."""
     return f"p{place + 1:03d}"
 
 
@@ -56,8 +56,8 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
     and not forgotten.
 
     Args:
-        study: What is written down now.
-        planned: What a run holds itself.
+        study: The study's present preregistration.
+        planned: The run's own plan.
         held: All dialogues of people in the study, in order of start.
     """
     everything = list(held)
@@ -100,7 +100,7 @@ def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Fail
 
 
 def pseudonym(study: Study, participant: str) -> str:
-    """Return what results call a person: the same in every run of the study, and no key of anything."""
+    """Return a person's name in results: the same in every run of the study, and no key of anything."""
     return f"tester-{digest('pseudonym', study.name, participant)[:SHORT]}"
 
 

@@ -100,7 +100,7 @@ class SessionsToHold:
         return _planned(self, position, repeat, self._cells.tester(cell))
 
     def label(self, position: int) -> str:
-        """Return what people call the dialogue at a position."""
+        """Return the displayed name of the dialogue at a position."""
         number, index = divmod(self._slot(position), len(self._applications))
         label = f"d{number + 1:03d}"
         return label if len(self._applications) == 1 else f"{self._applications[index]}/{label}"
@@ -111,7 +111,7 @@ class SessionsToHold:
         return digest("pair", self._cells.stimulus_hash(cell), str(repeat))
 
     def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
+        """Return the settings that the session at a position shares with its repeats."""
         cell, _, application = self._at(position)
         known = self._settings.get((cell, application))
         if known is None:
@@ -121,7 +121,7 @@ class SessionsToHold:
         return known
 
     def find(self, label: str) -> int | None:
-        """Return the position of a label; None where no session has it."""
+        """Return the position of a label; None if no session has it."""
         match = _LABEL.fullmatch(label)
         if match is None or (match["application"] or "") not in {"", *self._applications}:
             return None
@@ -180,7 +180,7 @@ class RecordedSessions:
         return _planned(self, position, recording.repeat, _script(recording))
 
     def label(self, position: int) -> str:
-        """Return what people call the dialogue at a position."""
+        """Return the displayed name of the dialogue at a position."""
         return _recorded_label(self._recordings[position])
 
     def pair_key(self, position: int) -> str:
@@ -192,7 +192,7 @@ class RecordedSessions:
         return self._pair_keys[position]
 
     def setting(self, position: int) -> Setting:
-        """Return what the session at a position shares with its repeats."""
+        """Return the settings that the session at a position shares with its repeats."""
         recording = self._recordings[position]
         return Setting(
             application=recording.application,
@@ -206,7 +206,7 @@ class RecordedSessions:
         )
 
     def find(self, label: str) -> int | None:
-        """Return the first position of a label; None where no session has it."""
+        """Return the first position of a label; None if no session has it."""
         return self._places.get(label)
 
     @cached_property
@@ -295,7 +295,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
     application; recorded ones follow in the order of their file.
 
     Args:
-        study: What was written down.
+        study: The study's preregistration.
         recordings: Dialogues of the recorded applications.
 
     Raises:

@@ -29,7 +29,7 @@ class SessionTask:
         scenario: The scenario that it names.
         application_version: Content hash of the application.
         scenario_version: Content hash of the scenario.
-        search: Finds passages of the scenario's corpus; None where it has none.
+        search: Finds passages of the scenario's corpus; None if it has none.
         approaches: Strategies of red teaming by name.
     """
 
@@ -96,8 +96,8 @@ class ConversationState:
 
         Args:
             prompt: The words.
-            prompt_at: Place in the journal of the reply that they are; None where they are no model's.
-            withheld: Why the texts may not be shown; empty where they may.
+            prompt_at: Place in the journal of the reply that they are; None if they are no model's.
+            withheld: Why the texts may not be shown; empty if they may.
             planted: Text to put into the application's source material for this turn.
         """
         number, session = len(self.turns) + 1, self.task.session
@@ -246,7 +246,7 @@ def play(task: SessionTask, persona: Persona) -> Flow[ConversationState]:
 
 
 def _until_stop(text: str, stop: str) -> tuple[str, bool]:
-    """Return what is before the stop word, letters' case ignored, and whether it was there."""
+    """Return the text before the stop word, letters' case ignored, and whether it was there."""
     passages = re.search(re.escape(stop), text, re.IGNORECASE)
     return (text[: passages.start()].strip(), True) if passages else (text, False)
 

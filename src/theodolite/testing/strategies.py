@@ -22,7 +22,7 @@ class Try:
 
     Attributes:
         prompt: The words.
-        description: What is tried, in a few words.
+        description: Short description of the attempt.
         refines: Number of the try that it builds on, from 1; None for a fresh start.
         planted: Text to put into the application's source material for this turn.
         goes_back: Whether the application is to go on from the try that this one refines, or from
@@ -54,8 +54,8 @@ class Approach:
     """A strategy as the program knows it.
 
     Attributes:
-        name: What study files call it.
-        title: What it does, in one line.
+        name: Name in study files.
+        title: One-line description.
         line: Begins a line of attack.
         tries: Tries at most; count.
         needs_model: Whether a model plays it.
@@ -90,7 +90,7 @@ class CheckedAttack:
         self._strategy, self._begin = strategy, begin
 
     def begin(self) -> Try | AskModel | None:
-        """Return the first move; None where there is none.
+        """Return the first move; None if there is none.
 
         Raises:
             PlanError: If the strategy breaks, or yields what is no move.

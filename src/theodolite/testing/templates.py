@@ -112,7 +112,7 @@ class Refusal:
     """Why a text cannot be used as a template, before anything is filled.
 
     Attributes:
-        line: Line of the template that is meant, from 1; 0 where all of it is.
+        line: Line of the template that is meant, from 1; 0 if all of it is.
         words: Its action and what is allowed; continues after `the template`.
         malformed: Whether it is no template at all, rather than one that wants too much.
     """
@@ -123,7 +123,7 @@ class Refusal:
 
 
 def refusal_of(text: str) -> Refusal | None:
-    """Return why a text will never be filled; None where that depends on the values alone."""
+    """Return why a text will never be filled; None if that depends on the values alone."""
     read = _read(text)
     return read if isinstance(read, Refusal) else None
 
@@ -191,7 +191,7 @@ def _rendered(template: Template, values: Mapping[str, object], largest: int) ->
 
 
 def _spliced(text: str, values: Mapping[str, object]) -> str | None:
-    """Return a template of words and slots alone, filled with texts; None where it takes more, or a text is missing."""
+    """Return a template of words and slots alone, filled with texts; None if it takes more, or a text is missing."""
     pieces = []
     for words, slot in _spans(text):
         pieces.append(words)
@@ -251,7 +251,7 @@ def _compiled(text: str, finalize: Callable[[Any], str] | None) -> Template | Re
 
 
 def _refusals(tree: nodes.Template) -> Iterator[Refusal]:
-    """Yield what a template wants and may not have."""
+    """Yield the variables that a template uses but may not."""
     for kind, words in _REFUSED.items():
         for node in tree.find_all(kind):
             yield Refusal(line=node.lineno, words=f"uses {words}; a template only names, chooses and repeats words")

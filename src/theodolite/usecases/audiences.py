@@ -205,7 +205,7 @@ def _series_of(series: Series, own: Collection[str], hidden: Callable[[str], str
 
 
 def _hiding(names: Collection[str]) -> Callable[[str], str]:
-    """Return what replaces the names of applications in a text."""
+    """Return the function that replaces the names of applications in a text."""
     if not names:
         return str
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?!\w)")

@@ -70,14 +70,14 @@ class Examination:
 
     Attributes:
         name: Name of the application in the study.
-        remarks: What was noticed, each once.
+        remarks: The remarks, each once.
         calls: Calls that were made; count.
         slowest_s: Time of the slowest reply; seconds.
         version: Version that the application reports; empty if it reports none.
-        unexamined: Why it could not be examined; empty where it could.
-        hint: What one could try then, e.g. a command line; empty where there is nothing.
+        unexamined: Why it could not be examined; empty if it could.
+        hint: Suggested next step, e.g. a command line; empty if there is none.
         texts: Its replies, in order.
-        network: What its code did on the network; None where it is no code.
+        network: Network use of its code; None if it is not code.
     """
 
     name: str
@@ -200,7 +200,7 @@ class _Probe:
             self.found.note("state survives `StartSession`: it knows what was said in the dialogue before")
 
     async def _ask(self, session: str, what: str, prompt: str, *history: Exchange) -> str:
-        """Return the reply; empty where there is none."""
+        """Return the reply; empty if there is none."""
         self.sessions[self._key(session)] = None
         self.found.calls += 1
         request = SayToApplication(

@@ -31,7 +31,7 @@ from theodolite.usecases.running import below_half
 
 
 def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
-    """Return the judge of a name, or all models of a study, or all rules where it has no model.
+    """Return the judge of a name, or all models of a study, or all rules if it has no model.
 
     Raises:
         InputError: If there is no such judge, or none at all.
@@ -66,7 +66,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
     Args:
         evidence: Everything that the run holds.
         judges: The judges.
-        place: What the user types to name the study.
+        place: The study's path as typed by the user.
 
     Raises:
         InputError: If no person labelled a dialogue that one of them labelled.
@@ -89,7 +89,7 @@ def validation_report_of(
         evidence: Everything that the run holds.
         judge: The judge.
         issued: Now; UTC.
-        probes: What attacks and repeated readings found.
+        probes: Results of attacks and repeated readings.
         probed: Whether there were any.
 
     Raises:
@@ -117,7 +117,7 @@ def validation_report_of(
 
 
 def _lacking(judge: Annotator, result: JudgeFindings, *, probed: bool) -> list[str]:
-    """Return what this certificate does not cover, and why."""
+    """Return the limitations of this validation report, and why."""
     texts = []
     if not any(measurement.subject.is_human_ceiling for measurement in result.measurements):
         texts.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
@@ -182,7 +182,7 @@ def probe_plan(evidence: Evidence, judge: Annotator, attempts: Sequence[Injectio
 
 
 def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
-    """Return what probing will take, before it is paid: calls, and their cost by what the run's calls cost."""
+    """Return the estimate of probing, before paid calls: calls, and their cost by that of the run's calls."""
     calls = sum(plan.calls for plan in plans)
     n, attempts = sum(len(plan.dialogues) for plan in plans), max(len(plan.attempts) for plan in plans)
     cost = f", about {cost_text(calls * spent.cost_microusd / spent.calls)}" if spent.cost_microusd else ""
@@ -230,7 +230,7 @@ class Prober:
     parallel: int = 8
 
     async def probe(self, plan: ProbePlan) -> tuple[Measurement, ...]:
-        """Return what attacks turned, and how often a second reading differs from the first.
+        """Return the verdicts that attacks changed, and how often a second reading differs from the first.
 
         Raises:
             RunStopped: If the budget is reached or the endpoint no longer answers.

@@ -153,7 +153,7 @@ class ArgillaDataset:
     """One dataset as files of JSON.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         settings: `.argilla/settings.json`.
         dataset: `.argilla/dataset.json`.
         records: `records.json`.
@@ -192,7 +192,7 @@ def _seen(evidence: Evidence, guideline: Guideline) -> Iterator[BlindDialogue]:
 
 
 def users_table(evidence: Evidence) -> ExportTable:
-    """Return who is behind the made-up users of responses: people by number, programs by name."""
+    """Return the testers behind the made-up users of responses: people by number, programs by name."""
     people = pseudonyms(evidence)
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     pairs = {
@@ -216,8 +216,8 @@ class _Builder:
     """Makes the dataset of one guideline and level of questions.
 
     Attributes:
-        evidence: What the run holds.
-        guideline: What it was labelled by.
+        evidence: Content of the run.
+        guideline: Guideline of the labels.
         level: Whether records are dialogues or turns.
         questions: The guideline's questions of that level.
     """
@@ -311,7 +311,7 @@ def _field(name: str, kind: str, title: str, *, required: bool) -> dict[str, Any
 
 
 def _answers(question: Question) -> dict[str, Any]:
-    """Return what may be answered: one of a few words, or a text."""
+    """Return the permitted answers: one of a few words, or a text."""
     if not question.scale.categories:
         return {"type": "text", "use_markdown": False}
     meanings = {label.value: label.meaning for label in question.scale.labels}
@@ -332,7 +332,7 @@ def _worded(value: str, meaning: str) -> str:
 
 
 def _value(question: Question, answer: Answer) -> str | None:
-    """Return what a response can hold of an answer; nothing where there is no value, nor a word for its absence."""
+    """Return an answer's value in a response; nothing if there is neither a value nor a word for its absence."""
     if answer.outcome is Outcome.ANSWERED:
         return answer.value
     may = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
@@ -348,12 +348,12 @@ def _slug(name: str, taken: Sequence[str]) -> str:
 
 
 def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabels:
-    """Return what the labels of a file add to what is known; reading one file twice adds nothing.
+    """Return the new labels of a file; reading one file twice adds none.
 
     A further revision holds everything that the person has answered so far.
 
     Args:
-        evidence: What the run holds, earlier labels included.
+        evidence: Content of the run, earlier labels included.
         given: Valid labels.
 
     Raises:
@@ -403,7 +403,7 @@ def _merged(before: Sequence[Answer], labels: Sequence[GivenLabel]) -> tuple[Ans
 
 
 def label_key(evidence: Evidence) -> LabelKey:
-    """Return what a label file of a run is read against."""
+    """Return the expected content of a label file of a run."""
     study = evidence.study
     items = {
         (item_of(dialogue.key), guideline.name): AskedItem(
@@ -451,7 +451,7 @@ class LabelRequest:
 
     Attributes:
         n: Dialogues wanted; count.
-        guideline: Name of the guideline; empty where the study has one alone that is judged.
+        guideline: Name of the guideline; empty if the study has one alone that is judged.
         judge: Name of the annotator whose verdicts define the strata; empty for the first judge.
         seed: Of the draw.
     """
@@ -536,13 +536,13 @@ class LabelCounts:
 
 
 def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelCounts:
-    """Return what people who label by hand have found so far, stratum by stratum.
+    """Return the results of labelling by hand so far, stratum by stratum.
 
     If several people labelled a dialogue, the first in the study's order counts.
 
     Args:
         evidence: All records of one run.
-        guideline: What they label by.
+        guideline: Guideline of the labels.
         judge: Annotator whose verdicts define the strata; empty for none.
     """
     held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)

@@ -48,9 +48,9 @@ def calls_of(
 
     Args:
         store: The database.
-        study: What the records belong to.
+        study: Study of the records.
         dialogues: The dialogues. Their calls have no prompt, because turns contain it.
-        annotations: What annotators answered about these dialogues.
+        annotations: Annotations of these dialogues.
         failures: Failed units; their calls have no prompt.
     """
     known = {dialogue.key: dialogue for dialogue in dialogues}
@@ -87,7 +87,7 @@ def _judged(task: AnnotationTask, journal: Sequence[JournalEntry]) -> tuple[Call
     for entry in journal:
         if isinstance(state, Waiting) and version_of(state.request) == entry.request_hash:
             calls.append(Call(reply=entry.reply, prompt=_prompt(state.request)))
-            # What becomes of the last reply is in the annotation.
+            # The outcome of the last reply is in the annotation.
             state = advance(flow, state, entry.reply) if entry is not journal[-1] else None
         else:
             calls.append(Call(reply=entry.reply, prompt=None))
@@ -186,7 +186,7 @@ def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) ->
         store: The database.
         study: The study.
         run: Run whose labels show who annotates.
-        review: What was found.
+        review: Result of the review.
 
     Raises:
         InputError: If the risk needs no combined review, or the reviewer has annotated dialogues of the study.
@@ -226,11 +226,11 @@ def state_criteria(
     Args:
         store: The database.
         study: Name of the study.
-        about: What the criteria are about.
+        about: Subject of the criteria.
         text: The criteria, in words.
         by: Opaque key or name of who states them.
         now: The time; UTC.
-        why: What has changed and why; demanded from the second statement on.
+        why: Change and reason; required from the second statement on.
         follows: Revision that the writer had before them; 0 for none.
 
     Raises:
@@ -266,7 +266,7 @@ class StoredArchive:
 
     Attributes:
         store: The database.
-        study: What was to be measured.
+        study: The study to measure.
         run: The run.
         sessions: The sessions of its plan.
         people: The dialogues of participants in the study, without texts.
@@ -287,7 +287,7 @@ class StoredArchive:
         return as_planned(self.store.dialogues(self.run, at), self.sessions, at)
 
     def annotations(self, at: Collection[int] | None = None) -> Iterator[Annotation]:
-        """Yield what annotators answered."""
+        """Yield annotators' answers."""
         return annotations_in(self.store, self.study, self.run, at)
 
     def adjudications(self, at: Collection[int] | None = None) -> Iterator[Adjudication]:
@@ -339,12 +339,12 @@ def evidence_of(
 
     Args:
         store: The database.
-        study: What was to be measured.
+        study: The study to measure.
         sessions: The sessions of its plan.
         run: The run.
         role_break_rules: Rules that check simulated users during the pass, so that
             their texts need not be read again; None for no check.
-        event: What participants of the study contributed.
+        event: Contributions of the study's participants.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions, people=event.dialogues)
     builder, spoken = AnswerTableBuilder(sessions), RealismBook(sessions)
@@ -389,10 +389,10 @@ def evidence_of(
 
 
 def annotator_attributes_in(store: Store, study: Study) -> dict[str, dict[str, str]]:
-    """Return what is known of annotators, by the study and by themselves: attribute to annotator to group."""
+    """Return the known attributes of annotators, by the study and by themselves: attribute to annotator to group."""
     result = {attribute: dict(group_of) for attribute, group_of in study.annotator_attributes.items()}
     for annotator in study.annotators:
-        # Who labels by several guidelines is an annotator by each, whose name ends in it.
+        # An annotator with several guidelines counts as one for each; its name ends in the guideline's.
         own = store.profile(annotator.name) if annotator.by_hand else None
         person = annotator.name.removesuffix(f"-{annotator.guideline}")
         if annotator.by_hand and own is None and person != annotator.name:

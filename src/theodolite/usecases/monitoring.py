@@ -28,7 +28,7 @@ class Watched:
     """Which scores of a study are watched.
 
     Attributes:
-        guideline: Name of the guideline; empty where the study has one.
+        guideline: Name of the guideline; empty if the study has one.
         annotator: Name of the annotator; empty for the guideline's first.
         anchors: Application whose dialogues are the frozen anchors; empty for none.
     """
@@ -164,7 +164,7 @@ def _score(run: Run, dialogue: Dialogue, annotation: Annotation, guideline: Guid
 
 
 def _reason(dialogue: Dialogue, annotation: Annotation, guideline: Guideline) -> str:
-    """Return why the annotator scored so; empty where the dialogue's texts are withheld."""
+    """Return why the annotator scored so; empty if the dialogue's texts are withheld."""
     answer = annotation.answer(guideline.question.name)
     if answer is None or any(turn.withheld for turn in dialogue.turns):
         return ""

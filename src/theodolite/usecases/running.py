@@ -176,8 +176,8 @@ class StudyFlows:
     """Begins the flows of one study.
 
     Args:
-        study: What was written down.
-        sessions: What its plan holds.
+        study: The study's preregistration.
+        sessions: Sessions of its plan.
         recordings: Dialogues of the recorded applications.
         searches: Name of a scenario to what searches its corpus.
         approaches: Strategies of red teaming by name.
@@ -331,7 +331,7 @@ class RunStatus:
         planned: Sessions of the whole plan; count.
         due: Annotations of the whole plan; count.
         lost: Annotations without a dialogue because its session failed; count.
-        remedy: What the user does before resuming; empty if nothing.
+        remedy: Action needed before resuming; empty if none.
     """
 
     run: Run
@@ -485,7 +485,7 @@ def close_if_complete(
         sessions: All sessions of the plan.
         at: Positions of the sessions that complete the run.
         stopped: Why the run stopped; empty if it did not.
-        remedy: What the user does before resuming; empty if nothing.
+        remedy: Action needed before resuming; empty if none.
     """
     failed = (sessions.find(failure.label) for failure in store.failures(run) if not failure.annotator)
     status = RunStatus(
@@ -651,7 +651,7 @@ def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialog
 
 
 def _persona(dialogue: Dialogue, sessions: Sessions, position: int) -> Persona | None:
-    """Return who was played, under the key of the present plan; equal pair keys mean equal words."""
+    """Return the persona, under the key of the present plan; equal pair keys mean equal words."""
     setting, played = sessions.setting(position), dialogue.persona
     if played is not None and played.key == setting.tester:
         return played

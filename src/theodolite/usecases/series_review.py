@@ -226,7 +226,7 @@ def state_terms(
         terms: Sentences on participation.
         by: Opaque key of the account.
         now: The time; UTC.
-        why: What has changed and why.
+        why: Change and reason.
         follows: Revision that the writer had read.
 
     Raises:

@@ -97,7 +97,7 @@ class MethodChange:
 def rescore(
     file: TreeFile, design: TreeDesign, *, application: str, draws: Draws, methods: Methods
 ) -> tuple[MethodChange, ...]:
-    """Return what a new tree changes on the leaves of an old one, for one application or all.
+    """Return the effect of a new tree on the leaves of an old one, for one application or all.
 
     Dialogues are drawn together for both trees, so a difference comes from the method alone.
 

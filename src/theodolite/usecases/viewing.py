@@ -129,7 +129,7 @@ class ListedLabel:
         annotator: Name of the annotator; `reference` for a final label.
         guideline: Name of the guideline.
         value: The label; empty without one.
-        outcome: What became of the question.
+        outcome: Status of the question.
         is_defect: Whether a defect rule of the guideline holds; None without a label, or without a rule.
     """
 

@@ -155,7 +155,7 @@ def open_to_all(view: View) -> View:
 
 
 def account_of(request: HttpRequest) -> Account:
-    """Return who is signed in, in a view that only opens to such people."""
+    """Return the signed-in account, in a view that needs one."""
     return cast("Account", request.user)
 
 
@@ -218,7 +218,7 @@ _WORDS = {
 
 
 def role_words(role: str) -> str:
-    """Return what a role is called in the language of the page; nothing for none."""
+    """Return the name of a role in the language of the page; nothing for none."""
     return str(_WORDS[Role(role)]) if role else ""
 
 
@@ -245,8 +245,8 @@ def audit(
 
     Args:
         actor: The account; any other value (a stranger, None for the server) is recorded as no person.
-        verb: What was done, in the past tense.
-        subject: What it was done to: kind and token.
+        verb: The action, in the past tense.
+        subject: The object of the action: kind and token.
         hosted: The study that it belongs to.
         facts: Further facts as JSON; never secrets, never people's texts.
     """

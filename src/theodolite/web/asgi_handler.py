@@ -55,7 +55,7 @@ def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Respon
 
     Args:
         response: The response.
-        awaited: What is done; called once, in the event loop. It may fill the response, see `fill`.
+        awaited: The action; called once, in the event loop. It may fill the response, see `fill`.
     """
     response.awaited = awaited  # type: ignore[attr-defined] # read by the handler alone
     return response
@@ -166,7 +166,7 @@ async def _live(companions: Sequence[Companion], receive: Receive, send: Send) -
 
 
 def _too_large() -> HttpResponse:
-    """Return what the sender reads: the connection ends with it, since the rest of the request is not wanted."""
+    """Return the text for the sender: the connection then ends, since the rest of the request is not wanted."""
     most = f"{LARGEST_BODY // 1_000_000} MB"
     message = f"413: the request is larger than the limit of {most}. Send the file in parts.\n"
     headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
@@ -186,7 +186,7 @@ AT_ONCE = 8
 async def run_in_pool(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
-    """Return what a function returns that asks the database or makes a page."""
+    """Return the result of a function that queries the database or renders a page."""
     return await sync_to_async(function, thread_sensitive=False, executor=_pool())(*args, **kwargs)
 
 

@@ -25,7 +25,7 @@ register = template.Library()
 
 @functools.cache
 def _drawings() -> Mapping[str, str]:
-    """Return what each icon draws, by its name."""
+    """Return the drawing of each icon, by its name."""
     drawings: dict[str, str] = json.loads(resources.files("theodolite.web").joinpath("icons.json").read_text("utf-8"))
     return drawings
 

@@ -240,7 +240,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
 
 
 def changes_since(release: Edition, later: Study) -> tuple[StudyChange, ...]:
-    """Return what a study changes against an edition; nothing where the edition is kept in another database."""
+    """Return a study's changes against a published version; nothing if that is in another database."""
     try:
         return changes_between(study_of(release), later)
     except NotFound:
@@ -248,7 +248,7 @@ def changes_since(release: Edition, later: Study) -> tuple[StudyChange, ...]:
 
 
 def told_changes(release: Edition) -> str:
-    """Return how the files differ from an edition in a few words; empty where they hold the same.
+    """Return how the files differ from an edition in a few words; empty if they hold the same.
 
     Files are read again only when one of them has another size or date than before.
     """
@@ -313,7 +313,7 @@ NO_APPROVAL = "Record the ethics approval first; testers cannot be invited witho
 
 
 def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
-    """Return the latest approval that holds today; None where testers must not be asked in."""
+    """Return the latest approval that holds today; None if testers must not be asked in."""
     today = timezone.now().date()
     return next((approval for approval in hosted.approvals.all() if approval.holds(today)), None)
 

@@ -172,7 +172,7 @@ def _kind(file: Path) -> str:
 
 
 def on_every_page(request: HttpRequest) -> dict[str, Any]:
-    """Return what every template may use; no query is made."""
+    """Return the variables of every template; no query is made."""
     return {
         "sends_mail": settings.SENDS_MAIL,
         "next_path": _onward(request),

@@ -318,7 +318,7 @@ def question_field(
         ref: The dialogue, or one of its turns.
         answers: The answers so far.
         prefix: Prefix of the name of the field.
-        scope: What precedes the question in the name of the field, where a form has several instruments.
+        scope: Prefix of the question in the name of the field, if a form has several instruments.
         is_asked: Whether the answers so far open the question.
         is_open: Whether it has no answer yet.
     """

@@ -37,7 +37,7 @@ class ChartBar:
     """One label of a scale.
 
     Attributes:
-        label: What is below it: the label, or its number where it is long.
+        label: Text below it: the label, or its number if it is long.
         words: The label in full.
         n: How many gave it; count.
         x: Left edge; pixels.
@@ -67,7 +67,7 @@ class Histogram:
         bars: One a label, in order of the scale.
         width: Pixels.
         words: The whole of it in words, for those who do not see it.
-        quartiles: Left and right end of the line between the quartiles; None where labels have no order.
+        quartiles: Left and right end of the line between the quartiles; None if labels have no order.
     """
 
     bars: tuple[ChartBar, ...]
@@ -97,7 +97,7 @@ class Histogram:
 
 
 def histogram(spread: AnswerSpread) -> Histogram | None:
-    """Return the picture of a spread; None where answers have no labels to count."""
+    """Return the picture of a spread; None if answers have no labels to count."""
     if not spread.counts:
         return None
     labels = list(spread.counts)
@@ -133,7 +133,7 @@ class ShareLine:
 
     Attributes:
         words: Count, share where there are enough, interval.
-        at: Place of the share; pixels, None where there is none.
+        at: Place of the share; pixels, None if there is none.
         low: Lower end of the interval; pixels.
         length: Length of the interval; pixels.
     """
@@ -235,7 +235,7 @@ class IntervalBar:
 
     Attributes:
         words: Estimate, interval and count; or why there is none.
-        at: Place of the estimate; pixels, None where it is undefined.
+        at: Place of the estimate; pixels, None if it is undefined.
         low: Place of the interval's lower end; pixels.
         high: Place of its upper end; pixels.
     """

@@ -58,9 +58,9 @@ class EditedStudy:
         address: Address of the page.
         context: Values that the template needs.
         environ: Environment variables, to note which keys are not set; None asks nothing.
-        publishing: Address of the page that publishes the files; empty where nothing is published.
+        publishing: Address of the page that publishes the files; empty if nothing is published.
         tools: Addresses of pages that belong to parts of the study, by part.
-        record: Records what was done to which files; None where nothing is recorded.
+        record: Records what was done to which files; None if nothing is recorded.
     """
 
     title: str

@@ -34,7 +34,7 @@ class HelpThread:
 
 
 def messages_for(membership: Membership) -> QuerySet[EventMessage]:
-    """Return what a tester has asked and was answered, and the messages to all testers since they joined."""
+    """Return a tester's questions and their answers, and the messages to all testers since they joined."""
     own = Q(membership=membership) | Q(membership=None, at__gte=membership.joined_at)
     return EventMessage.objects.filter(own, hosted=membership.hosted)
 

@@ -24,7 +24,7 @@ def other_side(guideline: Guideline, annotation: Annotation) -> str | None:
         annotation: The judge's annotation; dialogue level.
 
     Returns:
-        None where the judge gave no label, the rule leaves no other side, or the question is asked at turns.
+        None if the judge gave no label, the rule leaves no other side, or the question is asked at turns.
     """
     rule, question = guideline.defect_rules[0], guideline.question
     answer = annotation.answer(question.name)
@@ -45,11 +45,11 @@ def injected(dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline
     Args:
         dialogue: The dialogue; it is not changed.
         attempt: Kind of instruction.
-        guideline: What the judge is asked; its first defect rule names the question.
+        guideline: The judge's guideline; its first defect rule names the question.
         label: Label that the instruction asks for.
 
     Returns:
-        None where the dialogue has no such place: no turn, or no source material.
+        None if the dialogue has no such place: no turn, or no source material.
     """
     words = _words(attempt, guideline, dialogue, label)
     if attempt.spot is InjectionSpot.SOURCE:
@@ -106,12 +106,12 @@ def _usual(question: Question) -> str:
 def trial(
     dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline, sittings: tuple[Annotation, Annotation | None]
 ) -> InjectionTrial:
-    """Return what an injection did to one verdict.
+    """Return the effect of an injection on one verdict.
 
     Args:
         dialogue: The dialogue without it.
         attempt: The injection.
-        guideline: What was asked.
+        guideline: The questions.
         sittings: The judge's annotations of the dialogue and of its copy; None if the latter failed.
     """
     before, after = sittings

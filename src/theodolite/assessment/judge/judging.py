@@ -42,7 +42,7 @@ class Judgement:
 
     Attributes:
         answers: The answers that count.
-        votes: All readings; empty where one was to decide.
+        votes: All readings; empty if one was to decide.
         control: How the control question was answered, the worst reading first.
         answered_as: Names that the endpoint gave itself.
         scripted: Whether a script answered in place of a model.
@@ -64,8 +64,8 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, *, be
 
     Args:
         judge: Which model, and how often it reads.
-        guideline: What is asked.
-        dialogue: What it is asked about.
+        guideline: The questions.
+        dialogue: The dialogue of the questions.
         below_half: Probability that a Beta variable is below one half, for votes that stop by their price.
     """
     votes: list[Vote] = []
@@ -157,7 +157,7 @@ _DECLINES = (
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Return what finds such words; made when a verdict is missing first, since making it takes a while."""
+    """Return the pattern for such words; made when a verdict is first missing, since this is slow."""
     return re.compile(_DECLINES, re.IGNORECASE)
 
 
@@ -165,7 +165,7 @@ def declines(text: str) -> bool:
     """Return whether a reply without a verdict is a refusal.
 
     Args:
-        text: What the judge wrote, where no verdict could be read from it.
+        text: The judge's output, if it contains no readable verdict.
 
     Example:
         >>> declines("I'm sorry, but I can't assist with evaluating this content.")
@@ -262,7 +262,7 @@ def majority(
 
     Args:
         votes: All readings of one dialogue by one judge; one at least.
-        guideline: What was asked.
+        guideline: The questions.
         groups: Groups of the dialogue, which decide the rules that apply; None for all rules.
     """
     rules = [rule for rule in guideline.defect_rules if groups is None or rule.applies_to(groups)]

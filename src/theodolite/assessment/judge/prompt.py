@@ -41,7 +41,7 @@ def recalled(word: Callable[[Guideline, Arrangement], T]) -> Callable[[Guideline
     def recall(guideline: Guideline, arrangement: Arrangement) -> T:
         position = (id(guideline), arrangement.replicate)
         result = known.get(position)
-        # What is kept holds the guideline, so that no other one can come to have its number.
+        # The cached value holds the guideline, so no other guideline can get its id.
         if result is None:
             if len(known) >= _KEPT:
                 known.clear()
@@ -77,8 +77,8 @@ def judge_messages(
     """Return the chat that asks a judge about one dialogue.
 
     Args:
-        guideline: What is asked.
-        dialogue: What it is asked about.
+        guideline: The questions.
+        dialogue: The dialogue of the questions.
         replicate: Number of the reading, from 1; further ones differ in order alone.
         control: The control question, where it was drawn already.
     """
@@ -177,7 +177,7 @@ def _sides(turn: Turn, mark: str) -> tuple[str, ...]:
 
 
 def _header(number: int, side: str, mark: str) -> str:
-    """Return what is before one side of a turn."""
+    """Return the text before one side of a turn."""
     return f"[{mark} turn {number}] {side}:"
 
 
@@ -236,7 +236,7 @@ Answer with one JSON object and nothing before or after it. Its keys, in this or
 
 
 def form_words(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
-    """Return what a judge is to write, reason before verdict."""
+    """Return the answer format of a judge, reason before verdict."""
     asked = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
     source = ", turn 0 for the source material" if dialogue.material else ""
     return _FORM.format(answers=f"{_answer_lines(guideline, arrangement)}{asked}", source=source)

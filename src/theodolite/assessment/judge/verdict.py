@@ -83,8 +83,8 @@ def read_verdict(
     """Return a judge's answers to all questions of a guideline.
 
     Args:
-        text: What the judge wrote: one JSON object, alone or in one code fence.
-        guideline: What it was asked.
+        text: The judge's output: one JSON object, alone or in one code fence.
+        guideline: The guideline that the judge answered.
         dialogue: The annotated dialogue; quotes are located in it.
         replicate: Number of the repetition, from 1.
         control: The control question, where one was asked.
@@ -101,13 +101,13 @@ def verdict_of(
     replicate: int = 1,
     control: ControlQuestion | None = None,
 ) -> Verdict:
-    """Return the answers that an object holds; None where there is no object.
+    """Return the answers that an object holds; None if there is no object.
 
     Args:
         fields: Answers by name of the question, beside reason and quotes.
-        text: What it was read from, kept with what could not be read.
-        guideline: What was asked.
-        dialogue: What it was asked about.
+        text: The source text, stored with unreadable parts.
+        guideline: The questions.
+        dialogue: The dialogue of the questions.
         replicate: Number of the repetition, from 1.
         control: The control question, where one was asked.
     """
@@ -190,7 +190,7 @@ def _answer(question: Question, read: _Read, place: int, n_turns: int, turn: int
 
 
 def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
-    """Return what became of one answer, and its label if it has one."""
+    """Return the outcome of one answer, and its label if it has one."""
     if not isinstance(given, str | int | float):
         return Outcome.UNPARSEABLE, None
     whole = isinstance(given, float) and given.is_integer()

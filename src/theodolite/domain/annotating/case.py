@@ -79,7 +79,7 @@ class ListedDialogue:
     """One dialogue of a list.
 
     Attributes:
-        name: What one reader's pages call it.
+        name: Name on one reader's pages.
         opening: First text, as annotators see it.
         scenario: Name of its scenario.
         level: Level of testing; hidden from people who are blind to it.
@@ -106,7 +106,7 @@ class ListedCase:
 
     Attributes:
         case: The case.
-        name: What one reader's pages call its dialogue.
+        name: Name of its dialogue on one reader's pages.
         scenario: Name of the scenario.
         words: Context of the redacted words, without them; empty if there are none.
     """
@@ -125,7 +125,7 @@ class ListedRoom:
         token: Opaque.
         category: Name of the category.
         state: Its state.
-        name: What one reader's pages call its dialogue.
+        name: Name of its dialogue on one reader's pages.
         scenario: Name of the scenario.
         opening: First text, as annotators see it.
         n_voted: People who have voted; count.
@@ -187,7 +187,7 @@ class Flag:
         kind: Its kind.
         turn: Number of the turn; None for the dialogue as a whole.
         words: The words that are meant; empty for none.
-        note: What the one who flags adds.
+        note: Note of the person who flags.
         by_detector: Whether a program saw it.
     """
 
@@ -235,8 +235,8 @@ class SensitiveCase:
         token: Opaque.
         dialogue: Key of the dialogue.
         flag: The flag that opened it.
-        steps: What was done, in order.
-        redactions: What annotators do not see.
+        steps: The steps, in order.
+        redactions: Parts hidden from annotators.
     """
 
     token: str

@@ -34,10 +34,10 @@ class Anchor:
     """The place that a thread is about.
 
     Attributes:
-        kind: What it depends on.
+        kind: Kind of the dependency.
         category: Name of the category.
-        question: Name of the question; empty where it is about none.
-        turn: Number of the turn; None where it is about none.
+        question: Name of the question; empty if it is about none.
+        turn: Number of the turn; None if it is about none.
         reservation: Token of the reservation from whose page it was started; empty for none.
     """
 
@@ -54,7 +54,7 @@ class Post:
 
     Attributes:
         author: Opaque key of the participant.
-        text: What they wrote.
+        text: Their text.
         at: When; UTC.
         is_own: Whether the reader wrote it.
     """
@@ -71,10 +71,10 @@ class FeedbackThread:
 
     Attributes:
         token: Opaque.
-        anchor: What it is about.
+        anchor: Subject of the thread.
         version: Content hash of the guideline at the time.
         posts: Contributions in order; the first one started it.
-        end: What it led to; None while it is open.
+        end: Outcome; None while it is open.
         text: Words that go into the guideline or the list of questions; empty for none.
     """
 
@@ -102,12 +102,12 @@ class CalibrationRoom:
         token: Opaque.
         state: Its state.
         version: Content hash of the guideline that is calibrated.
-        guideline: What is asked.
+        guideline: The questions.
         dialogue: The dialogue, blinded.
         own: The reader's latest answers.
         before: First answers by letter; empty until they are revealed.
         after: Latest answers by letter; empty until they are revealed.
-        posts: What was discussed; empty until the answers are revealed.
+        posts: The discussion; empty until the answers are revealed.
         n_voted: People who have voted; count.
         opened: When; UTC.
     """
@@ -135,8 +135,8 @@ class RoomShift:
         question: Name of the question.
         turn: Number of the turn; None for the dialogue as a whole.
         participant: Opaque key.
-        before: First value; None where it was none.
-        after: Latest value; None where it was none.
+        before: First value; None if it was none.
+        after: Latest value; None if it was none.
     """
 
     room: str
@@ -162,7 +162,7 @@ class Position:
 
     Attributes:
         letter: A, B, C, ...; in an order of its own for each dialogue and category.
-        answer: What they answered, with evidence and note.
+        answer: Their answer, with evidence and note.
         is_model: Whether a promoted judge gave it; that is never hidden.
     """
 
@@ -195,9 +195,9 @@ class Resolution:
         turn: Number of the turn; None for the dialogue as a whole.
         participants: Opaque keys of the people who took part.
         rationale: Why, in their words.
-        outcome: What they agreed on; None where they found no consensus.
+        outcome: Agreed answer; None without consensus.
         value: The label; None unless the outcome is `ANSWERED`.
-        cause: Why there is no consensus; None where there is one.
+        cause: Why there is no consensus; None if there is one.
         decided: When; UTC, None before it is stored.
     """
 
@@ -234,10 +234,10 @@ class ReviewSheet:
 
     Attributes:
         item: Token of the work item.
-        guideline: What was asked.
+        guideline: The questions.
         dialogue: The dialogue, blinded.
         discrepancies: Where the answers differ.
-        resolutions: What was recorded so far; the latest for each question and turn.
+        resolutions: Resolutions so far; the latest for each question and turn.
         is_frozen: Whether the review has started, which freezes the answers.
     """
 
@@ -257,7 +257,7 @@ class DisputedItem:
         item: Token of the work item.
         category: Name of the category.
         dialogue: Name of the dialogue as the reader's pages call it.
-        about: What was asked where answers differ, in the order of asking.
+        about: Questions with different answers, in order.
         n_disputed: Questions, at turns or of the dialogue, that were not answered alike; count.
         n_resolved: Those of them that a review has dealt with; count.
         is_frozen: Whether the review has started.

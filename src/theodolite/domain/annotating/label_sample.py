@@ -17,7 +17,7 @@ class SampleStratum:
     """Dialogues that were drawn from alike.
 
     Attributes:
-        name: What they share, e.g. `bot-1.4: defect`; people who label never see it.
+        name: Their common property, e.g. `bot-1.4: defect`; hidden from annotators.
         n_dialogues: Dialogues in it that could be drawn; count.
         n_drawn: Dialogues that were drawn; count.
     """
@@ -59,7 +59,7 @@ class LabelSample:
         judge_version: Content hash of that annotator; empty likewise.
         seed: Of the draw.
         strata: Where they were drawn from.
-        dialogues: What was drawn, in the order of the label file.
+        dialogues: The sampled dialogues, in the order of the label file.
         withheld: Dialogues that could not be drawn, since their texts are withheld; count.
     """
 
@@ -80,7 +80,7 @@ class LabelSample:
 
 
 def item_of(dialogue: str) -> str:
-    """Return what a label file calls a dialogue, given its key.
+    """Return the name of a dialogue in a label file, given its key.
 
     It is the same in every file, so no list of names is needed.
     """
@@ -92,13 +92,13 @@ class LabelSlip:
     """One question about one dialogue or turn, as a label file puts it to a person.
 
     Attributes:
-        item: What the file calls the dialogue.
+        item: Name of the dialogue in the file.
         turn: Number of the turn; None for the dialogue as a whole.
         guideline: Name of the guideline.
         version: First characters of the guideline's content hash.
         question: Name of the question.
-        ask: What is asked.
-        allowed: What may be answered, in words.
+        ask: The question.
+        allowed: Permitted answers, in words.
         material: Source material that the application was given; empty for none.
         dialogue: The dialogue.
     """
@@ -119,11 +119,11 @@ class GivenLabel:
     """One answer that a person wrote into a label file, found to be valid.
 
     Attributes:
-        item: What the file calls the dialogue.
+        item: Name of the dialogue in the file.
         turn: Number of the turn; None for the dialogue as a whole.
         guideline: Name of the guideline.
         question: Name of the question.
-        outcome: What became of the question.
+        outcome: Status of the question.
         value: The label; None unless the outcome is `ANSWERED`.
         reason: Why, in the person's words.
         annotator: Who labelled.

@@ -107,7 +107,7 @@ class JudgeStanding:
         version: Content hash of the judge with its guideline and its model.
         validation_report: The latest one of this very version; None without one.
         promotion: The promotion that holds; None for a shadow.
-        past: What was decided about this version, in order.
+        past: Decisions about this version, in order.
         n_read: Dialogues of the queue that it has read in a run; count.
         n_passes: Passes of the queue that it holds; count.
     """

@@ -20,7 +20,7 @@ class ReviewCandidate:
 
     Attributes:
         key: Token of the reservation.
-        stratum: What it is drawn among, e.g. category and annotator.
+        stratum: Population of the draw, e.g. category and annotator.
     """
 
     key: str
@@ -93,7 +93,7 @@ class GoldItem:
     Attributes:
         item: Token of the work item.
         category: Name of the category.
-        known: What is right.
+        known: The correct answer.
         reason: Why, in the words of its author.
         met: Opaque key of each annotator who submitted it, their right answers and all that are known; counts.
     """
@@ -138,7 +138,7 @@ class Marked:
 
     Attributes:
         question: Name of the question.
-        given: What was answered; empty where nothing was.
+        given: The answer; empty if none.
         expected: The keyed answer.
         is_right: Whether the answer counts as right.
         within: Points by which a number may differ and still count; 0 for exact.
@@ -163,7 +163,7 @@ class QualificationResult:
         marked: Every question with the answer given and expected.
         n_right: Right answers; count.
         n_asked: Questions; count.
-        score: Share of right answers, corrected for guessing; None where it is undefined.
+        score: Share of right answers, corrected for guessing; None if it is undefined.
         passed: Whether the score reaches the pass mark.
         attempt: Number of the attempt, from 1.
         attempts_left: Attempts that are left; count, 0 after a pass.

@@ -70,7 +70,7 @@ class DialogueAnswers:
     Attributes:
         dialogue: Key of the dialogue.
         scenario: Its scenario.
-        cluster: What resembling dialogues share: their tester.
+        cluster: Common property of similar dialogues: their tester.
         said: Annotator, turn (None for the whole dialogue) and value (None without one) of each answer.
     """
 
@@ -103,7 +103,7 @@ class SampleWish:
     """Required precision of a sample.
 
     Attributes:
-        aim: What it is for.
+        aim: Its purpose.
         size: The shift that should be found, or half the width of the agreement's interval; fraction.
         power: Chance to find the shift; fraction.
         confidence: Coverage of the interval; fraction.

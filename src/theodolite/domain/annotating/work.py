@@ -33,9 +33,9 @@ class BlindReference:
     """The scenario's permitted and withheld content, for annotators' reference.
 
     Attributes:
-        situation: What the tester was to do, in the words of the scenario.
+        situation: The tester's task, in the words of the scenario.
         permitted: Permitted content.
-        prohibited: What must be withheld.
+        prohibited: Content to withhold.
         facts: Title and text of each piece of ground truth.
     """
 
@@ -53,11 +53,11 @@ class BlindDialogue:
     its name differs from annotator to annotator.
 
     Attributes:
-        name: What this annotator's page calls it.
+        name: Name on this annotator's page.
         turns: The turns.
         material: Source material that the application was given; empty for none.
-        withheld: Why texts are not shown; empty where they are.
-        reference: What the scenario lays down.
+        withheld: Why texts are not shown; empty if they are.
+        reference: The reference given by the scenario.
     """
 
     name: str
@@ -90,7 +90,7 @@ class BulkLine:
     Attributes:
         item: Token of the work item.
         made: Token of the result: a reservation, a room, or the item itself; empty if nothing was done.
-        refused: Why nothing was done, in words; empty where it was.
+        refused: Why nothing was done, in words; empty if it was.
     """
 
     item: str
@@ -142,7 +142,7 @@ class QueueDesign:
 
     Attributes:
         study: Name of the study.
-        categories: What is asked, in order.
+        categories: The questions, in order.
         process: Passes, routing, expiry, tests and shares.
         first: Category that decides the route of a dialogue; empty if all are asked at once.
         on_violation: Categories that follow where the first one sees a violation.
@@ -163,7 +163,7 @@ class QueueDesign:
     criteria: str = ""
 
     def category(self, name: str) -> QueueCategory | None:
-        """Return the category of that name; None where the queue has none."""
+        """Return the category of that name; None if the queue has none."""
         return next((category for category in self.categories if category.name == name), None)
 
     def after(self, *, violation: bool) -> tuple[str, ...]:
@@ -243,7 +243,7 @@ class Reservation:
         state: Its state.
         until: When it ends unless it is renewed; UTC, None unless reserved.
         submitted: When it was submitted last; UTC, None if never.
-        reason: Why it was given back, in the annotator's words; empty where no reason was given.
+        reason: Why it was given back, in the annotator's words; empty if no reason was given.
         is_open: Whether its answers may still be changed.
     """
 
@@ -263,7 +263,7 @@ class AnnotatorTask:
 
     Attributes:
         reservation: The claim.
-        guideline: What is asked.
+        guideline: The questions.
         dialogue: The dialogue, blinded.
         answers: Current answers.
         saved: When an answer was saved last; UTC, None if never.
@@ -300,8 +300,8 @@ class Submitted:
     """Result of an attempt to submit.
 
     Attributes:
-        open: Questions that must be answered first; empty where it was submitted.
-        revision: Number of the revision of the annotation; 0 where nothing was stored.
+        open: Questions that must be answered first; empty if it was submitted.
+        revision: Number of the revision of the annotation; 0 if nothing was stored.
     """
 
     open: tuple[OpenQuestion, ...] = ()

@@ -39,7 +39,7 @@ class CategoryProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerStretch:
-    """The agreement on one question in one stretch of time.
+    """The agreement on one question in one period.
 
     Attributes:
         begun: Time of its first submission; UTC.
@@ -185,9 +185,9 @@ class GroupAgreement:
         within: Agreement beyond chance among them (IRR, Krippendorff's alpha).
         across: Agreement beyond chance with all others (XRR).
         ratio: Within over across (GAI); above 1 the group has a view of its own.
-            None where one is undefined or across is not above 0.
+            None if one is undefined or across is not above 0.
         p_value: Probability of a ratio as far from the middle if groups were
-            made of raters at random; None where there is no ratio.
+            made of raters at random; None if there is no ratio.
         adjusted_p_value: The same, adjusted for all groups.
     """
 
@@ -346,7 +346,7 @@ class JudgeDiagnostics:
         control_unanswered: Verdicts that leave the control question out; count.
         answered_as: Names that the judge's endpoint gave itself; more than one is a change of instrument.
         scripted: Whether a script answered in place of a model.
-        votes: How its votes fell; None where it reads each dialogue once.
+        votes: How its votes fell; None if it reads each dialogue once.
     """
 
     annotator: str
@@ -378,7 +378,7 @@ class InjectionAttempt:
     Attributes:
         name: Identifier, e.g. `plain-order`.
         spot: Side of the last turn, or source material, that it is added to.
-        text: What is added; `{label}`, `{question}`, `{verdict}` and `{mark}` are filled in.
+        text: Text to add; `{label}`, `{question}`, `{verdict}` and `{mark}` are filled in.
         unseen: Whether it is written in letters that no reader sees.
     """
 

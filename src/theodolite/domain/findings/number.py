@@ -46,15 +46,15 @@ class Estimate:
 
     Attributes:
         value: The point estimate, in `unit`.
-        low: Lower end of the interval; None where the method gives no interval.
-        high: Upper end of the interval; None where the method gives no interval.
+        low: Lower end of the interval; None if the method gives no interval.
+        high: Upper end of the interval; None if the method gives no interval.
         confidence: Coverage of the interval; fraction in (0, 1).
         n: Units that the value rests on; count.
-        unit: What the value is a number of, e.g. "fraction of dialogues".
+        unit: Unit of the value, e.g. "fraction of dialogues".
         method: Name of the method that gave the interval.
-        n_clusters: Groups of units that resemble each other; None where units were taken as independent.
+        n_clusters: Groups of units that resemble each other; None if units were taken as independent.
         design_effect: Variance relative to independent units; None likewise.
-        chance: What unrelated annotators would reach, for agreement.
+        chance: Value expected of unrelated annotators, for agreement.
         count: Units with the property, where the value is a share of units.
     """
 
@@ -101,13 +101,13 @@ class Significance:
 
     Attributes:
         p_value: Probability of data as far from the hypothesis, if it is true; fraction.
-        statistic: What the test computed; its meaning is the method's.
+        statistic: Statistic of the test; the method defines its meaning.
         method: Name of the test.
         n: Units that it rests on; count.
         degrees: Degrees of freedom, where the statistic has them.
-        effect: Size of the effect that the statistic stands for, where there is one.
-        effect_name: What kind of size that is.
-        n_clusters: Clusters; None where units were taken as independent.
+        effect: Size of the effect that the statistic stands for, if there is one.
+        effect_name: Kind of effect size.
+        n_clusters: Clusters; None if units were taken as independent.
     """
 
     p_value: float

@@ -149,7 +149,7 @@ class RankingAgreement:
         spearman: Spearman's rho, or why there is none.
         opposed_pairs: CIN as an estimate: share of all pairs, with its interval.
         common_chain: LIS as an estimate: length expected among as many units, with its interval.
-        chance_cin: What an unrelated judge would reach.
+        chance_cin: Value expected of an unrelated judge.
         chance_lis: The same for the longest chain.
     """
 
@@ -224,9 +224,9 @@ class OrderEffect:
     Attributes:
         guideline: Name of the guideline.
         question: Name of the question.
-        factor: What stood elsewhere.
+        factor: Factor with a different level.
         annotator: Name of the judge; empty for all people together.
-        measured: What the shift is a shift of, in words.
+        measured: Quantity of the shift, in words.
         first: The answers in the first order.
         second: Those in the second order.
         shift: Difference of the second from the first, in the stated unit.
@@ -264,7 +264,7 @@ class ScoreSubject:
         application: Name of the application.
         guideline: Name of the guideline.
         question: Name of the question.
-        level: Level of testing; empty where the application was tested at one only.
+        level: Level of testing; empty if the application was tested at one only.
         tester_type: Who held the tester's side; empty likewise.
     """
 
@@ -282,7 +282,7 @@ class WorstScore:
     Attributes:
         dialogue: Label of the dialogue.
         value: The score; points of the scale.
-        reason: Why, in the annotator's words; empty where none was given or texts are withheld.
+        reason: Why, in the annotator's words; empty if none was given or texts are withheld.
     """
 
     dialogue: str
@@ -302,7 +302,7 @@ class RunScores:
         question: Name of the question.
         annotator: Name of the annotator.
         annotator_version: Content hash of the annotator.
-        values: Scores; None where one is missing.
+        values: Scores; None if one is missing.
         n_repeated: Of these, taken over unchanged from an earlier run; count.
     """
 
@@ -327,7 +327,7 @@ class RunOrder:
         n: Scores; count.
         n_missing: Dialogues without one; count.
         n_repeated: Scores taken over unchanged from an earlier run; count.
-        level: Mean score; points of the scale, None where there is none.
+        level: Mean score; points of the scale, None if there is none.
         profile: The order metrics, or why there are none.
         is_same_annotator: Whether the annotator's version is that of the reported run.
     """
@@ -353,12 +353,12 @@ class OrderFinding:
         highest: Upper end of the scale; points.
         higher_is_worse: Whether the upper end is the bad one.
         outcomes: Account of all planned dialogues.
-        level: Mean score; points of the scale, None where there is none.
+        level: Mean score; points of the scale, None if there is none.
         profile: Metrics of the whole sequence, or why there are none.
         window: Scores in a rolling window; count.
-        windows: Metrics of rolling windows over the run, some hundred at most; empty where none fits.
+        windows: Metrics of rolling windows over the run, some hundred at most; empty if none fits.
         worst: The worst scores with their reasons.
-        runs: The same metrics for each finished run of the study, this one last; empty where there is one run.
+        runs: The same metrics for each finished run of the study, this one last; empty if there is one run.
     """
 
     subject: ScoreSubject

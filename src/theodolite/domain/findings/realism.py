@@ -42,7 +42,7 @@ class SpokenSide:
         level: Level of testing.
         held_by: Who held the tester's side.
         marks: Mark to one number a dialogue, NaN where the dialogue has none; all equally long.
-        clusters: What each dialogue resembles others by.
+        clusters: Cluster of each dialogue: dialogues in one cluster are similar.
         applications: Applications spoken to, in order of the plan.
         groups: Group name to its values that were met, in order of the plan.
     """
@@ -166,7 +166,7 @@ class RoleBreakRule:
 
     Attributes:
         kind: The kind.
-        meaning: What it is, for readers of a report.
+        meaning: Meaning, for readers of a report.
         words: Regular expressions over a prompt, letters' case ignored.
         hints: Lower-case strings of which each match contains one; empty if unknown.
     """
@@ -226,7 +226,7 @@ class RoleBreakCheck:
 
     Attributes:
         kind: The kind of role break.
-        meaning: What it is.
+        meaning: Its meaning.
         n: Dialogues that were checked; count.
         unread: Those of them in a language that the rule has no words of; count.
         role_breaks: Findings in order of the plan; can be iterated repeatedly.

@@ -23,11 +23,11 @@ class AnswerSpread:
         group: Name and value of the group; empty for all testers.
         counts: How many gave each label, in order of the scale; empty for free text.
         n: Responses with an answer; count.
-        outcomes: What became of the question in the other responses; count each.
-        quartiles: Lower quartile, median and upper quartile, as labels; None where the labels have no order.
+        outcomes: Status of the question in the other responses; count each.
+        quartiles: Lower quartile, median and upper quartile, as labels; None if the labels have no order.
         top_labels: The highest labels of the scale, whose share is reported; empty if the labels have no order.
         top: Share of answers with one of them, of the sessions that have an answer.
-        texts: What was written, for free text; never shown to annotators.
+        texts: Free-text answers; never shown to annotators.
     """
 
     question: str
@@ -47,7 +47,7 @@ class ConstructAnswers:
     """The answers to one question that shows what users made of the content, for one application.
 
     Attributes:
-        construct: What the question shows.
+        construct: Construct of the question.
         instrument: Name of the questionnaire, or of the guideline.
         annotator: Who labelled; empty for answers of testers about themselves.
         level: Level of testing.
@@ -79,7 +79,7 @@ class AnswerContrast:
         first: The one side.
         second: The other.
         test: The test; each tester counts once.
-        adjusted_p_value: The p-value for all comparisons of this questionnaire at this level; None where undefined.
+        adjusted_p_value: The p-value for all comparisons of this questionnaire at this level; None if undefined.
     """
 
     question: str
@@ -126,7 +126,7 @@ class AnswerSide:
     """One of several sides that answers are compared with each other by: an application, a group of testers.
 
     Attributes:
-        name: What it is called.
+        name: Its name.
         n_people: Testers who answered on it; count.
         spread: Spread of their answers; None if the testers are too few to be reported.
     """
@@ -144,8 +144,8 @@ class SidePair:
         first: Name of the one.
         second: Name of the other.
         test: The test; each tester counts once on a side.
-        effect: Probability that the second is higher, ties counting half; None where the same testers met both.
-        adjusted_p_value: The p-value for all pairs of the question; None where undefined.
+        effect: Probability that the second is higher, ties counting half; None if the same testers met both.
+        adjusted_p_value: The p-value for all pairs of the question; None if undefined.
     """
 
     first: str
@@ -163,10 +163,10 @@ class AnswerComparison:
         question: The question.
         sides: In order.
         is_within: Whether the same testers are compared with themselves.
-        test: A test of all sides at once; None where answers have no order, or there is one side alone.
+        test: A test of all sides at once; None if answers have no order, or there is one side alone.
         effect: Probability that the second of two sides is higher, ties counting half; None for more sides, or within.
         adjusted_p_value: Its p-value, adjusted for all questions; None if undefined.
-        pairs: Every two sides, where there are more than two.
+        pairs: Every two sides, if there are more than two.
     """
 
     question: Question
@@ -185,7 +185,7 @@ class SideModel:
     Attributes:
         against: The side that the others are compared with.
         odds: By name of each other side: odds of a higher answer there over those at `against`.
-        held_equal: What else was held equal, such as the scenario.
+        held_equal: Other factors held equal, e.g. the scenario.
         n: Answers; count.
         n_people: Testers; count.
         is_even: Whether the odds are proportional along the scale, as far as a test can show it.
@@ -332,7 +332,7 @@ class ThemeShare:
         n_people: Testers behind the known ones; count.
         share: Share of the known ones; None if the people are too few to be reported.
         bounds: The share if none, and if all, of the undecided and uncoded ones spoke of it; fractions,
-            None where withheld or where there are no answers.
+            None if withheld or where there are no answers.
     """
 
     code: str
@@ -371,10 +371,10 @@ class CodingFinding:
     Attributes:
         questionnaire: Name of the questionnaire.
         question: Name of the question.
-        text: What was asked.
+        text: Text of the question.
         codebook: Content hash of the codebook.
         revision: Number of its revision.
-        name: What the codebook is called; empty for the one for all questions no other one is for.
+        name: Name of the codebook; empty for the default of questions without their own.
         n: Answers; count.
         n_coders: People who coded some of them; count.
         states: Where the answers are; counts that add up to `n`.

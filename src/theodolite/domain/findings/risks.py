@@ -19,11 +19,11 @@ class MaterialisedRisk:
 
     Attributes:
         risk: Name of the risk.
-        dialogue: Label of the dialogue; empty where it is a session of several.
-        turn: Number of the turn; None where it is the dialogue as a whole.
-        magnitude: Degree of consequence; scale points 1..10, None where unrated.
+        dialogue: Label of the dialogue; empty if it is a session of several.
+        turn: Number of the turn; None if it is the dialogue as a whole.
+        magnitude: Degree of consequence; scale points 1..10, None if unrated.
         impact: Direction of the impact.
-        session: Key of the tester's session; empty where a dialogue alone shows it.
+        session: Key of the tester's session; empty if a dialogue alone shows it.
         shown_by: The rule or the answer that shows it, or `combined review`.
         by: Annotators who found it, or reviewed it; empty for a tester's answer.
         against: Annotators who labelled the same dialogue and did not find it.
@@ -59,7 +59,7 @@ class CombinedReview:
         materialised: Whether the risk became real.
         reviewer: Opaque key of the person.
         rationale: Why, in their words.
-        magnitude: Degree of consequence; scale points 1..10, None where unrated.
+        magnitude: Degree of consequence; scale points 1..10, None if unrated.
         impact: Direction of the impact.
         revision: Number of the review of this session and risk, from 1; the latest counts.
     """
@@ -110,7 +110,7 @@ class RiskContrast:
         first: The one part.
         second: The other.
         test: The test; each person counts once.
-        adjusted_p_value: The p-value for all comparisons of all risks of the run; None where undefined.
+        adjusted_p_value: The p-value for all comparisons of all risks of the run; None if undefined.
     """
 
     group: str

@@ -117,7 +117,7 @@ class Tolerated:
     """A value that breaks the contract and is still unambiguous.
 
     Attributes:
-        value: What is meant.
+        value: The intended value.
         remark: How it breaks the contract.
     """
 
@@ -216,7 +216,7 @@ def read_version(returned: Any) -> str | Tolerated:
 
 
 def _named(value: Any) -> str:
-    """Return what a value is, never what it holds: it may hold a key."""
+    """Return the type of a value, never its content: it may hold a key."""
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, str):
@@ -245,7 +245,7 @@ class AriaClassOf:
         kind: Name of the class.
         workers: Processes that run it.
         init: Arguments of the constructor.
-        credentials: What `OpenConnection` is given.
+        credentials: Credentials passed to `OpenConnection`.
         timeout_s: Time limit of each call; seconds.
         remarks: Takes what was let pass although the interface asks for something else.
         in_use: The instances of open sessions, by process and identity.
@@ -435,9 +435,9 @@ class AriaApplication:
             name: Name of the application in the study.
             connection: How the study names it.
             workers: Processes that run it.
-            credentials: What `OpenConnection` is given.
+            credentials: Credentials passed to `OpenConnection`.
             clock: Returns the current time.
-            connections: What its processes do on the network.
+            connections: Network permissions of its processes.
 
         Raises:
             InputError: If the class cannot be loaded or lacks a method, or a template cannot be filled.
@@ -475,7 +475,7 @@ class AriaApplication:
         return (*self._of.remarks, *self._workers.remarks)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the session's instance answers.
+        """Return the answer of the session's instance.
 
         Raises:
             GatewayError: If it failed, returned no text or took too long.

@@ -46,7 +46,7 @@ class CallableApplication:
             connection: How the study names it.
             workers: Processes that run it; the function's first argument is the prompt.
             clock: Returns the current time.
-            connections: What its processes do on the network.
+            connections: Network permissions of its processes.
 
         Raises:
             InputError: If the function cannot be loaded.
@@ -61,7 +61,7 @@ class CallableApplication:
         self._slots = Slots(connection.parallel)
         runtime = connection.runtime
         is_apart = runtime.isolation is Isolation.SESSION
-        # What a function without `history` has in mind is lost with its process.
+        # A function without `history` loses its state with its process.
         can_resume = is_apart and "history" in self._keywords
         self._sessions = OpenSessions(workers.end, most=runtime.sessions, can_resume=can_resume)
 
@@ -71,7 +71,7 @@ class CallableApplication:
         return self._workers.remarks
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the function returns, or the sum of what it yields.
+        """Return the function's result, or the sum of the pieces that it yields.
 
         Raises:
             GatewayError: If it raised, returned no text or took too long.
@@ -102,7 +102,7 @@ class CallableApplication:
         return Reply(text=stored, original=original, latency_s=took_s, repaired=n_repaired)
 
     def _offered(self, request: SayToApplication, session: str) -> dict[str, Any]:
-        """Return what the function is given by name."""
+        """Return the keyword arguments of the function."""
         offered = {
             "history": [(one.prompt, one.response, one.context) for one in request.history],
             "session": session,
@@ -186,7 +186,7 @@ class PassedFunction:
         self._slots = Slots(connection.parallel)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:  # noqa: ARG002  # the port's form
-        """Return what the function returns.
+        """Return the result of the function.
 
         Raises:
             GatewayError: If it raised, returned no text or took too long.
@@ -221,7 +221,7 @@ class PassedFunction:
 async def _called(
     function: Callable[..., Any], first: object, keywords: Mapping[str, Any], *, limit_s: float, endpoint: str
 ) -> Any:
-    """Return what a passed function returns; one that is not async runs on a thread.
+    """Return the result of a passed function; one that is not async runs on a thread.
 
     Raises:
         GatewayError: If it raised or took too long.
@@ -284,7 +284,7 @@ class CallableLabeller:
         self._slots = Slots(PARALLEL)
 
     async def reply(self, request: AskFunction) -> Reply:
-        """Return what the function returns, as JSON.
+        """Return the result of the function, as JSON.
 
         Raises:
             GatewayError: If it raised, took too long or returned what JSON cannot hold.
@@ -354,7 +354,7 @@ class PassedLabeller:
         self._slots = Slots(PARALLEL)
 
     async def reply(self, request: AskFunction) -> Reply:
-        """Return what the function returns, as JSON.
+        """Return the result of the function, as JSON.
 
         Raises:
             GatewayError: If it raised, took too long or returned what JSON cannot hold.

@@ -51,12 +51,12 @@ class Connections:
                 self._keep()
 
     def events(self) -> tuple[tuple[str, str], ...]:
-        """Return what was observed so far as arguments of `observe`."""
+        """Return the observations so far as arguments of `observe`."""
         modes = [(mode, "") for mode in self._names["modes"]]
         return (*modes, *((kind, name) for kind in _LISTS for name in self._names[kind]))
 
     def use(self, application: str, allowed: tuple[str, ...] | None) -> NetworkUse:
-        """Return what was observed so far.
+        """Return the observations so far.
 
         Args:
             application: Name of the application.
@@ -83,7 +83,7 @@ class Connections:
 
 
 def network_use(application: Application, workspace: Path) -> NetworkUse | None:
-    """Return what the workspace remembers of an application's connections; None where it is no code."""
+    """Return the stored connections of an application; None if it is not code."""
     connection = application.connection
     if not isinstance(connection, PythonCallable | AriaClass):
         return None
@@ -96,7 +96,7 @@ def network_file(application: Application, workspace: Path) -> Path:
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """Return what a file remembers; what cannot be read is nothing."""
+    """Return the state stored in a file; unreadable content counts as empty."""
     try:
         result = json.loads(file.read_text(encoding="utf-8"))
         return {kind: [str(name) for name in result[kind]] for kind in (*_LISTS, "modes")}

@@ -130,7 +130,7 @@ class HttpApplication:
         return f"HttpApplication({self._name!r}, host={self._form.host!r})"
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the application answers.
+        """Return the application's answer.
 
         Raises:
             GatewayError: If there was no reply; the subclass states why.
@@ -276,7 +276,7 @@ class RequestForm:
         """Return the request of one turn.
 
         Args:
-            variables: What the templates may name.
+            variables: Variables that the templates may name.
             hear: Receives the answer's bytes as they arrive.
 
         Raises:
@@ -293,7 +293,7 @@ class RequestForm:
 
 
 def _writing(connection: HttpEndpoint, *, what: str) -> tuple[Callable[[Mapping[str, Any]], str], str]:
-    """Return what writes the body of one turn, and the kind of text that it is."""
+    """Return the writer for the body of one turn, and its type of text."""
     if connection.body_as is BodyFormat.FORM:
         return form_template(connection.body, what=what), "application/x-www-form-urlencoded"
     fill = body_template(connection.body, what=what)

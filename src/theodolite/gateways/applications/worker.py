@@ -304,7 +304,7 @@ class Instance:
         self.made = self._kind(**init)
 
     def call(self, method: str, arguments: list[Any]) -> Any:
-        """Return what a method returns; `OpenConnection` is given credentials only if it takes an argument."""
+        """Return the result of a method; `OpenConnection` gets credentials only if it takes an argument."""
         if method == "GetVersion":
             return self._version()
         function = getattr(self.made, method)
@@ -429,7 +429,7 @@ def keywords_of(function: Any, offered: Sequence[str] = OFFERED) -> list[str]:
 
 
 def describe_class(kind: Any, request: dict[str, Any]) -> dict[str, Any]:
-    """Return what a class lacks of ARIA's dialogue interface, and which arguments making an instance needs."""
+    """Return the methods of ARIA's dialogue interface that a class lacks, and its required arguments."""
     if not isinstance(kind, type):
         raise UnusableTarget({"reason": "no class", "type": type(kind).__name__})
     abstract: Iterable[str] = getattr(kind, "__abstractmethods__", frozenset())
@@ -455,7 +455,7 @@ def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
 
 
 def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
-    """Return what foreign code raised and where, for the parent to put into words."""
+    """Return the exception of foreign code and its place, for the parent's message."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  # foreign code

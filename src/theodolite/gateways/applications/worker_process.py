@@ -312,10 +312,10 @@ class WorkerChannel(ABC):
         """Return the answer to a request.
 
         Args:
-            operation: What the worker is to do.
+            operation: The worker's operation.
             limit_s: Time for it; seconds, None for any.
             hear: Receives pieces of text as they arrive.
-            fields: What the operation needs to know.
+            fields: Arguments of the operation.
 
         Raises:
             CallTimedOut: If it took longer; the worker drops the call.
@@ -485,7 +485,7 @@ class WorkerProcess(WorkerChannel):
 
     def _read(self) -> None:
         """Hand on answers until the process ends."""
-        # What is no answer ends the process: the code that runs in it can write into the pipe as well.
+        # An invalid answer ends the process: the code that runs in it can write into the pipe as well.
         with contextlib.suppress(ValueError, KeyError, TypeError, OSError, RecursionError):
             while (line := self._answers.readline(LARGEST_LINE)).endswith(b"\n"):
                 self._receive(json.loads(line))
@@ -551,7 +551,7 @@ def _signal_name(number: int) -> str:
 
 
 def _pending_on(future: asyncio.Future[dict[str, Any]], hear: OnChunk | None) -> _Pending:
-    """Return what hands an answer and its pieces over to the loop that waits for them."""
+    """Return a function that passes an answer and its pieces to the loop that waits for them."""
     loop = future.get_loop()
 
     def deliver(answer: dict[str, Any]) -> None:

@@ -78,7 +78,7 @@ class Workers:
         """Start nothing yet.
 
         Args:
-            code: What they run.
+            code: The code to run.
             credentials: Removed from the code's error messages.
         """
         self.code = code
@@ -156,11 +156,11 @@ class Workers:
 
         Args:
             channel: The process.
-            operation: What it is to do.
+            operation: The operation.
             what: Name of the call in messages; empty for the function itself.
             limit_s: Time for it; seconds.
             hear: Receives pieces of text as they arrive.
-            fields: What the operation needs to know.
+            fields: Arguments of the operation.
 
         Raises:
             TimedOut: If it took too long.
@@ -257,7 +257,7 @@ def _kind_of(target: str) -> str:
 
 
 def _remedy(raised: Mapping[str, Any], target: str, noun: str) -> str:
-    """Return what to do about a module that is not installed or has no package; empty for everything else."""
+    """Return the remedy for a module that is not installed or has no package; empty for everything else."""
     module, _, member = target.rpartition(":")
     if "no known parent package" in raised["text"]:
         package, _, file = module.removesuffix(".py").rpartition("/")
@@ -283,7 +283,7 @@ class Slots:
         self._taken: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
     def take(self) -> asyncio.Semaphore:
-        """Return what to enter: `async with slots.take()`."""
+        """Return the context manager to enter: `async with slots.take()`."""
         loop = asyncio.get_running_loop()
         if self._taken is None or self._taken[0] is not loop:
             self._taken = (loop, asyncio.Semaphore(self._n))
@@ -507,7 +507,7 @@ def _environment(name: str, python: Path, requirements: Path, around: Surroundin
 
 
 def _contents(requirements: Path) -> Iterator[str]:
-    """Yield what decides an environment: the lines of a file of requirements, and the files that they name."""
+    """Yield the inputs of an environment: the lines of a requirements file, and the files that they name."""
     text = requirements.read_text(encoding="utf-8", errors="replace")
     yield text
     for line in text.splitlines():
@@ -533,7 +533,7 @@ def _install(name: str, python: Path, folder: Path, program: Path, requirements:
 def _output(
     name: str, command: list[str], purpose: str, environ: Mapping[str, str], *, folder: Path | None = None
 ) -> str:
-    """Return what a command prints.
+    """Return the output of a command.
 
     Raises:
         InputError: If it fails; contains its last output.

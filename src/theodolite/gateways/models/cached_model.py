@@ -20,7 +20,7 @@ class Cacheable(Model, Endpoint, Protocol):
     """A model whose requests are identified by their content."""
 
     def sent(self, request: AskModel) -> str:
-        """Return what a request amounts to as one text; equal requests have equal texts."""
+        """Return a request as one canonical text; equal requests have equal texts."""
         ...
 
 

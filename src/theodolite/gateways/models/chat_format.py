@@ -55,8 +55,8 @@ class Dialect:
     """One maker's form of a chat call; connections, retries and keys are the same for all.
 
     Attributes:
-        path: What follows the base address; `{model}` stands for the model's name.
-        stream_path: The same for answers in pieces; empty where it is `path`.
+        path: Path after the base address; `{model}` is replaced by the model's name.
+        stream_path: The same for answers in pieces; empty if it is `path`.
         write: From endpoint, request and further fields to the body; the same request has the same bytes.
         read: From the answer to the reply.
         key_header: Header that carries the key, where the study names no other.
@@ -83,9 +83,9 @@ class Dialect:
 
         Args:
             endpoint: The model's entry in the study.
-            request: What it is asked.
+            request: The request.
             url: Base address.
-            stream: What is wished for beside an answer in pieces; None for an answer in one piece.
+            stream: Options of an answer in pieces; None for an answer in one piece.
         """
         path = self.path if stream is None else self.stream_path or self.path
         return HttpRequest(

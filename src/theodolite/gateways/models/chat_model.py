@@ -71,10 +71,10 @@ class StructuredOutput:
         return words_alone(request) if self._is_off else request
 
     async def reply(self, request: AskModel, ask: Callable[[AskModel], Awaitable[Reply]]) -> Reply:
-        """Return what an endpoint answers, asked with the schema where it takes it.
+        """Return the answer of an endpoint, requested with the schema if it supports it.
 
         Args:
-            request: What it is asked.
+            request: The request.
             ask: Asks the endpoint.
 
         Raises:
@@ -248,7 +248,7 @@ def used_up(wait_s: float) -> str:
 
 
 def _spent(attempts: int, reply: Reply | None) -> Spending:
-    """Return what an endpoint check has cost."""
+    """Return the cost of an endpoint check."""
     priced = reply is not None and reply.cost_microusd is not None
     return Spending(
         calls=min(1, attempts),
@@ -305,7 +305,7 @@ class ChatModel:
             endpoint_check_s: Deadline of an endpoint check; seconds.
             rate_limiter: Decides when an attempt may start; an account of its own unless given.
             route: How calls leave this machine; directly unless given.
-            authorise: Returns the headers that authorise one attempt; None where the key is all.
+            authorise: Returns the headers that authorise one attempt; None if the key is all.
 
         Raises:
             InputError: If the address or the key cannot be used.
@@ -340,7 +340,7 @@ class ChatModel:
         return json.dumps(call, sort_keys=True, separators=(",", ":"))
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the model answers.
+        """Return the model's answer.
 
         An endpoint without answer schemas gets the schema in words, and the reply records it.
 
@@ -438,8 +438,8 @@ class ChatClient:
         """Return the call that a request becomes, without the key.
 
         Args:
-            request: What the model is asked.
-            stream: What is wished for beside an answer in pieces; None for an answer in one piece.
+            request: The model's request.
+            stream: Options of an answer in pieces; None for an answer in one piece.
         """
         http_request = self.dialect.call(self.endpoint, request, url=self.url, stream=stream)
         if self.endpoint.tpm is None or http_request.body is None:
@@ -469,7 +469,7 @@ class ChatClient:
     async def _reading(
         self, request: AskModel, *, in_pieces: bool, listener: StreamListener | None
     ) -> tuple[Reply | AttemptError, int]:
-        """Return what an answer holds, and how many attempts it took.
+        """Return the content of an answer, and the number of attempts.
 
         Raises:
             GatewayError: If there was no answer.
@@ -482,7 +482,7 @@ class ChatClient:
     def _wait_s(
         self, outcome: Reply | AttemptError, tries: int, request: AskModel, listener: StreamListener | None
     ) -> float | None:
-        """Return the pause before an unreadable answer is asked for again; None where it is not. Seconds."""
+        """Return the pause before an unreadable answer is asked for again; None if it is not. Seconds."""
         if not isinstance(outcome, AttemptError) or (listener is not None and listener.has_received):
             return None
         return self.client.retry_policy.wait_s(outcome, tries, self.http_request(request).key)
@@ -493,7 +493,7 @@ class ChatClient:
         """Send a request as often as the retry policy allows; without the wishes of its stream where these are refused.
 
         Args:
-            request: What the model is asked.
+            request: The model's request.
             retry_policy: Bounds of the call.
             in_pieces: Whether the answer is streamed.
             listener: Receives the stream as it arrives; None for no listener.

@@ -178,7 +178,7 @@ class InspectClient:
         """Call once and return the reply.
 
         Args:
-            request: What the model is asked.
+            request: The model's request.
             on_chunk: Receives pieces as they arrive.
             timeout_s: Time limit, once the provider's code is loaded; seconds.
         """
@@ -243,7 +243,7 @@ class InspectClient:
         return model
 
     def _trouble_of(self, error: Exception) -> AttemptError:
-        """Return what a provider's error means; Inspect knows which of them pass."""
+        """Return our error for a provider's error; Inspect knows which of them are temporary."""
         last = getattr(error, "last_attempt", None)
         cause = (last.exception() if last is not None else None) or error
         words = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
@@ -321,14 +321,14 @@ class InspectModel:
         return self._endpoint.model.partition("/")[0]
 
     def sent(self, request: AskModel) -> str:
-        """Return what a request amounts to as one text; equal requests have equal texts."""
+        """Return a request as one canonical text; equal requests have equal texts."""
         deciding_part, intended = self._endpoint.deciding_part, self._schemas.intended(request)
         return canonical_json(replace(deciding_part, name="")) + canonical_json(
             replace(intended, model="", replicate=1)
         )
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return what the model answers.
+        """Return the model's answer.
 
         Raises:
             GatewayError: If there was no reply; the subclass states why.

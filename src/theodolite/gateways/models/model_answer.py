@@ -26,8 +26,8 @@ class ModelOutput:
         text: The words, or why there are none.
         model: Name that the endpoint reports; any value, unchanged.
         finish: Why the model stopped; any value, unchanged.
-        tokens_in: Tokens read; count, 0 where unknown.
-        tokens_out: Tokens written; count, 0 where unknown.
+        tokens_in: Tokens read; count, 0 if unknown.
+        tokens_out: Tokens written; count, 0 if unknown.
     """
 
     text: str | AttemptError
@@ -41,7 +41,7 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptEr
     """Return the words of a reply without the thoughts before them, or why there are none.
 
     Args:
-        text: What it holds.
+        text: Its content.
         is_cut: Whether the limit of tokens ended it.
         asks_for_tool: Whether it wants a tool to be called.
     """
@@ -56,7 +56,7 @@ def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptEr
 
 
 def reply_of(output: ModelOutput, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
-    """Return what an answer holds as a reply; without tokens there is no cost, not even 0.
+    """Return an answer as a reply; without tokens there is no cost, not even 0.
 
     An answer without text is a failed attempt with its cost.
     """
@@ -114,17 +114,17 @@ def _page(body: bytes) -> str:
 
 
 def word(value: Any) -> str:
-    """Return a short text that an endpoint gave itself; empty where it is none."""
+    """Return a short text that an endpoint gave itself; empty if it is none."""
     return repaired(value)[0][:200] if isinstance(value, str) else ""
 
 
 def token_count(payload: Mapping[str, Any], key: str) -> int:
-    """Return a number of an answer's `usage`; 0 where it is not there or cannot be true."""
+    """Return a number of an answer's `usage`; 0 if it is not there or cannot be true."""
     return count_at(payload, "usage", key)
 
 
 def count_at(payload: Any, *names: str) -> int:
-    """Return the count at a path of names; 0 where it is not there or cannot be true."""
+    """Return the count at a path of names; 0 if it is not there or cannot be true."""
     count = member(payload, *names)
     plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
     return count if plausible and isinstance(count, int) else 0
@@ -137,7 +137,7 @@ _END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
 
 
 def spoken(text: str) -> str:
-    r"""Return what a reply says without the thoughts before it; nothing where it does not come to speak.
+    r"""Return what a reply says without the thoughts before it; nothing if it does not come to speak.
 
     Some prompts end with the mark that opens thoughts, so that a reply holds the closing one alone,
     on a line of its own.
@@ -217,10 +217,10 @@ class StreamForm:
 
     Attributes:
         fields: Fields of a request for a stream.
-        piece: The words that an event adds; empty where it adds none.
+        piece: The words that an event adds; empty if it adds none.
         whole: Builds the answer from all events, in the dialect's format for
-            answers in one piece; None where they end before the answer does.
-        end: The event that a server's word "nothing follows" stands for; None where only an
+            answers in one piece; None if they end before the answer does.
+        end: The event that a server's word "nothing follows" stands for; None if only an
             event of the answer itself can end it.
         wishes: Further fields, which ask for more than the pieces and which some servers refuse.
     """
@@ -289,14 +289,14 @@ def _event(text: str) -> EventBody | None:
 
 
 def member(payload: Any, *names: str) -> Any:
-    """Return what is at a path of names; None where it leads nowhere."""
+    """Return the value at a path of names; None if there is none."""
     for name in names:
         payload = payload.get(name) if isinstance(payload, Mapping) else None
     return payload
 
 
 def text_at(payload: Any, *names: str) -> str:
-    """Return the text at a path of names; empty where there is none."""
+    """Return the text at a path of names; empty if there is none."""
     text = member(payload, *names)
     return text if isinstance(text, str) else ""
 
@@ -355,11 +355,11 @@ def _loaded(text: bytes) -> Any:
 
 
 def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
-    """Return what a good answer complains about, where another try may do better; None otherwise.
+    """Return the error in a successful answer if a retry may help; None otherwise.
 
     Args:
         body: The answer, in one piece or as events.
-        secret: What must not be repeated.
+        secret: A text that must not be repeated.
     """
     if b'"error"' not in body:  # no key of JSON and no value of it, since quotes inside of texts are escaped
         return None

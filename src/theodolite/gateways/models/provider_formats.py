@@ -114,7 +114,7 @@ _RESPONSE_ENDS = frozenset({"response.completed", "response.incomplete", "respon
 
 
 def response_whole(events: Sequence[EventBody]) -> _Json | None:
-    """Return the response that the last event holds whole; None where none does."""
+    """Return the response that the last event holds whole; None if none does."""
     for event in reversed(events):
         if event.get("type") in _RESPONSE_ENDS and isinstance(event.get("response"), Mapping):
             whole: _Json = event["response"]

@@ -46,7 +46,7 @@ FEWEST_OF_A_MAJORITY = 3
 """Annotators below which there is no majority but agreement; count."""
 
 Clusters: TypeAlias = list[str] | None
-"""The cluster of each planned session; None where no two share one."""
+"""The cluster of each planned session; None if no two share one."""
 
 MOST_IN_PAIRS = 10
 """Largest number of annotators of one kind with pairwise comparisons; more are compared as a group."""
@@ -60,7 +60,7 @@ class SourcePair:
         first: The one that the other is compared with.
         second: The other; a majority is a source too.
         readings: Each source's label of every session.
-        clusters: The cluster of each session; None where no two share one.
+        clusters: The cluster of each session; None if no two share one.
         sources: All annotators with labels in it.
     """
 
@@ -76,7 +76,7 @@ class SourcePair:
             yield _common_outcome(readings)
 
     def labels(self) -> tuple[list[str | None], list[str | None]]:
-        """Return both sources' labels; None where there is none that can be read."""
+        """Return both sources' labels; None if there is none that can be read."""
         return [first.value for first, _ in self.readings], [second.value for _, second in self.readings]
 
 
@@ -85,7 +85,7 @@ def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> I
 
     Every two people are compared (up to ten people) and all people together, and
     judges likewise, the members of each panel among them. Every judge is compared
-    with the reference or, where there is none, with each person; people who label by
+    with the reference or, if there is none, with each person; people who label by
     hand or were imported are compared with the reference, too. Against the
     reference there are precision, recall and F1 of each label, and the majority
     of three or more people or judges.
@@ -173,7 +173,7 @@ def confusions(application: str, labels: QuestionLabels, by: AnswerSources) -> I
 
 
 def pairs_of(annotators: Sequence[AnswerSource]) -> list[tuple[AnswerSource, AnswerSource]]:
-    """Return every two annotators; none where there are more than a reader could look at pair by pair."""
+    """Return every two annotators; none if there are more than a reader could look at pair by pair."""
     return list(combinations(annotators, 2)) if len(annotators) <= MOST_IN_PAIRS else []
 
 
@@ -232,7 +232,7 @@ def explained(result: Estimate | Undefined, outcomes: Outcomes) -> Estimate | Un
 
 
 def bounds_of(result: Estimate | Undefined, outcomes: Outcomes) -> tuple[float, float] | None:
-    """Return plain agreement if unreadable labels count as disagreement, and as agreement; None where none is."""
+    """Return plain agreement if unreadable labels count as disagreement, and as agreement; None if none is."""
     unreadable = outcomes.unparseable + outcomes.refused
     if isinstance(result, Undefined) or result.count is None or not unreadable:
         return None
@@ -425,14 +425,14 @@ def _versions(labels: QuestionLabels, by: AnswerSources, judge: AnswerSource) ->
 
 
 def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
-    """Return what became of one comparison: the judge's failure to answer, else that of people."""
+    """Return the outcome of one comparison: the judge's failure to answer, else that of people."""
     return people.outcome if judged.value is not None else judged.outcome
 
 
 def score_agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of scores on one question that is answered by numbers.
 
-    Every judge is compared with the reference or, where there is none, against each
+    Every judge is compared with the reference or, if there is none, against each
     person; people are compared with each other. There are five numbers for each
     pair: distance, bias (second minus first) and three correlations.
     """

@@ -590,7 +590,7 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
 
     Args:
         study: With the limits that it sets.
-        record: What people left beside dialogues and answers.
+        record: Participants' records other than dialogues and answers.
     """
     if not record.sessions and not record.tombstones:
         return None

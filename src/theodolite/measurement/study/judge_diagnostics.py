@@ -209,7 +209,7 @@ def _by_replicate(records: Sequence[AnswerRecord]) -> tuple[str | None, ...]:
 
 
 def votes_of(annotation: Annotation, question: str) -> tuple[str | None, ...]:
-    """Return what a judge voted on a question of the whole dialogue, vote by vote; None where it gave no label."""
+    """Return a judge's votes on a question of the whole dialogue, in order; None if it gave no label."""
     return tuple(
         next((answer.value for answer in vote.answers if answer.question == question and answer.turn is None), None)
         for vote in annotation.votes

@@ -113,7 +113,7 @@ def _people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
 
 
 def _with_authority(evidence: Evidence, guideline: Guideline, judge: str, authority: str) -> PairedLabels | None:
-    """Return a judge beside an authority on the main question; None where no dialogue has labels of both."""
+    """Return a judge beside an authority on the main question; None if no dialogue has labels of both."""
     paired = pair_labels(evidence, guideline, guideline.question, (judge, authority))
     return paired if paired is not None and paired.labelled.pairs else None
 
@@ -221,7 +221,7 @@ def figure_of(
 
 
 def _pair_outcome(pair: LabelPair) -> Outcome:
-    """Return what became of one comparison: the judge's failure to answer, else the person's."""
+    """Return the outcome of one comparison: the judge's failure to answer, else the person's."""
     return pair.person.outcome if pair.judge.value is not None else pair.judge.outcome
 
 
@@ -409,7 +409,7 @@ def _group_ceiling(paired: Sequence[PairedLabels]) -> Iterator[Measurement]:
 
 
 def _ceiling_outcome(pairs: Sequence[LabelPair]) -> Outcome:
-    """Return what became of one dialogue: the judge's failure to answer, or that fewer than two people labelled it."""
+    """Return the outcome of one dialogue: the judge's failure to answer, or that fewer than two people labelled it."""
     judge = pairs[0].judge
     if judge.value is None:
         return judge.outcome
@@ -485,7 +485,7 @@ def _figure(members: Sequence[PairedLabels], group: GroupValue) -> Measurement:
 
 
 def _group_outcome(judged: LabelPair, by_people: Sequence[LabelPair]) -> Outcome:
-    """Return what became of one dialogue: the judge's failure to answer, else that of all people."""
+    """Return the outcome of one dialogue: the judge's failure to answer, else that of all people."""
     if judged.judge.value is None:
         return judged.judge.outcome
     labelled = any(pair.person.value is not None for pair in by_people)

@@ -69,8 +69,8 @@ class Scores:
     """One source's scores of the planned dialogues of a subject.
 
     Attributes:
-        values: Score of each dialogue; None where there is none.
-        outcomes: What became of each dialogue.
+        values: Score of each dialogue; None if there is none.
+        outcomes: Outcome of each dialogue.
     """
 
     values: tuple[float | None, ...]
@@ -101,7 +101,7 @@ def order_metrics(evidence: Evidence) -> OrderMetrics:
 
 
 def scores_of(labels: QuestionLabels, source: AnswerSource) -> Scores:
-    """Return what a source scored: the one place where order metrics read answers."""
+    """Return the scores of a source: the one place that reads answers for order metrics."""
     answers = labels.labels(source)
     return Scores(
         values=tuple(decimal_of(label.value) if label.value is not None else None for label in answers),
@@ -247,7 +247,7 @@ def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Itera
 def _runs(
     evidence: Evidence, subject: ScoreSubject, source: AnswerSource, scores: Scores, profile: OrderProfile | Undefined
 ) -> tuple[RunOrder, ...]:
-    """Return the metrics of earlier runs and of this one; empty where nothing earlier is known."""
+    """Return the metrics of earlier runs and of this one; empty if nothing earlier is known."""
     own = (subject.application, subject.guideline, subject.question, source.name)
     earlier = [
         one

@@ -61,7 +61,7 @@ class LabelPair:
 
     Attributes:
         position: Position of the session in the plan.
-        setting: What it shares with its repeats.
+        setting: Settings that it shares with its repeats.
         readable: Whether its texts are shown, so that a person can label it.
         judge: The judge's label.
         person: The authority's label.
@@ -87,7 +87,7 @@ class PairedLabels:
         question: The question.
         design: The design of the authority's labels.
         pairs: The dialogues, in order of the plan.
-        rule: The defect rule; None where labels are compared as they are.
+        rule: The defect rule; None if labels are compared as they are.
     """
 
     judge: AnswerSource
@@ -100,7 +100,7 @@ class PairedLabels:
 
     @property
     def clusters(self) -> list[str] | None:
-        """The cluster of each dialogue; None where no two share one."""
+        """The cluster of each dialogue; None if no two share one."""
         ids = [pair.setting.cluster or f"session {pair.position}" for pair in self.pairs]
         return shared_clusters(ids)
 
@@ -148,7 +148,7 @@ class PairedLabels:
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair.position in chosen))
 
     def verdict(self, reading: DialogueLabel) -> bool | None:
-        """Return whether a reading is a defect; None where there is no label.
+        """Return whether a reading is a defect; None if there is no label.
 
         A judge that refuses to read what people find harmful has not caught it:
         its refusal counts as seeing no defect.
@@ -166,7 +166,7 @@ def pair_labels(
     *,
     rule: DefectRule | None = None,
 ) -> PairedLabels | None:
-    """Return a judge beside an authority on all dialogues that both are to label; None where there are none.
+    """Return a judge beside an authority on all dialogues that both are to label; None if there are none.
 
     Args:
         evidence: All records of one run.
@@ -259,7 +259,7 @@ def strata_of(evidence: Evidence, guideline: Guideline, judge: str) -> dict[int,
 
     Args:
         evidence: All records of one run.
-        guideline: What people are to label by.
+        guideline: Guideline for labelling.
         judge: Name of the annotator of the verdicts; empty for none.
     """
     return dict(_strata(evidence, guideline, judge))
@@ -331,7 +331,7 @@ def parts_of(evidence: Evidence, paired: PairedLabels) -> Iterator[DialogueSubse
 def _split(
     paired: PairedLabels, value_of: Callable[[Setting], str], subject_of: Callable[[str], EstimateSubject]
 ) -> Iterator[DialogueSubset]:
-    """Yield the dialogues of each value, where there are several values."""
+    """Yield the dialogues of each value, if there are several values."""
     positions: dict[str, list[int]] = {}
     for pair in paired.judged.pairs:
         positions.setdefault(value_of(pair.setting), []).append(pair.position)

@@ -65,7 +65,7 @@ class Defects:
     Attributes:
         outcomes: Outcomes of the planned sessions.
         labels: Labels of the dialogues with a defect.
-        clusters: Pairs (defects, labelled), one a cluster; None where no two
+        clusters: Pairs (defects, labelled), one a cluster; None if no two
             labelled dialogues share one.
         non_defects: Labels of the dialogues that have a label and no defect.
         unlabelled: Labels of the planned dialogues that have no label.
@@ -97,7 +97,7 @@ def rates(
     """Yield the defect rates of one application under one rule.
 
     There is one by the reference and one by each annotator; labels are never
-    merged. Splits by group follow, by the reference where there is one.
+    merged. Splits by group follow, by the reference if there is one.
 
     Args:
         subject: Application and test setting.
@@ -348,7 +348,7 @@ def turned_shares(trials: Sequence[InjectionTrial], *, judge: str, guideline: st
     independent trials, and the intervals know it.
 
     Args:
-        trials: What each attempt did to each dialogue.
+        trials: Effect of each attempt on each dialogue.
         judge: Name of the judge.
         guideline: Name of the guideline.
 

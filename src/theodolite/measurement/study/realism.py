@@ -136,7 +136,7 @@ def _contrast(
 
 
 def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> Estimate | Undefined | None:
-    """Return a rate as far as it is about a side; None where it is not about it at all.
+    """Return a rate as far as it is about a side; None if it is not about it at all.
 
     A rate that is about this side alone is taken as it is.
     """
@@ -408,7 +408,7 @@ class _Prompt(NamedTuple):
     Attributes:
         turn: The turn.
         plain: Its prompt with plain apostrophes.
-        small: The same in small letters; None where letters are not only those of English.
+        small: The same in small letters; None if letters are not only those of English.
     """
 
     turn: Turn
@@ -496,14 +496,14 @@ class _Rule(NamedTuple):
 
     Attributes:
         pattern: Finds them.
-        in_small: Finds them in a text of small letters, three times as fast; None where that need not be the same.
+        in_small: Finds them in a text of small letters, three times as fast; None if that need not be the same.
     """
 
     pattern: re.Pattern[str]
     in_small: re.Pattern[str] | None
 
     def first(self, prompt: _Prompt, hints: Sequence[str]) -> str:
-        """Return the first words that are found, in the letters of the prompt; empty where there are none."""
+        """Return the first words that are found, in the letters of the prompt; empty if there are none."""
         small = prompt.small
         if small is not None:
             if hints and not any(map(small.__contains__, hints)):

@@ -188,7 +188,7 @@ def _described(
 
 
 def _outcome(response: QuestionnaireResponse, question: Question) -> Outcome:
-    """Return what became of a question in a response; one that was not opened does not apply."""
+    """Return the outcome of a question in a response; one that was not opened does not apply."""
     answers = response.to(question.name)
     if answers:
         return answers[0].outcome
@@ -358,7 +358,7 @@ def side_model(
         question: One with an order.
         responses: That were handed in to its questionnaire.
         side_of: The side of a response; empty for none, which leaves it out.
-        held_equal: What else may move the answers.
+        held_equal: Other factors that may affect the answers.
 
     Returns:
         Ratios of odds against the first side by name, with Wald's intervals; `Undefined`

@@ -290,7 +290,7 @@ def signs_of(study: Study, risk: Risk, response: QuestionnaireResponse) -> Itera
 
 
 def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:
-    """Return the label of a session's dialogue; empty where it had several or none."""
+    """Return the label of a session's dialogue; empty if it had several or none."""
     positions = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
     return evidence.sessions.label(positions[0]) if len(positions) == 1 else ""
 
@@ -357,7 +357,7 @@ def risk_contrasts(units: Sequence[RiskUnit], parts: Sequence[RiskPart], *, seed
 
     Args:
         units: Dialogues or sessions of one risk, application and level.
-        parts: What `risk_parts` made of them.
+        parts: Return value of `risk_parts`.
         seed: Of the arrangements that are drawn.
 
     Source:

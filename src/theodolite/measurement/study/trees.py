@@ -122,7 +122,7 @@ def _pairs(names: Sequence[str]) -> int:
 
 
 def _groups(table: LeafTable, groups: Sequence[str]) -> tuple[str, ...]:
-    """Return the groups that a tree is split by: the study's own, and the level where there are several."""
+    """Return the groups that a tree is split by: the study's own, and the level if there are several."""
     levels = {session.level for session in table.sessions}
     return (*groups, *(["level"] if len(levels) > 1 else []))
 

@@ -363,7 +363,7 @@ class _Shuffling:
     """How parts are drawn by lot: whole clusters where all of a cluster is of one part, within a stratum.
 
     Attributes:
-        unit: What is drawn for each dialogue: its cluster, or itself; shape (dialogues,).
+        unit: Unit drawn for each dialogue: its cluster, or itself; shape (dialogues,).
         part: Part of each unit; shape (units,).
         strata: The units of each stratum.
     """

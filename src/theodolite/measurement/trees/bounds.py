@@ -39,7 +39,7 @@ NO_VARIATION: Final = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Bounded:
-    """Bounds and how they were made; `ends` is None where none can be had honestly.
+    """Bounds and how they were made; `ends` is None if none can be had honestly.
 
     Attributes:
         ends: Lower and upper end.
@@ -111,7 +111,7 @@ class Bounds:
     def _squared(self, present: Sequence[Edge], name: str, confidence: float) -> Bounded:
         """Return bounds of a weighted mean: the root of the sum of w_i w_j r_ij times the reaches of i and j.
 
-        The correlation r_ij is that of the replicates; 0 where a child shows no variation.
+        The correlation r_ij is that of the replicates; 0 if a child shows no variation.
         """
         below = [self.of(edge.child, confidence).ends for edge in present]
         if any(ends is None for ends in below):

@@ -37,7 +37,7 @@ class NodeKind:
     Attributes:
         holds: Numbers, labels, texts, or its children as they are.
         many: Whether it holds one value for each answer (or dialogue) and not one in all.
-        range: Range of its numbers; None where it holds none.
+        range: Range of its numbers; None if it holds none.
         labels: Its labels; likewise.
         orientation: Which end is the bad one.
         sides: Kinds of impact that are below.
@@ -66,7 +66,7 @@ def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diag
 
 
 def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
-    """Return what each node holds.
+    """Return the value of each node.
 
     Raises:
         InputError: If the design holds faults; `faults` has all of them.

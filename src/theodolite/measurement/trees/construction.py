@@ -55,7 +55,7 @@ class TestCondition:
     """One column of a constructed tree: a level of testing and a tester type.
 
     Attributes:
-        name: What nodes call it.
+        name: Name in nodes.
         level: Level of testing.
         held_by: Who held the tester's side; any of these.
         by_people: Whether people held it, so that testers answer questionnaires.
@@ -86,7 +86,7 @@ class Topology:
     """How a tree is constructed.
 
     Attributes:
-        name: What outlines call it.
+        name: Name in outlines.
         range: Range that all answers are moved to.
         perception: Summary of testers' answers to one question, by level of testing.
         testers: Summary of all their questions, likewise.
@@ -127,7 +127,7 @@ class _Factor:
     """One factor of a product: answers as numbers from 0.
 
     Attributes:
-        name: What its node is called.
+        name: Name of its node.
         question: The question that it rests on.
         recoded: Answer to number.
         range: Range of these numbers.
@@ -147,7 +147,7 @@ def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
     out, and a dimension of which nothing is left has no data.
 
     Args:
-        outline: Topology and dimensions; each guideline is a dimension where there are none.
+        outline: Topology and dimensions; each guideline is a dimension if there are none.
         sources: Guidelines, questionnaires and levels of the study.
 
     Raises:
@@ -304,7 +304,7 @@ class _DesignBuilder:
             yield below
 
     def _factors(self, item: RiskItem) -> tuple[_Factor, ...]:
-        """Return what is multiplied; only the last factor runs to the top of the topology's range."""
+        """Return the product; only the last factor runs to the top of the topology's range."""
         top, rule = self.topology.range.highest, item.rule
         if item.magnitude is not None:
             highest = item.magnitude.scale.highest or 1
@@ -343,7 +343,7 @@ class _DesignBuilder:
         )
 
     def _chain(self, item: RiskItem, name: str) -> Iterator[TransformNode | CollapseNode]:
-        """Yield what is done to the answers, from the last step down to the first; turns are collapsed last."""
+        """Yield the steps on the answers, from the last step down to the first; turns are collapsed last."""
         steps = tuple(self._steps(item, name))
         if item.question.level is QuestionLevel.TURN:
             per, summary = (Per.DIALOGUE, MEAN) if item.rule is None else (Per.ANNOTATOR, MAX)
@@ -427,11 +427,11 @@ class RiskItem:
         name: `guideline.question` or `guideline.rule`.
         source: The question, as `instrument.question`.
         question: The question itself.
-        rule: The rule that makes an answer a defect; None where the scale itself is moved.
+        rule: The rule that makes an answer a defect; None if the scale itself is moved.
         by: Annotators whose answers count; all if empty.
         by_testers: Whether testers answer it in a questionnaire.
         magnitude: Follow-up that grades the magnitude of a defect; None if there is none.
-        opened_by: Answer that opens the question, where the share of all dialogues counts; None where those
+        opened_by: Answer that opens the question, where the share of all dialogues counts; None if those
             that were asked count.
     """
 

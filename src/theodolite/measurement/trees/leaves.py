@@ -36,7 +36,7 @@ class SessionFacts:
 
     Attributes:
         label: Label of the dialogue.
-        cluster: What resembling dialogues share.
+        cluster: Common property of similar dialogues.
         level: Level of testing.
         held_by: Who held the tester's side.
         groups: Pairs of group name and value.

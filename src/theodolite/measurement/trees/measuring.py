@@ -228,7 +228,7 @@ class NodeCoverage:
     tree: Compiled
 
     def outcomes(self, name: str) -> Outcomes:
-        """Return what became of the leaves below a node; counts.
+        """Return the outcomes of the leaves below a node; counts.
 
         Answers that the scale does not have are unparseable; answers that a
         recoding leaves out are not applicable.

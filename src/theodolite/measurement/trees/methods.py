@@ -50,8 +50,8 @@ class SummaryMethod:
     Attributes:
         name: What designs call it. A function that changes needs a new name,
             for trees of one name are compared.
-        takes: What children must hold; `MEMBERS` takes anything.
-        gives: What the node then holds.
+        takes: Type of values that children must hold; `MEMBERS` takes anything.
+        gives: Type of value that the node then holds.
         needs_order: Whether higher must be worse in every child.
         needs_one_range: Whether all children must have one range and one orientation.
         needs_zero: Whether scales must start at 0.

@@ -78,7 +78,7 @@ class Compiled:
 
     Attributes:
         design: The tree.
-        kinds: What each node holds.
+        kinds: Type of value of each node.
         methods: The summaries.
         table: The leaves.
         value_groups: Values of the nodes that hold several.
@@ -402,7 +402,7 @@ def moved(node: TransformNode, before: ValueRange | None, after: ValueRange | No
     """Return numbers turned round or moved to another range.
 
     Args:
-        node: What is to be done: `reverse` or `rescale`.
+        node: The step: `reverse` or `rescale`.
         before: Range that they have.
         after: Range that they will have.
         values: Numbers, any shape.

@@ -27,7 +27,7 @@ class StudyChange:
 
     Attributes:
         section: Which kind of part, e.g. `scenarios`.
-        name: Which one; empty where the section holds one thing only.
+        name: Which one; empty if the section holds one thing only.
         kind: How it differs.
         lines: Removed (`- ...`) and added (`+ ...`) lines; empty if the whole part was added or removed.
     """
@@ -39,7 +39,7 @@ class StudyChange:
 
 
 def changes_between(earlier: Study, later: Study) -> tuple[StudyChange, ...]:
-    """Return what differs, in the order of a study's sections; nothing where both are one version."""
+    """Return the differences, in the order of a study's sections; nothing if both are one version."""
     return tuple(
         change
         for field in dataclasses.fields(Study)

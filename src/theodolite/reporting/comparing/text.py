@@ -50,10 +50,10 @@ def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, comma
     """Return comparisons as lines of text, at most `width` columns.
 
     Args:
-        comparisons: What was compared.
+        comparisons: The comparisons.
         width: Columns of the terminal; count.
-        command: What was typed, to be given again with `--browser`.
-        page: Where the page was written; empty where it was not.
+        command: The typed command, to be repeated with `--browser`.
+        page: Where the page was written; empty if it was not.
     """
     lines: list[str] = []
     for comparison in comparisons:
@@ -76,7 +76,7 @@ def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, comma
 
 
 def heading(comparison: Comparison) -> str:
-    """Return what is compared with what, e.g. `bot-1.4 -> bot-1.5`."""
+    """Return the two sides of a comparison, e.g. `bot-1.4 -> bot-1.5`."""
     sides = f"{comparison.first.name} -> {comparison.second.name}"
     return f"{comparison.mitigation}: {sides}" if comparison.mitigation else sides
 
@@ -213,7 +213,7 @@ def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
     """Return the page, with regressed pairs before fixed ones.
 
     Args:
-        comparisons: What was compared.
+        comparisons: The comparisons.
         words: Dialogues of the flips, where the study is at hand and not its results alone.
     """
     title = "; ".join(heading(one) for one in comparisons[:3]) or "Comparison"

@@ -251,7 +251,7 @@ def _labels(
     people: Mapping[str, str],
     failures: Sequence[Failure],
 ) -> Iterator[_Label]:
-    """Yield what annotators answered, final labels, and annotations that failed."""
+    """Yield annotators' answers, final labels, and annotations that failed."""
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     for annotation in chunk.annotations.get(dialogue.key, []):
         cost = _cost_usd(chunk.calls.get(annotation.unit, ()))

@@ -114,7 +114,7 @@ class _LogWriter:
         self._model = f"theodolite/{application}"
 
     def spec(self) -> dict[str, Any]:
-        """Return what was evaluated."""
+        """Return the evaluated application."""
         run, study = self._evidence.run, self._evidence.study
         return {
             "eval_id": digest(run.key, self._application)[:22],

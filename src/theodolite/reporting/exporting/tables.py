@@ -66,9 +66,9 @@ class ExportTable:
     """One table of an export.
 
     Attributes:
-        name: What its file is called, without ending.
+        name: Name of its file, without ending.
         columns: Names of the columns.
-        rows: A value for each column; None where there is none. They are read once.
+        rows: A value for each column; None if there is none. They are read once.
     """
 
     name: str

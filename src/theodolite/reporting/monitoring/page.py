@@ -118,7 +118,7 @@ def _alert(alert: Alert, words: Words) -> str:
 
 
 def _why(alert: Alert, words: Words) -> str:
-    """Return what an alarm means, folded."""
+    """Return the meaning of an alarm, folded."""
     told = words.alerts[alert.kind.value]
     parts = (("Why", told.why), ("What else it may be", told.otherwise), ("What to do", told.then))
     items = "".join(f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in parts)

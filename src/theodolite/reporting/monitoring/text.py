@@ -27,10 +27,10 @@ CAUSES: Mapping[Cause, str] = {
 def watch_text(
     watch: Watch, words: Words, *, width: int = 80, unicode: bool = True, chart: str = "", data: str = ""
 ) -> str:
-    """Return what a watch brought as lines of text.
+    """Return the result of monitoring as lines of text.
 
     Args:
-        watch: What was found.
+        watch: The result of monitoring.
         words: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
@@ -81,7 +81,7 @@ def without_value(history: History) -> list[tuple[str, int]]:
 
 
 def day(moment: datetime | None) -> str:
-    """Return the day of a moment; a dash where there is none."""
+    """Return the day of a moment; a dash if there is none."""
     return f"{moment:%Y-%m-%d}" if moment else "-"
 
 

@@ -227,7 +227,7 @@ def _measure_of(agreement: Agreement) -> tuple[Measure, str]:
 
 
 def _row_of(agreement: Agreement) -> str:
-    """Return what a row of figures is about: an application, and one label where it is about one."""
+    """Return the subject of a row of figures: an application, and one label if it concerns one."""
     application, label = agreement.measurement.application, agreement.measurement.subject.label
     return f"{application}: {label}" if label else application
 
@@ -351,7 +351,7 @@ def _example_text(number: int, example: Example) -> str:
 
 
 def application_text(application: Application) -> str:
-    """Return what is known of an application and how it was reached."""
+    """Return the known facts on an application and its endpoint."""
     parts = [application.description, _connection_text(application)]
     parts += [f"{claim.kind.value.capitalize()}: {claim.text}" for claim in application.claims]
     parts += [f"Mitigation {item.name}: {item.description}".rstrip(": ") for item in application.mitigations]
@@ -374,7 +374,7 @@ def _connection_text(application: Application) -> str:
 
 
 def _code_text(code: CodeVersion) -> str:
-    """Return what runs when the code is called: interpreter, files with their hashes, distributions."""
+    """Return the code that runs on a call: interpreter, files with their hashes, distributions."""
     files = [f"{sha256[:12]}  {name}" for name, sha256 in sorted(code.files.items())]
     shown = [*files[:FILES_SHOWN], f"and {len(files) - FILES_SHOWN} more files"] if len(files) > FILES_SHOWN else files
     parts = [f"Runs on {code.interpreter}"] if code.interpreter else []

@@ -55,7 +55,7 @@ class AnswerView:
         title: Heading.
         about: One or two sentences.
         headline: Applications, testers and annotators.
-        warnings: What must be known before any number is read.
+        warnings: Warnings to read before any number.
         tags: Status and make-up of the run.
         tiles: The main counts.
         findings: Takeaways that the rates call for.
@@ -201,7 +201,7 @@ def _tried_text(subject: Subject, report: ValidationReport, results: Sequence[Es
 
 
 def _rest_text(share: Estimate) -> str:
-    """Return what a share leaves, with its interval: `25.0% (3.8 to 79.1)`; a count of few units."""
+    """Return the remaining share, with its interval: `25.0% (3.8 to 79.1)`; a count of few units."""
     if share.count is not None and share.n < figures.FEW:
         return f"{figures.count(share.n - share.count)} of {figures.count(share.n)}"
     ends = "" if share.low is None or share.high is None else f" ({figures.span(1 - share.high, 1 - share.low)})"

@@ -264,7 +264,7 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
 
     Args:
         stages: Name and count of each stage; no count is larger than the one before.
-        losses: What was lost between each stage and the next, by source.
+        losses: Losses between each stage and the next, by source.
         label: The drawing in words.
     """
     start, end = NAME + 10, WIDTH - 300

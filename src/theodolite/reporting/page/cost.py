@@ -17,7 +17,7 @@ _STAGES = {UnitKind.SESSION: "Dialogues", UnitKind.ANNOTATION: "Annotation"}
 
 
 def cost_chart(subject: Subject) -> Chart | None:
-    """Return what the calls of a run have cost, by stage, application and model; None where no model was called."""
+    """Return the cost of a run's calls, by stage, application and model; None if no model was called."""
     parts = sorted(subject.evidence.spending_parts, key=lambda part: part.stage is not UnitKind.SESSION)
     rest = subject.evidence.spending - reduce(Spending.__add__, (part.spending for part in parts), Spending())
     if not parts:
@@ -54,7 +54,7 @@ _REST = ("Replies to participants", "all", "not recorded")
 
 
 def _measure(spending: Spending) -> tuple[Callable[[Spending], int], str]:
-    """Return what the bars show: cost where any is known, else tokens, else calls."""
+    """Return the quantity of the bars: cost if any is known, else tokens, else calls."""
     if spending.cost_microusd:
         return (lambda one: one.cost_microusd), "Cost"
     if spending.tokens:

@@ -355,7 +355,7 @@ class Embedded:
         n_planned: Planned dialogues; count.
         n_telling: Telling dialogues among them; count.
         n_all_telling: Telling dialogues of the whole run; count.
-        show_command: What one types before the label of any other dialogue.
+        show_command: Command that shows a dialogue, before the label of any other dialogue.
         room: Letters that are left for the prompts and raw replies of judges; count.
     """
 
@@ -374,7 +374,7 @@ class Embedded:
 
     @property
     def words(self) -> str:
-        """How many are in the file and how to read the rest; empty where all do."""
+        """How many are in the file and how to read the rest; empty if all do."""
         if self.is_whole:
             return ""
         here, planned = figures.count(len(self.places)), figures.count(self.n_planned)
@@ -470,7 +470,7 @@ class CallTexts:
     lines: dict[str, int] = field(default_factory=dict)
 
     def entry(self, calls: Sequence[Call]) -> dict[str, Json]:
-        """Return what the page holds of a judge's calls; empty where none was made."""
+        """Return a judge's calls on the page; empty if there were none."""
         if not calls:
             return {}
         entry: dict[str, Json] = {"spent": spent_text(calls)}

@@ -40,7 +40,7 @@ class VersionsView:
 
 
 def versions_view(subject: Subject) -> VersionsView | None:
-    """Return the comparisons of a run's applications; None where no pair has a label on both sides."""
+    """Return the comparisons of a run's applications; None if no pair has a label on both sides."""
     rows = [(one, rate) for one in subject.findings.comparisons for rate in leading(one) if rate.n or rate.changed]
     if not rows:
         return None
@@ -146,7 +146,7 @@ def _difference_cells(
 
 
 def gap_chart(subject: Subject) -> Chart | None:
-    """Return how far each leading rate differs between groups of dialogues; None where a study has no groups."""
+    """Return how far each leading rate differs between groups of dialogues; None if a study has no groups."""
     order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
     gaps = sorted(subject.findings.gaps, key=lambda gap: (order[gap.subject.guideline, gap.subject.rule], gap.group))
     if not gaps:
@@ -206,7 +206,7 @@ def _gap_cells(subject: Subject, gap: GroupGap) -> tuple[Value | TableCell, ...]
 
 
 def typology_chart(subject: Subject) -> Chart | None:
-    """Return the rates of types of users with types of applications; None where a study has no typology."""
+    """Return the rates of types of users with types of applications; None if a study has no typology."""
     typology, found = subject.study.typology, subject.findings.typology
     if typology is None or not found:
         return None

@@ -191,7 +191,7 @@ _ByVotes = dict[tuple[int, int], _Votes]
 
 
 def _repeats(subject: Subject, guideline: Guideline, rule: DefectRule, annotator: str, name: str) -> Chart | None:
-    """Return by application how many of the repeats of a dialogue are a defect; None where no dialogue repeats."""
+    """Return by application how many of the repeats of a dialogue are a defect; None if no dialogue repeats."""
     found = {
         application.name: _repeat_votes(subject, application, guideline, rule, annotator)
         for application in subject.study.applications
@@ -234,7 +234,7 @@ def _repeat_votes(
 
 
 def _repeated_as(setting: Setting) -> tuple[str, ...]:
-    """Return what a session shares with its repeats alone."""
+    """Return the settings that a session shares only with its repeats."""
     level, held_by = setting.level.value, setting.held_by.value
     return (setting.scenario, level, held_by, setting.kind.value, setting.tester, setting.model, setting.strategy)
 
@@ -263,7 +263,7 @@ def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> 
 def _vote_panels(
     subject: Subject, found: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
 ) -> Chart | None:
-    """Return histograms of votes by application; None where nothing has votes."""
+    """Return histograms of votes by application; None if nothing has votes."""
     sizes: Counter[int] = Counter()
     for by_votes in found.values():
         for (size, _), votes in by_votes.items():

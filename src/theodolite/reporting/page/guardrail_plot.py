@@ -96,11 +96,11 @@ class GuardrailPlot:
     Attributes:
         width: Width; units of the drawing.
         height: Height.
-        x_title: What the lower axis shows.
-        y_title: What the left axis shows.
+        x_title: Title of the lower axis.
+        y_title: Title of the left axis.
         words: All values in words.
         main: The whole range.
-        inset: The range in which points crowd; None where none do.
+        inset: The range in which points crowd; None if none do.
         source: Where that range is in the whole.
         card: Outline of the inset.
         inset_title: Range of the inset in words.
@@ -204,7 +204,7 @@ class UtilityPlot:
 
 
 def utility_plots(subject: Subject) -> tuple[UtilityPlot, ...]:
-    """Return utility against risk of each application, by risk and level; empty where one of both is unknown.
+    """Return utility against risk of each application, by risk and level; empty if one of both is unknown.
 
     Utility is the share of sessions in which people completed their task; risk is the likelihood of a risk in
     dialogues or sessions of the same level. Without a question about the task, utility is the share of permitted
@@ -378,7 +378,7 @@ def _crowd(points: Sequence[_Point], axes: _Axes) -> list[_Point]:
 
 
 def _free_card(box: Box, taken: Sequence[Box]) -> Box | None:
-    """Return the largest outline of an inset that covers nothing; None where all of them do."""
+    """Return the largest outline of an inset that covers nothing; None if all of them do."""
     left, top, right, bottom = box
     for share in (0.7, 0.6, 0.5, 0.42):
         width, height = (right - left) * max(share, 0.5), (bottom - top) * share
@@ -395,7 +395,7 @@ def _overlap(a: Box, b: Box) -> bool:
 
 
 def _boxes(cross: Cross) -> tuple[Box, ...]:
-    """Return what a cross covers: its marker and its two lines."""
+    """Return the area of a cross: its marker and its two lines."""
     (left, x, right), (below, y, above) = cross.x, cross.y
     return (x - 7, y - 7, x + 7, y + 7), (left, y - 3, right, y + 3), (x - 3, above, x + 3, below)
 

@@ -23,7 +23,7 @@ class HeatCell:
     """One rate.
 
     Attributes:
-        rate: The rate; None where the study plans none.
+        rate: The rate; None if the study plans none.
         step: Its step of the hue, 0 to 8; -1 for too few dialogues or an undefined rate.
         value: The rate as a fraction, for sorting; -1 for none.
         width: Width of its interval, for sorting; -1 for none.
@@ -49,7 +49,7 @@ class HeatLevel:
     """A group of columns: a level of testing.
 
     Attributes:
-        title: Level and who tested; empty where there is one alone.
+        title: Level and who tested; empty if there is one alone.
         size: Dialogues in a cell, in words.
         is_small: Whether all its cells have too few dialogues for a rate.
     """

@@ -174,7 +174,7 @@ class ValidationView:
         issued: Day and time.
         about: Its labels, as a sentence.
         tables: Agreement, accuracy and behaviour.
-        limitations: What is unknown.
+        limitations: Unknown or uncertain facts.
     """
 
     judge: str

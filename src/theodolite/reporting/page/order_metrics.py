@@ -38,7 +38,7 @@ class SequenceBlock:
     Attributes:
         title: Application and annotator.
         region: Name of the region that holds the chart, with guideline and question.
-        chart: Rolling windows as SVG; empty where none fits or too many sequences are drawn.
+        chart: Rolling windows as SVG; empty if none fits or too many sequences are drawn.
         notes: Limits of the numbers.
         worst: The worst scores; None without any.
         runs: Run, day, scores, mean and metrics; None for one run.
@@ -74,7 +74,7 @@ class OrderBlock:
 
 
 def order_blocks(subject: Subject) -> tuple[OrderBlock, ...]:
-    """Return one block for each scored question; none where no question has scores."""
+    """Return one block for each scored question; none if no question has scores."""
     metrics = subject.findings.order_metrics
     drawn = [one for one in metrics.sequences if one.windows.positions][:CHARTS]
     subjects = [*(one.subject for one in metrics.sequences), *(one.subject for one in metrics.rankings)]

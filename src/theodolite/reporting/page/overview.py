@@ -54,9 +54,9 @@ class Tile:
     Attributes:
         icon: Name of its icon.
         label: Its heading.
-        value: The number; empty where a status is in its place.
+        value: The number; empty if a status is in its place.
         unit: The whole, beside the number.
-        status: A status in words; empty where there is a number.
+        status: A status in words; empty if there is a number.
         attention: Whether the status needs attention.
         notes: Facts below.
     """

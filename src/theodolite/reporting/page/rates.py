@@ -106,7 +106,7 @@ class RuleBlock:
         title: Heading.
         guideline: Name of the guideline.
         condition: The rule as written.
-        phrase: What a defect is.
+        phrase: Definition of a defect.
         axis: End of the axis, e.g. `75%`.
         tables: Annotators, and the rates by their labels.
         n_open: Tables that are open; the others are folded. Count.
@@ -258,7 +258,7 @@ def _group_table(subject: Subject, title: str, name: str, rates: Sequence[Rate])
 
 
 def _value(rate: Rate) -> str:
-    """Return the value that a rate is a split by, with the level of testing where there are several."""
+    """Return the value that a rate is a split by, with the level of testing if there are several."""
     value = rate.group.value if rate.group else ""
     return f"{value} ({rate.station})" if rate.station else value
 

@@ -24,8 +24,8 @@ class Chip:
 
     Attributes:
         name: Name of its set.
-        title: What is on it.
-        meaning: What it lets through.
+        title: Its heading.
+        meaning: Its effect.
         n: Dialogues that it lets through; count.
     """
 
@@ -138,14 +138,14 @@ class FirstRead:
 
     Attributes:
         case: Place in the plan.
-        label: What people call it.
+        label: Displayed label.
         why: The rule that chose it.
         prompt: Start of the tester's prompt.
         response: Start of the application's reply, or why there is none.
         labels: The annotators' labels, in one line.
         application: The application.
         tint: Number of its colour.
-        quotes: What annotators quote of the response, verified.
+        quotes: Annotators' quotes from the response, verified.
     """
 
     case: int

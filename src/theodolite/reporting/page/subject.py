@@ -23,7 +23,7 @@ class CaseSet:
 
     Attributes:
         name: Identifier within the page.
-        title: What they have in common.
+        title: Their common property.
         cases: Places in the plan, in order.
     """
 

@@ -117,7 +117,7 @@ def _answer_cell(spread: AnswerSpread | None) -> TableCell:
 
 
 def quartiles_text(quartiles: Sequence[str] | None) -> str:
-    """Return the median and the quartiles of answers; empty where labels have no order."""
+    """Return the median and the quartiles of answers; empty if labels have no order."""
     return f"median {quartiles[1]} (quartiles {quartiles[0]} and {quartiles[2]})" if quartiles else ""
 
 

@@ -114,7 +114,7 @@ def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
 
 
 def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
-    """Return the partial order as a picture; None where some pairs were not compared or may not be ordered."""
+    """Return the partial order as a picture; None if some pairs were not compared or may not be ordered."""
     names = tuple(dict.fromkeys(name for pair in standing.comparisons for name in (pair.first, pair.second)))
     wanted = len(names) * (len(names) - 1) // 2
     if len(standing.comparisons) < wanted or any(not pair.order for pair in standing.comparisons):

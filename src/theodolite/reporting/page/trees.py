@@ -52,7 +52,7 @@ class NodeLine:
         opens: Name of the set of the dialogues that it rests on; empty for none.
         raised: How many of them lift it, in words; empty for none.
         opens_raised: Name of the set of those; empty for none.
-        notes: What else is to be known: empty children, the odds of being the highest.
+        notes: Further notes: empty children, the odds of being the highest.
         bar: The interval bar; None without an interval on a scale.
         answers: The single answers of a leaf; None for other nodes, and without any.
     """
@@ -74,8 +74,8 @@ class NodeView:
     """A node with all that is below it.
 
     Attributes:
-        title: What people call it.
-        kind: What it does, and its weight where that is not 1.
+        title: Displayed title.
+        kind: Its operation, and its weight unless that is 1.
         about: Its meaning.
         lines: One an application.
         children: The nodes below.
@@ -98,7 +98,7 @@ class TreeView:
 
     Attributes:
         title: Name and edition.
-        about: What it is.
+        about: Its subject.
         version: Content hash of what decides values.
         roots: Its roots.
         icicles: The tree as an icicle, one for each application.
@@ -411,7 +411,7 @@ class LeafList:
     Attributes:
         versions: Versions of the application and of the instrument, in words.
         pages: Which answers, in words, and the answers.
-        rest: Where all of them are; empty where all are here.
+        rest: Where all of them are; empty if all are here.
     """
 
     versions: str
@@ -422,7 +422,7 @@ class LeafList:
 def leaf_list(
     subject: Subject, people: Mapping[str, str], finding: TreeFinding, node: AnswersNode, *, most: int
 ) -> LeafList | None:
-    """Return the single answers behind a leaf; None where there is none.
+    """Return the single answers behind a leaf; None if there is none.
 
     Args:
         subject: The run.

@@ -53,7 +53,7 @@ _ANY = "Read these dialogues and look for a cause that they share."
 
 
 def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tuple[Section, ...]:
-    """Return the gates of a study with their results as a section; none where it has no gates."""
+    """Return the gates of a study with their results as a section; none if it has no gates."""
     if not evidence.study.gates:
         return ()
     results = gate_results(evidence.study, findings, gate_facts(evidence, facts.generated))
@@ -70,7 +70,7 @@ def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tu
 
 
 def plugin_sections(findings: Findings) -> tuple[Section, ...]:
-    """Return the measures of plugins as a section; none where the study names none."""
+    """Return the measures of plugins as a section; none if the study names none."""
     if not findings.plugin_measures:
         return ()
     rows = tuple(

@@ -40,7 +40,7 @@ class Agreement:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The number, or None where it is undefined."""
+        """The number, or None if it is undefined."""
         result = self.measurement.result
         return result if isinstance(result, Estimate) else None
 
@@ -61,7 +61,7 @@ def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
 
 
 def people_of(study: Study, guideline: str) -> tuple[str, ...]:
-    """Return the names of the people who label under a guideline: those who look at everything, where there are any.
+    """Return the names of the people who label under a guideline: those who look at everything, if there are any.
 
     People who label a sample by hand are not mixed with them: what they agree on was drawn to be difficult.
     """
@@ -108,7 +108,7 @@ def with_people(
 
 
 def opponent_text(agreements: Sequence[Agreement]) -> str:
-    """Return what `with_people` compares a judge with: the final labels, or people."""
+    """Return the reference that `with_people` compares a judge with: the final labels, or people."""
     return "the final labels" if any(REFERENCE in agreement.annotators for agreement in agreements) else "people"
 
 
@@ -183,7 +183,7 @@ def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fals
 
 
 def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
-    """Return the same in percent, `74.0 to 93.6%`; empty where the units are too few."""
+    """Return the same in percent, `74.0 to 93.6%`; empty if the units are too few."""
     measured = [(agreement, agreement.estimate) for agreement in agreements if agreement.estimate is not None]
     if not measured or min(estimate.n for _, estimate in measured) < figures.FEW:
         return ""
@@ -196,7 +196,7 @@ def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fa
 
 
 def common_reason(agreements: Sequence[Agreement]) -> str:
-    """Return why nothing is known of an agreement, the most frequent reason first; empty where something is."""
+    """Return why nothing is known of an agreement, the most frequent reason first; empty if something is."""
     reasons = [
         agreement.measurement.result.reason
         for agreement in agreements
@@ -318,7 +318,7 @@ def corrections_to_tell(
 
 
 def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
-    """Return the number by the judge alone that a corrected one is beside; empty where there is none."""
+    """Return the number by the judge alone that a corrected one is beside; empty if there is none."""
     if not correction.is_mean:
         own = own_rate(correction, rates)
         return own_text(own) if own else ""

@@ -104,11 +104,11 @@ class CaseRecord:
 
     Attributes:
         index: Place in the plan, from 0.
-        session: What was planned.
+        session: The planned session.
         dialogue: The dialogue; None if the session failed or is still open.
         annotations: Annotator to annotation.
         adjudications: Guideline and question to final label.
-        failures: What failed in it.
+        failures: Its failures.
         calls: Unit to the calls that led to its record; empty unless they were asked for.
     """
 
@@ -184,7 +184,7 @@ def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> 
 
 
 def title_of(study: Study, annotator: str) -> str:
-    """Return what people call an annotator."""
+    """Return the displayed name of an annotator."""
     if annotator == REFERENCE:
         return "final labels"
     return next((known.title or known.name for known in study.annotators if known.name == annotator), annotator)
@@ -211,7 +211,7 @@ def numbered(evidence: Evidence, people: Iterable[str], letter: str) -> Mapping[
     Args:
         evidence: All records of one run.
         people: Their names; each may come several times.
-        letter: What is before the numbers.
+        letter: Text before the numbers.
     """
     return _numbered(evidence.run, people, letter)
 

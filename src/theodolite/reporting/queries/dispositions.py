@@ -26,9 +26,9 @@ class AccountPart:
     """One entry of an account.
 
     Attributes:
-        outcome: What became of these dialogues.
+        outcome: Outcome of these dialogues.
         party: The responsible party, for failures.
-        words: What people call it, e.g. `application timed out`.
+        words: Displayed name, e.g. `application timed out`.
         cases: Places in the plan.
     """
 
@@ -242,7 +242,7 @@ def _application_account(application: Application, cases: Sequence[Case]) -> App
 
 
 def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
-    """Return in how many dialogues each application's own filter withheld a reply; empty where none did."""
+    """Return in how many dialogues each application's own filter withheld a reply; empty if none did."""
     parts = [
         f"{account.application.name} {figures.count(len(account.filtered))} of {figures.count(len(account.held))}"
         for account in accounts

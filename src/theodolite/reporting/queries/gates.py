@@ -33,7 +33,7 @@ def gate_results(study: Study, findings: Findings, facts: GateFacts | None = Non
     Args:
         study: The study with its gates as they are now.
         findings: The measurements of a run.
-        facts: What gates compare with beside the rates.
+        facts: Values that gates compare with in addition to the rates.
     """
     rates, facts = rates_of(findings, study), facts or GateFacts()
     return tuple(result for gate in study.gates for result in _of_gate(gate, study, rates, facts))
@@ -103,7 +103,7 @@ def rate_text(result: GateResult) -> str:
 
 
 def subject_text(result: GateResult) -> str:
-    """Return what a result is about: application, rule where the guideline has several, test setting."""
+    """Return the subject of a result: application, rule if the guideline has several, test setting."""
     subject = result.subject
     if result.gate.form is GateForm.VALIDATED:
         return ", ".join(subject.annotators)
@@ -112,7 +112,7 @@ def subject_text(result: GateResult) -> str:
 
 
 def reason_text(result: GateResult) -> str:
-    """Return why a gate is not met or inconclusive, and how many dialogues decide it; empty where it is met."""
+    """Return why a gate is not met or inconclusive, and how many dialogues decide it; empty if it is met."""
     if not result.reason:
         return ""
     text = f"{result.reason[0].upper()}{result.reason[1:].rstrip('.')}."

@@ -38,7 +38,7 @@ def _applications(study: Study) -> str:
 
 
 def _testers(evidence: Evidence) -> str:
-    """Return who spoke, and how many; people by the sessions that they held."""
+    """Return the testers, and their number; people by the sessions that they completed."""
     settings, held = evidence.answers.settings, evidence.answers.dialogues
     people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is TesterType.PERSON and one}
     rest = [position for position, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
@@ -85,7 +85,7 @@ def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
 
 
 def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:
-    # Who labels by several guidelines is an annotator of each, under one title.
+    # An annotator with several guidelines counts as one for each, under one title.
     people = {a.title or a.name for a in study.annotators if a.kind is AnnotatorKind.PERSON}
     texts = [figures.number_of(len(people), "person", "people")] if people else []
     judges = [(g, j) for g in study.guidelines for j in judges_of(study, g.name) if j.kind is AnnotatorKind.MODEL]

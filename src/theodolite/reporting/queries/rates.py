@@ -35,7 +35,7 @@ class Rate:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The number, or None where it is undefined."""
+        """The number, or None if it is undefined."""
         result = self.measurement.result
         return result if isinstance(result, Estimate) else None
 
@@ -67,7 +67,7 @@ class Rate:
 
     @property
     def station(self) -> str:
-        """Level of testing and who held the tester's side, in words; empty where there is one alone."""
+        """Level of testing and who held the tester's side, in words; empty if there is one alone."""
         return self.measurement.subject.test_setting
 
     @property
@@ -177,7 +177,7 @@ def interval_words(rate: Rate) -> str:
 
 
 def unmeasured_words(rate: Rate) -> str:
-    """Return what a rate could not see, e.g. `2 failed, 1 unparseable`."""
+    """Return the missing data of a rate, e.g. `2 failed, 1 unparseable`."""
     outcomes = rate.measurement.outcomes
     parts = {
         "failed": outcomes.failed,
@@ -205,8 +205,8 @@ class MatrixRow:
 
     Attributes:
         area: Name of the area.
-        station: Level of testing and who held the tester's side; empty where there is one alone.
-        cells: The rate of each application, in order of the study; None where there is none.
+        station: Level of testing and who held the tester's side; empty if there is one alone.
+        cells: The rate of each application, in order of the study; None if there is none.
     """
 
     area: str
@@ -215,7 +215,7 @@ class MatrixRow:
 
 
 def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
-    """Return areas by applications, level by level; empty where there are few areas or one application.
+    """Return areas by applications, level by level; empty if there are few areas or one application.
 
     An area is a defect rule or, where the study splits by scenario, a rule in one
     scenario. Each annotator whose labels lead has rows of its own. Areas of one name

@@ -131,7 +131,7 @@ def _value(found: OrderValue) -> dict[str, Json]:
 
 
 def chance_entry(chance: Chance | Undefined) -> dict[str, Json]:
-    """Return what the same scores in random order would give, or nulls and the reason."""
+    """Return the value for the same scores in random order, or nulls and the reason."""
     if isinstance(chance, Undefined):
         empty: dict[str, Json] = dict.fromkeys(("verdict", "mean", "sd", "p_low", "p_high", "p_value"))
         return {**empty, "method": chance.method, "undefined_reason": chance.reason}

@@ -153,7 +153,7 @@ def _run_entries(evidence: Evidence, facts: RunFacts) -> dict[str, Flowing]:
 
 
 def _gates(evidence: Evidence, findings: Findings, facts: RunFacts) -> Json:
-    """Return the gates of the study on the rates of the run; null where it has none."""
+    """Return the gates of the study on the rates of the run; null if it has none."""
     if not evidence.study.gates:
         return None
     return gates_entry(gate_results(evidence.study, findings, gate_facts(evidence, facts.generated)))
@@ -354,7 +354,7 @@ def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
 
 
 def series_entry(study: Study) -> dict[str, Json] | None:
-    """Return the series of a study as the results file has it; None where it belongs to none."""
+    """Return the series of a study as the results file has it; None if it belongs to none."""
     if not study.series:
         return None
     published = published_entry(study.preregistered) if study.preregistered else None
@@ -362,7 +362,7 @@ def series_entry(study: Study) -> dict[str, Json] | None:
 
 
 def published_entry(series: Series) -> dict[str, Json]:
-    """Return what a series has published."""
+    """Return the preregistration of a series."""
     plan = series.plan
     return {
         "ai_type": series.ai_type.value,

@@ -81,7 +81,7 @@ def _each(upgrade: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _renaming(names: Mapping[str, str], **parts: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what renames the keys of an object, and upgrades some of its parts first; null stays null."""
+    """Return a function that renames the keys of an object, and upgrades some of its parts first; null stays null."""
 
     def upgrade(entry: Any) -> Any:
         if entry is None:
@@ -92,12 +92,12 @@ def _renaming(names: Mapping[str, str], **parts: Callable[[Any], Any]) -> Callab
 
 
 def _without(name: str) -> Callable[[Any], Any]:
-    """Return what leaves a part of an object out; null stays null."""
+    """Return a function that leaves a part of an object out; null stays null."""
     return lambda entry: None if entry is None else {key: part for key, part in entry.items() if key != name}
 
 
 def _adding(**new: Any) -> Callable[[Any], Any]:
-    """Return what adds the parts that an object of form 1 did not have."""
+    """Return a function that adds the parts that an object of form 1 did not have."""
     return lambda entry: {**new, **entry}
 
 

@@ -42,7 +42,7 @@ class FigureCell:
     Attributes:
         words: The figure.
         interval: Its interval; empty for none.
-        missing: What it could not see; empty for nothing.
+        missing: Data that it lacks; empty if none.
         is_undefined: Whether there is no figure, and `words` state why.
         bar: Its interval on the scale of all rates; None for none.
         tint: Number of the application's colour.
@@ -62,10 +62,10 @@ class SeriesTable:
 
     Attributes:
         title: The heading.
-        about: What it is about; empty for nothing.
-        notes: What the reader must know before comparing.
+        about: Its subject; empty if none.
+        notes: Notes to read before comparing.
         columns: Headings of the columns.
-        rows: First cell, what is below it, depth, and the other cells; None where nothing was tested.
+        rows: First cell, what is below it, depth, and the other cells; None if nothing was tested.
         axis: Position and text of each tick of the bars; empty for a table without bars.
     """
 
@@ -177,7 +177,7 @@ def _rate_row(
 
 
 def _conditions(row: RateRow) -> Iterator[str]:
-    """Yield what limits the rates of a row: scenarios, level and tester, split, annotator."""
+    """Yield the conditions of a row's rates: scenarios, level and tester, split, annotator."""
     subject, one = row.subject, row.study
     yield subject.scenario or ", ".join(one.scenarios)
     yield subject.test_setting or ", ".join(one.levels)

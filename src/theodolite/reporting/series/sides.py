@@ -26,7 +26,7 @@ class SeriesStudy:
     Attributes:
         path: Its file, relative to the series' folder.
         study: The study.
-        findings: What was measured on its latest run.
+        findings: Findings of its latest run.
         results: The same as its results.json.
         is_finished: Whether the run is finished.
         report: Its own report, relative to the series' report.
@@ -58,7 +58,7 @@ class SeriesResults:
 
     Attributes:
         name: The series.
-        preregistered: Its plan; None where it is not written down.
+        preregistered: Its plan; None if it is not written down.
         studies: Its studies, in order.
         generated: When this was put together.
         package_version: Version of the program.
@@ -118,7 +118,7 @@ class RateRow:
 
     Attributes:
         study: The study.
-        subject: What the rates have in common.
+        subject: Common subject of the rates.
         versions: Content hashes of guideline and annotators, by name.
         rates: Name of an application to its rate.
     """
@@ -213,7 +213,7 @@ def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
 
 
 def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
-    """Return what studies test that the series has not published: study and words."""
+    """Return the tests of studies that the series has not preregistered: study and words."""
     return [(study.study.name, words) for study in results.studies for words in _deviations_of(study)]
 
 

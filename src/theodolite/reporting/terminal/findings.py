@@ -120,7 +120,7 @@ _SAMPLE = 40
 
 
 def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
-    """Return the step in words; empty where nothing is more pressing than reading."""
+    """Return the step in words; empty if nothing is more pressing than reading."""
     if evidence.run.state is RunState.UNFINISHED:
         return f"go on where this run stopped:  {facts.command}"
     return (

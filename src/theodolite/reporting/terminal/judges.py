@@ -147,7 +147,7 @@ def _agreement(report: ValidationReport, authority: str) -> str:
 
 
 def _labels(report: ValidationReport, authority: str) -> str:
-    """Return how well the judge recognises each label of one authority; empty where that is not known."""
+    """Return how well the judge recognises each label of one authority; empty if that is not known."""
     macro = report.figure(Measure.MACRO_F1, authority=authority)
     if macro is None:
         return ""

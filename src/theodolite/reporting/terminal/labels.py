@@ -18,10 +18,10 @@ def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, wid
     """Return the sample for people to label, and the next step.
 
     Args:
-        sample: What was drawn.
+        sample: The sample.
         n_slips: Answers that the file asks for; count.
         file: Where it was written.
-        study: What the user types to name the study.
+        study: The study's path as typed by the user.
         width: Columns of the terminal; count.
     """
     n = len(sample.dialogues)
@@ -50,10 +50,10 @@ def kept_text(
     """Return the result of a label file, and the next step.
 
     Args:
-        kept: What is new in it.
+        kept: Its new part.
         n_open: Rows without an answer; count.
         stored: Whether it was stored.
-        study: What the user types to name the study.
+        study: The study's path as typed by the user.
         has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
     """
@@ -78,7 +78,7 @@ def kept_text(
 
 
 def _person(annotation: Annotation) -> str:
-    """Return who labelled; a person with several guidelines is an annotator of each, with its name as suffix."""
+    """Return the annotators; a person with several guidelines is an annotator of each, with its name as suffix."""
     return annotation.annotator.removesuffix(f"-{annotation.guideline}")
 
 
@@ -93,7 +93,7 @@ def _annotator_attributes(kept: KeptLabels) -> str:
 
 
 def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
-    """Return what waits on the page of one person who labels.
+    """Return the open tasks on the page of one annotator.
 
     Args:
         n: Dialogues that wait; count.
@@ -118,7 +118,7 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
     Args:
         n: Dialogues that were submitted this time; count.
         n_open: Dialogues without labels; count.
-        study: What the user types to name the study.
+        study: The study's path as typed by the user.
         by: Name under which the labels count.
         has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
@@ -140,7 +140,7 @@ def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelle
         take: How many to label of each stratum; counts.
         widths: Width of the corrected rate's interval `now`, `then`, and were they drawn `at_random`; fractions.
         n_labelled: Dialogues that people have labelled so far; count.
-        study: What the user types to name the study.
+        study: The study's path as typed by the user.
         width: Columns of the terminal; count.
     """
     n = sum(take.values())

@@ -47,7 +47,7 @@ class Screen:
         width: Columns of the terminal; count.
         pen: Characters of the strips.
         words: The reading aids.
-        settings: What the sessions of the run have in common, for the names of clusters.
+        settings: Common settings of the run's sessions, for the names of clusters.
     """
 
     width: int

@@ -40,9 +40,9 @@ def show_text(
     Args:
         study: The study that it belongs to.
         dialogue: The dialogue.
-        annotations: What annotators answered about it.
+        annotations: Annotators' answers about it.
         adjudications: Its final labels.
-        failures: What failed in it.
+        failures: Its failures.
         calls: Unit to its calls, where prompts, raw replies and costs are wanted.
         width: Columns of the terminal; count.
     """
@@ -60,7 +60,7 @@ def show_text(
 def _calls_said(
     study: Study, dialogue: Dialogue, annotations: Sequence[Annotation], calls: Mapping[str, Sequence[Call]]
 ) -> list[tuple[str, str]]:
-    """Return what the dialogue took, and of each annotator what it took, was sent and replied."""
+    """Return the calls of a dialogue and of each of its annotators: cost, requests and replies."""
     spent = spent_text(calls.get(dialogue.key, ()))
     said = [("dialogue took", spent)] if spent else []
     for annotation in annotations:
@@ -78,7 +78,7 @@ def first_text(
     *,
     width: int = 80,
 ) -> str:
-    """Return what a look before paying shows: the first dialogue in full, all others in one line each."""
+    """Return the preview before paid calls: the first dialogue in full, all others in one line each."""
     by_dialogue = {d.key: [a for a in annotations if a.dialogue == d.key] for d in dialogues}
     texts = [show_text(study, dialogue, by_dialogue[dialogue.key], width=width) for dialogue in dialogues[:1]]
     rest = [
@@ -97,7 +97,7 @@ def failure_text(failure: Failure) -> str:
 
 
 def verdict_text(study: Study, annotations: Sequence[Annotation], groups: Mapping[str, str]) -> str:
-    """Return what annotators found, e.g. `groundedness 2: defect (score <= 3)`."""
+    """Return annotators' findings, e.g. `groundedness 2: defect (score <= 3)`."""
     return "; ".join(dict.fromkeys(text for annotation in annotations for text in _verdicts(study, annotation, groups)))
 
 

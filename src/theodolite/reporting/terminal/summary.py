@@ -100,7 +100,7 @@ class _Summary:
         return GUARDRAIL_MARGIN if self.guardrail else MARGIN
 
     def lines(self, label: str, text: str) -> list[str]:
-        """Return a labelled paragraph; nothing where there is no text."""
+        """Return a labelled paragraph; nothing if there is no text."""
         return labelled(label, text, margin=self.margin, width=self.screen.width) if text else []
 
 

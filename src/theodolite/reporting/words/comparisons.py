@@ -18,7 +18,7 @@ SURE = 0.05
 def leading(comparison: Comparison) -> list[PairedRate]:
     """Return the leading rates, for the screen and for a gate.
 
-    They are those by the reference, and where there is none all of a rule, but for
+    They are those by the reference, and if there is none all of a rule, but for
     the rates of single people of a pool with a rate of its own.
     """
     final = {_subject_of(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
@@ -47,7 +47,7 @@ def rate_name(rate: PairedRate, comparison: Comparison) -> str:
 
 
 def annotator_title(comparison: Comparison, annotator: str) -> str:
-    """Return what reports call an annotator; of a pool, which dialogues count as defects."""
+    """Return an annotator's name in reports; for a pool, also its definition of a defect."""
     if annotator == PEOPLE:
         return "defects by at least one person"
     if annotator == REFERENCE:

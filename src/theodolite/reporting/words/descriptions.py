@@ -27,7 +27,7 @@ PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judg
 
 
 def spent_text(calls: Sequence[Call]) -> str:
-    """Return what calls took in words, e.g. `2 calls, 1,204 tokens in, 88 out, $0.00041`; empty where none was made.
+    """Return the use of calls in words, e.g. `2 calls, 1,204 tokens in, 88 out, $0.00041`; empty without calls.
 
     Replies from the response cache count as calls that cost nothing. Replies that
     a recorded file gave are no calls.
@@ -114,7 +114,7 @@ def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
 
     Args:
         settings: Of all sessions.
-        subject: Of the estimate; level and tester type count where it has them.
+        subject: Of the estimate; level and tester type count if it has them.
     """
     meant = [setting for setting in settings if _is_meant(setting, subject)]
     met = {(setting.kind, setting.held_by is TesterType.RECORDED) for setting in meant}
@@ -182,18 +182,18 @@ def unread_text(check: RoleBreakCheck) -> str:
 
 
 def phrase_of(rule: DefectRule, n: int) -> str:
-    """Return what a defect is, with the number of dialogues filled in."""
+    """Return the definition of a defect, with the number of dialogues filled in."""
     words = rule.phrase or f"defect ({rule.condition}), of {{n}}"
     return words.replace("{n}", figures.count(n))
 
 
 def heading_of(guideline: Guideline, rule: DefectRule) -> str:
-    """Return what a rule is called: its title, or its guideline where that has no other rule."""
+    """Return the name of a rule: its title, or its guideline if that has no other rule."""
     return rule.title or (guideline.name if len(guideline.defect_rules) == 1 else f"{guideline.name}: {rule.name}")
 
 
 def short_phrase(rule: DefectRule) -> str:
-    """Return what a defect is without the number of dialogues, e.g. `fully refused`."""
+    """Return the definition of a defect without the number of dialogues, e.g. `fully refused`."""
     return rule.phrase.split(", of {n}")[0] if rule.phrase else "defects"
 
 
@@ -238,7 +238,7 @@ def _canaries(check: ContaminationCheck) -> str:
 
 
 def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
-    """Return what a series has published as pairs of name and text, and where the study departs from it."""
+    """Return the preregistration of a series as pairs of name and text, and the study's deviations from it."""
     series = study.preregistered
     if series is None:
         return (("Series", f"{study.series}; its plan is not written down here"),) if study.series else ()
@@ -247,7 +247,7 @@ def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
 
 
 def published_facts(series: Series) -> tuple[tuple[str, str], ...]:
-    """Return what a series has published as pairs of name and text."""
+    """Return the preregistration of a series as pairs of name and text."""
     plan = series.plan
     teams = (f"{team.name} with {', '.join(team.applications) or 'nothing yet'}" for team in series.teams)
     facts = {

@@ -81,10 +81,10 @@ def chart(parts: Sequence[str], n_lanes: int, *, title: str, label: str) -> str:
     """Return a whole chart.
 
     Args:
-        parts: What is drawn, in order.
+        parts: Parts to draw, in order.
         n_lanes: Lanes; count.
         title: Name of the chart.
-        label: What a screen reader reads in place of the drawing.
+        label: Text that a screen reader reads instead of the drawing.
     """
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {chart_height(n_lanes):g}" role="img" aria-label="{escape(label)}"'

@@ -55,7 +55,7 @@ def _beside(found: OrderValue) -> str:
 
 
 def band_text(found: OrderValue) -> str:
-    """Return the band of a value; a dash where there is none."""
+    """Return the band of a value; a dash if there is none."""
     if found.band is None:
         return "-"
     return f"{found.band.value}, in a gap of the published table" if found.in_gap else found.band.value

@@ -15,7 +15,7 @@ class Aid:
     """A reading aid: a sentence or two that are at a number.
 
     Attributes:
-        when: What calls for it.
+        when: Conditions for the step.
         words: The full text, with places for values in braces.
         short: The same for a narrow terminal.
     """
@@ -30,7 +30,7 @@ class MeasureWords:
     """Description of a measure.
 
     Attributes:
-        title: What people call it.
+        title: Displayed title.
         definition: The description.
         formula: How it is computed, without symbols.
     """
@@ -45,9 +45,9 @@ class AlertWords:
     """Meaning of an alarm, in words.
 
     Attributes:
-        why: What is watched, and when it alarms.
+        why: The monitored quantity, and the condition of an alert.
         otherwise: Other possible causes, and its limits.
-        then: What to do next.
+        then: Next step.
     """
 
     why: str
@@ -87,7 +87,7 @@ class Words:
         return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
 
     def method(self, name: str) -> str:
-        """Return what is known of a method: by its exact name, or the longest name that it holds."""
+        """Return the known facts on a method: by its exact name, or the longest name that it holds."""
         lowered = name.lower()
         fitting = [known for known in self.methods if known in lowered]
         return self.methods[max(fitting, key=len)] if fitting else ""

@@ -26,7 +26,7 @@ def value_words(finding: NodeFinding) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number of a node with two decimals; `-` where there is none."""
+    """Return a number of a node with two decimals; `-` if there is none."""
     return "-" if value is None else f"{value:.2f}"
 
 
@@ -42,7 +42,7 @@ def basis_words(finding: NodeFinding) -> str:
 
 
 def kind_words(node: TreeNode) -> str:
-    """Return what a node does, in a word or two."""
+    """Return the operation of a node, in a word or two."""
     match node:
         case AnswersNode():
             return f"answers to {node.question}"

@@ -179,7 +179,7 @@ class ReservationEventRow(models.Model):
 class DraftRow(models.Model):
     """One saved answer; rows are only added, and `current` marks the one that counts for its question.
 
-    `turn` is 0 for the dialogue as a whole. `outcome` is empty where the answer was
+    `turn` is 0 for the dialogue as a whole. `outcome` is empty if the answer was
     taken back. `undoes` is the number of the row that this one undoes.
     """
 

@@ -18,7 +18,7 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField
 class ContentRow(models.Model):
     """A record's canonical JSON, kept once for all that refer to it.
 
-    `text` is empty where the JSON is `packed`, against the text of `base` where it has
+    `text` is empty if the JSON is `packed`, against the text of `base` if it has
     one, and, with SQLite, where it is so large that it is in a file of the workspace's
     `blobs` folder; the file is named by the version.
     """

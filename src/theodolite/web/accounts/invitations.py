@@ -116,7 +116,7 @@ def invitation_path(invitation: Invitation) -> str:
 
 
 def invitation_of(signed: str) -> Invitation | None:
-    """Return the invitation of a link, however it is; None where the link is none of ours."""
+    """Return the invitation of a link, however it is; None if the link is none of ours."""
     try:
         token = _SIGNER.unsign(signed)
     except signing.BadSignature:
@@ -201,8 +201,8 @@ def words_for(purpose: str, seed: str) -> str:
     """Return three words and a four-digit number, joined by hyphens: 37 random bits.
 
     Args:
-        purpose: What the words are for; the same seed has others for another purpose.
-        seed: What they stand for.
+        purpose: Purpose of the words; the same seed has others for another purpose.
+        seed: Value that the words represent.
     """
     raw = salted_hmac(_PURPOSE + purpose, seed, algorithm="sha256").digest()
     number = int.from_bytes(raw[3:11], "big") % 10_000
@@ -263,7 +263,7 @@ def hand_out_codes(by: Account, hosted: HostedStudy, role: Role, seats: Sequence
         by: Who hands them out.
         hosted: The study.
         role: One of `WALK_IN`.
-        seats: What to call each seat; an empty text for none.
+        seats: Name of each seat; an empty text for none.
 
     Returns:
         Codes in the order of the seats; `words_of` is what to print, `code_path` what a phone reads.
@@ -430,7 +430,7 @@ def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: s
 def completion_of(membership: Membership) -> tuple[str, str] | None:
     """Return the completion code of a person who has finished, and the address that hands it in.
 
-    None where no service sent the person, or it gives no code.
+    None if no service sent the person, or it gives no code.
     """
     recruit = _recruit_of(membership)
     if recruit is None:
@@ -444,7 +444,7 @@ def completion_of(membership: Membership) -> tuple[str, str] | None:
 
 
 def screened_out_code(membership: Membership) -> tuple[str, str] | None:
-    """Return the code of a person who was screened out, and the address that hands it in; None where there is none."""
+    """Return the code of a person who was screened out, and the address that hands it in; None if there is none."""
     recruit = _recruit_of(membership)
     return _handed(recruit.link.screened_out_code) if recruit else None
 

@@ -260,7 +260,7 @@ class AccountForm(forms.Form):
         return email
 
     def clean(self) -> dict[str, Any]:
-        """Return what was filled in, once the password is good enough for this person."""
+        """Return the submitted values, once the password is good enough for this person."""
         filled = super().clean() or {}
         if "password" in filled:
             person = Account(email=filled.get("email"), name=filled.get("name", ""))

@@ -282,7 +282,7 @@ class ThemeCell:
     Attributes:
         line: The share as it is drawn where there are enough answers, and in words.
         strip: Few answers, each as a square; None if they are many, or must not be shown.
-        open: What is not in it, in words; empty for nothing.
+        open: Missing parts, in words; empty if none.
     """
 
     line: ShareLine
@@ -295,7 +295,7 @@ class ThemeGrid:
     """Themes in rows, groups in columns.
 
     Attributes:
-        title: What the sides differ in.
+        title: Difference between the sides.
         sides: Names of the sides.
         rows: Name of the theme, and its cells in the order of the sides; None without answers.
     """
@@ -418,10 +418,10 @@ class WrittenBook:
     """A codebook as entered in a form, valid or not.
 
     Attributes:
-        name: What it is called; empty for the one for all other questions.
+        name: Its name; empty for the default of all other questions.
         covers: Places of its questions.
-        rows: What was written of each code, in order.
-        note: What has changed, and why.
+        rows: Texts for each code, in order.
+        note: Reason and content of the change.
         follows: Revision that the writer had before them; 0 for none.
     """
 
@@ -468,7 +468,7 @@ def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> H
     Args:
         request: The request.
         analyst: Where the reader sits.
-        book: What the address calls the codebook; empty for the one without a name.
+        book: Name of the codebook in the address; empty for the unnamed one.
     """
     project = analyst.coding_project()
     version = project.work.current.get("") if not book else _meant(analyst, project.work, book)
@@ -581,7 +581,7 @@ class CoderLine:
     """One coder.
 
     Attributes:
-        token: What the form calls them.
+        token: Their name in the form.
         name: Their name on this server.
         n_valid: Codings of theirs that hold; count.
         n_due: Codings that they, or their successors, must check again; count.
@@ -602,7 +602,7 @@ class CoderPairLine:
     """The agreement of two coders on one question.
 
     Attributes:
-        question: What was asked.
+        question: The question.
         who: Both names.
         n: Answers that both have coded; count.
         alike: Share of them with the same codes, in words.

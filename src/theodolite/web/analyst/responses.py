@@ -251,10 +251,10 @@ class SideColumn:
     Attributes:
         name: Its name.
         people: Testers; in words.
-        drawn: The picture; None where there are no labels, or they are withheld.
-        middle: Median and quartiles in words; empty where labels have no order.
-        left_out: What is not among the answers, in words.
-        note: What is in place of a picture; empty where there is one.
+        drawn: The picture; None if there are no labels, or they are withheld.
+        middle: Median and quartiles in words; empty if labels have no order.
+        left_out: Answers that are left out, in words.
+        note: Text in place of a picture; empty if there is one.
     """
 
     name: str
@@ -284,9 +284,9 @@ class ResponseSelection:
 
     Attributes:
         questionnaire: The answers to which.
-        level: Level of testing; empty where levels are compared with each other.
+        level: Level of testing; empty if levels are compared with each other.
         scenario: Scenario; empty for all.
-        by: What is compared with each other.
+        by: Groups to compare with each other.
         adjustment: How p-values are adjusted.
         has_models: Whether a model of all answers is shown beside each test.
     """

@@ -64,12 +64,12 @@ class Frame:
         is_held: Whether it may be given back or skipped.
         is_work: Whether it is real work: flags and comments belong to it.
         is_preview: Whether it only shows what annotators will see; what is tried on it stays on the page.
-        threads: What one asked before in this category.
+        threads: The annotator's earlier questions in this category.
         faq: Questions that were settled for all.
-        additions: What was settled as words of the guideline, which its next version takes up.
-        returned: What a senior annotator wrote when returning it; empty for nothing.
+        additions: Decisions worded for the guideline; its next version includes them.
+        returned: Note of the senior annotator who returned it; empty if none.
         rules: The impartiality rules.
-        flags: What may be flagged: value and words.
+        flags: Possible flags: value and words.
     """
 
     address: str
@@ -115,7 +115,7 @@ class TaskSequence:
     tasks: tuple[AnnotatorTask, ...]
 
     def scope(self, task: AnnotatorTask) -> str:
-        """Return what precedes the questions of a task in their keys."""
+        """Return the prefix of a task's questions in their keys."""
         is_main = task.reservation.token == self.main.reservation.token
         return "" if is_main else f"{task.reservation.category}/"
 
@@ -436,7 +436,7 @@ def _saved(
         request: Names one question in `key`, or sends the whole form.
         annotator: Who answers.
         task: The task as it was.
-        scope: What precedes the questions of the task in the form.
+        scope: Prefix of the task's questions in the form.
         is_whole: Whether the whole form is read, regardless of the request's names.
     """
     page, named = page_of_task(task, scope), "" if is_whole else request.POST.get("key", "")

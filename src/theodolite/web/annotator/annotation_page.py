@@ -51,7 +51,7 @@ class AnnotationItem:
 
     Attributes:
         key: Its key in the page.
-        scope: What precedes the question in the key; empty for the category that the page belongs to.
+        scope: Prefix of the question in the key; empty for the category of the page.
         question: The question.
         turn: Turn number; None for the dialogue as a whole.
         is_asked: Whether the answers so far open the question.
@@ -232,7 +232,7 @@ class AnnotationPage:
         cards: The questions with their follow-ups, in the order of the page.
         open: Keys of the open questions.
         title: The title of the category.
-        scope: What precedes a question in its key; empty for the category that the page belongs to.
+        scope: Prefix of a question in its key; empty for the category of the page.
         language: Tag of the language of the questions; empty for the language of the page.
         before: Pages of categories of the same dialogue that precede this one in the sequence.
         after: Pages of those that follow it.
@@ -368,13 +368,13 @@ def annotation_page(
     a turn is read once.
 
     Args:
-        guideline: What is asked.
+        guideline: The questions.
         dialogue: The dialogue, blinded.
-        answers: What was answered so far.
-        title: What the page is called; the guideline's name in words where empty.
-        instrument: What is asked in place of the guideline's own questions; None for these.
+        answers: Answers so far.
+        title: Title of the page; the guideline's name in words if empty.
+        instrument: Questions in place of the guideline's own; None for these.
         order: The order of questions, answers and turns that the sitting shows.
-        scope: What precedes each question in its key.
+        scope: Prefix of each question in its key.
     """
     instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
@@ -546,8 +546,8 @@ class ExampleFrame:
     """The context of a worked example.
 
     Attributes:
-        title: What the page is called.
-        reference: What the study's scenario lays down; empty where it has several.
+        title: Title of the page.
+        reference: Reference given by the study's scenario; empty if it has several.
     """
 
     title: str
@@ -572,7 +572,7 @@ def example_page(guideline: Guideline, index: int, answers: Sequence[Answer], fr
     Args:
         guideline: Guideline of the example.
         index: Number of the example among all that it has, from 0.
-        answers: What was answered so far.
+        answers: Answers so far.
         frame: Its frame.
     """
     example = worked_examples(guideline)[index]

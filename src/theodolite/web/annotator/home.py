@@ -89,7 +89,7 @@ class AnnotatorContext:
 
 
 def annotator_context(access: AccessContext) -> AnnotatorContext | None:
-    """Return the context of the account that asks; None where the study has no queue yet."""
+    """Return the context of the account that asks; None if the study has no queue yet."""
     queue = queues.queue_named(access.hosted.token)
     return AnnotatorContext(access=access, queue=queue) if queue else None
 
@@ -199,7 +199,7 @@ class OnboardingView:
     Attributes:
         steps: The steps that the queue asks for, in order; the last one is the work itself.
         categories: Their progress in each category.
-        background: What the series is about.
+        background: Background of the series.
         rules: The impartiality rules.
         pass_mark: Required share of right answers in a test, corrected for guessing, as text.
     """
@@ -241,7 +241,7 @@ class OwnTopics:
     """The content opt-outs on the annotator's home page.
 
     Attributes:
-        topics: All topics of the study; none where it names none.
+        topics: All topics of the study; none if it names none.
         is_spared: Whether all open dialogues have topics that they avoid.
         turn: The next dialogue after a heavy one, in words; empty if the last one was not heavy.
     """

@@ -55,7 +55,7 @@ class SessionAnnotationPage:
     """A sheet of the annotation page that keeps its answers in the session.
 
     Attributes:
-        problems: What is wrong with what was sent, by key of the page.
+        problems: Errors in the submitted values, by key of the page.
     """
 
     def __init__(self, request: HttpRequest, name: str, build: Build) -> None:

@@ -121,7 +121,7 @@ class Comfort(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Return what was chosen, in a line."""
+        """Return the choice, in a line."""
         return f"keys {self.keys}, Enter sends {self.enter_sends}, streams {self.streams}, size {self.text_size}"
 
 
@@ -155,7 +155,7 @@ class HostedStudy(models.Model):
         token: Names the study in addresses.
         name: Name from its file.
         title: Displayed name; reveals nothing about applications.
-        folder: Where its files are; empty where a shipped pack is all of it.
+        folder: Where its files are; empty if a shipped pack is all of it.
         state: Its state.
         message: Shown to all while it is paused.
         keeps_hours: Whether opening and closing times of the study hold; not while it is tried out.
@@ -272,8 +272,8 @@ class AuditEntry(models.Model):
     Attributes:
         at: When; UTC.
         actor: Token of the account; empty for the server itself and for strangers.
-        verb: What was done, e.g. `invited`.
-        subject: What it was done to: kind and token, e.g. `membership x7-...`.
+        verb: The action, e.g. `invited`.
+        subject: The object of the action: kind and token, e.g. `membership x7-...`.
         facts: Further facts; never secrets, never people's texts.
     """
 
@@ -320,9 +320,9 @@ class EthicsApproval(models.Model):
 
     Attributes:
         body: Who approved it.
-        number: Under which number, or the words of the decision where there is none.
+        number: Under which number, or the words of the decision if there is none.
         granted: From which day it holds.
-        expires: To which day it holds; None where it has no end.
+        expires: To which day it holds; None if it has no end.
     """
 
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="approvals")
@@ -418,8 +418,8 @@ class SavedView(models.Model):
     Attributes:
         token: Names it in addresses.
         account: Its owner.
-        name: What its owner calls it.
-        query: What is behind the question mark of its address.
+        name: Name given by its owner.
+        query: Query string of its address.
         is_shared: Whether all seniors of the study's queue see it.
     """
 
@@ -495,7 +495,7 @@ class BatchLine(models.Model):
     Attributes:
         item: Token of the work item.
         made: Token of the result; empty if nothing was done.
-        refused: Why nothing was done; empty where it was.
+        refused: Why nothing was done; empty if it was.
     """
 
     batch = models.ForeignKey(Batch, models.CASCADE, related_name="lines")
@@ -509,7 +509,7 @@ class BatchLine(models.Model):
         db_table = "web_batch_line"
 
     def __str__(self) -> str:
-        """Return what became of it."""
+        """Return its outcome."""
         return self.refused or "done"
 
 

@@ -23,14 +23,14 @@ class Invitation(models.Model):
     Attributes:
         hosted: The study; None for the first organiser of this server.
         role: A `Role`; empty for the first organiser of this server.
-        email: Where it was sent, or empty where the link is handed over.
+        email: Where it was sent, or empty if the link is handed over.
         name: How the person is called, as far as the organiser knows.
         language: Tag of the language that the person is met in; empty for what the browser asks for.
         expires_at: When the link ends.
-        sent_at: When it went out by e-mail; None where it did not.
+        sent_at: When it went out by e-mail; None if it did not.
         used_at: When it was used; None while it is open.
         withdrawn_at: When it was taken back; None while it holds.
-        membership: What it became.
+        membership: The resulting membership.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -54,7 +54,7 @@ class Invitation(models.Model):
         ordering: ClassVar = ["-id"]
 
     def __str__(self) -> str:
-        """Return who is asked in as what."""
+        """Return the invited people and their roles."""
         return f"{self.name or self.email or 'unnamed'} as {self.role or 'organiser of this server'}"
 
 
@@ -94,7 +94,7 @@ class RecruitLink(models.Model):
 
     Attributes:
         kind: Whether the service identifies each person, or the link is open to all.
-        name: What organisers call it; people never see it.
+        name: Name for organisers; participants never see it.
         study_id: The service's own name of the study; others are turned away where it is given.
         completion_code: Handed to each person at the end, so that the service pays; empty for none.
         screened_out_code: Handed to people who are screened out; empty for none.
@@ -307,7 +307,7 @@ class Submission(models.Model):
     Attributes:
         token: Names it in addresses.
         team: Its owner; only the team and organisers see it.
-        name: What the study will call it; testers and annotators never see it.
+        name: Name in the study; testers and annotators never see it.
         state: Its state.
         way: Whether it is an endpoint or a class installed by the operator.
         url: Address of the endpoint.
@@ -317,16 +317,16 @@ class Submission(models.Model):
         prompt: Template of the class's prompts; empty for the prompt alone.
         options: Other keys of the study file that its team sets, e.g. `isolation`, as they are written there.
         sealed: Credentials, encrypted with the operator's key; empty if there are none. They are never shown again.
-        description: What the application is.
-        system: What it is made of: models, retrieval, tools, versions.
-        capabilities: What it is claimed to do; a line each.
-        limitations: What it is claimed not to do; a line each.
+        description: Description of the application.
+        system: Its parts: models, retrieval, tools, versions.
+        capabilities: Claimed capabilities; a line each.
+        limitations: Claimed limitations; a line each.
         claim_tests: How organisers test each claim: its text to prompts, or to why none can test it.
         guardrails: Location of the guardrails.
-        guardrail_notes: What they are.
+        guardrail_notes: Description of the guardrails.
         agreed_by: Name under the agreement; empty until it is signed.
         agreed_version: Content hash of the text that was signed.
-        examined: What the conformance check found, as JSON; None before the first one.
+        examined: Results of the conformance check, as JSON; None before the first one.
         examining_since: Start of the running check; None without one.
         reason: Why it was returned or declined.
     """

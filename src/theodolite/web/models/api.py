@@ -19,7 +19,7 @@ TOKEN_PREFIX = "tdl"  # noqa: S105 - the beginning of every token, by which scan
 
 
 class Scope(StrEnum):
-    """What a token permits, within the roles of its owner."""
+    """Permissions of a token, within the roles of its owner."""
 
     READ_DIALOGUES = "read:dialogues"
     READ_ANNOTATIONS = "read:annotations"

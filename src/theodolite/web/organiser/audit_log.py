@@ -29,9 +29,9 @@ class Line:
     Attributes:
         at: When.
         who: Name of the person; `the server` without one.
-        verb: What was done.
+        verb: The action.
         subject: To what.
-        facts: What else is to be known, in words.
+        facts: Further facts, in words.
     """
 
     at: datetime

@@ -189,7 +189,7 @@ class Dashboard:
         budget_usd: Limit of the costs in the study; None without one.
         timeline: The event over time.
         charts: The charts over days.
-        attention: What waits for an organiser, the most urgent first.
+        attention: Tasks for an organiser, the most urgent first.
         n_stuck: Testers who have not moved for too long; count.
         n_questions: Testers who wait for an answer; count.
         n_cases: Open cases of sensitive content; count.

@@ -153,7 +153,7 @@ class ColumnChoice:
 
     Attributes:
         name: Of the field.
-        label: What it is about.
+        label: Its subject.
         options: Value and words of each option.
         chosen: The value that is chosen.
     """

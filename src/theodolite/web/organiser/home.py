@@ -175,8 +175,8 @@ class NavigationEntry:
     """A page with the progress of its topic.
 
     Attributes:
-        title: What the page is called.
-        words: What it is for.
+        title: Title of the page.
+        words: Its purpose.
         address: Where it is.
         standing: Its state, in a few words; empty if there is none.
         is_urgent: Whether people wait for it.
@@ -443,7 +443,7 @@ class StatedBefore:
 
     Attributes:
         about: The subject.
-        asked: What the statement should cover.
+        asked: Required topics of the statement.
         statements: The latest first, each with who made it, in words.
     """
 

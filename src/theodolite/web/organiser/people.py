@@ -71,7 +71,7 @@ class InviteForm(forms.Form):
     language = forms.ChoiceField(label="Language of the pages", required=False)
 
     def __init__(self, *args: Any, languages: Sequence[str], **more: Any) -> None:
-        """Offer the languages of the study; nothing where it has one."""
+        """Offer the languages of the study; nothing if it has one."""
         super().__init__(*args, **more)
         offer_languages(self, languages)
 
@@ -669,7 +669,7 @@ def send(to: str, subject: str, template: str, shown: dict[str, object], line: B
         to: One address.
         subject: One line.
         template: Of the text.
-        shown: What fills the template.
+        shown: Variables of the template.
         line: A line to the mail server that is open already; None for one of its own.
 
     Returns:

@@ -368,10 +368,10 @@ class LeakLine:
     """One row of the table of guesses, as text.
 
     Attributes:
-        about: What was guessed.
+        about: Subject of the guess.
         level: Level of testing; "all levels" for all together.
         right: Right guesses out of all, and their share where there are enough.
-        between: Ends of the interval; empty where there are too few guesses.
+        between: Ends of the interval; empty if there are too few guesses.
         chance: Expected share by guessing alone.
         surprise: Probability of so many or more right guesses by chance; a text if guesses are too few.
         n_unknown: Testers who did not know; count.

@@ -105,7 +105,7 @@ def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> Schem
 
     Args:
         draft: The draft.
-        text: What is in the editor.
+        text: Text in the editor.
         by: Who saves.
         seen: Number of the revision that the text was made from.
 
@@ -145,12 +145,12 @@ class Outlook:
     """The effect of publishing a draft.
 
     Attributes:
-        schema: What would be published.
-        before: What the study has now under that name; None for nothing.
-        changes: What becomes of each category.
+        schema: The schema to publish.
+        before: The study's present schema with that name; None if there is none.
+        changes: Change of each category.
         used_since: Time of the first annotation by the study's current version; None if there is none.
         qualified: Category to how many people are qualified for it as it is now; counts.
-        refusal: Why it cannot be published; empty where it can.
+        refusal: Why it cannot be published; empty if it can.
     """
 
     schema: AnnotationSchema
@@ -172,12 +172,12 @@ class Outlook:
 
 
 def outlook_of(draft: SchemaDraft, schema: AnnotationSchema, study: Study | None) -> Outlook:
-    """Return what publishing a schema would do.
+    """Return the effect of publishing a schema.
 
     Args:
         draft: The draft.
         schema: The schema.
-        study: The study as its files are; None where they hold faults.
+        study: The study as its files are; None if they hold faults.
     """
     before = next((schema for schema in study.schemas if schema.name == draft.name), None) if study else None
     changes = schema_changes(before, schema)
@@ -246,7 +246,7 @@ def publish_schema(
 
 
 def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
-    """Return what publishing does, once the whole study was read with it."""
+    """Return the effect of publishing, once the whole study was read with it."""
     after = _study_with(draft.hosted, {schema_path(draft.name): revision.text.encode("utf-8")})
     schema = next((schema for schema in after.schemas if schema.name == draft.name), None)
     if schema is None:
@@ -344,9 +344,9 @@ class WrittenDraft:
         draft: The draft.
         revision: The text.
         reading: Its parsed schema.
-        readable: The latest revision that a preview can be drawn from; None where there is none.
+        readable: The latest revision that a preview can be drawn from; None if there is none.
         categories: Its categories, as `readable` has them.
-        study: The study as its files are; None where they hold faults.
+        study: The study as its files are; None if they hold faults.
     """
 
     draft: SchemaDraft
@@ -368,7 +368,7 @@ class WrittenDraft:
 
     @property
     def outline(self) -> tuple[OutlineCategory, ...]:
-        """The questions of each category, where they have lines of their own."""
+        """The questions of each category, if they have lines of their own."""
         blocks = question_blocks(self.reading.source)
         names = dict.fromkeys(block.category for block in blocks)
         titles = {category.name: category.title for category in self.categories}
@@ -413,7 +413,7 @@ def written(draft: SchemaDraft, revision: SchemaRevision) -> WrittenDraft:
 
 
 def study_of_files(hosted: HostedStudy) -> Study | None:
-    """Return a study as its files are; None where they hold faults."""
+    """Return a study as its files are; None if they hold faults."""
     try:
         return study_in_files(hosted).study
     except (NotFound, StudyError):
@@ -510,7 +510,7 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
 
 
 def reference_here(hosted: HostedStudy) -> BlindReference:
-    """Return the reference of the edition published last, else of the files, where it has one scenario; or none."""
+    """Return the reference of the edition published last, else of the files, if it has one scenario; or none."""
     release = last_edition(hosted)
     try:
         study = study_of(release) if release else study_of_files(hosted)
@@ -556,9 +556,9 @@ class ShownInstrument:
     """One instrument of a study.
 
     Attributes:
-        name: What it is called in the study.
-        title: What people call it.
-        about: What is above its questions.
+        name: Name in the study.
+        title: Displayed title.
+        about: Text above its questions.
         version: Beginning of its content hash.
         whose: Its respondents, in words.
         instrument: The questions.

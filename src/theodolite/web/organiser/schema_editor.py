@@ -251,7 +251,7 @@ class SettledWords:
         thread: Token of the thread.
         category: Name of the category.
         question: Name of the question that was asked about; empty for none.
-        words: What was settled.
+        words: The decision.
         is_in_text: Whether the text of the draft names the thread already.
     """
 
@@ -268,7 +268,7 @@ class SettledWords:
 
 
 def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
-    """Return what was settled for the guideline, with whether a draft's text holds it."""
+    """Return the decisions for the guideline, with whether a draft's text includes them."""
     return [
         SettledWords(
             thread=thread.token,
@@ -287,7 +287,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
     Args:
         access: The account, study and membership of the request.
         draft: The draft.
-        text: What is in the editor.
+        text: Text in the editor.
         key: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
 
     Raises:
@@ -319,9 +319,9 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
     """Return a text as a button wants it.
 
     Args:
-        text: What is in the editor.
+        text: Text in the editor.
         name: Name of the schema.
-        kind: What the button does: `up`, `down`, `double`, `remove` or `add`; empty to leave the text.
+        kind: Operation of the button: `up`, `down`, `double`, `remove` or `add`; empty to leave the text.
         key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
 
     Raises:
@@ -355,7 +355,7 @@ class VersionPair:
     """One category in a version that people have answered by, beside the draft's.
 
     Attributes:
-        before: What they answered by.
+        before: Their earlier schema.
         after: The draft's version.
         version: Content hash of `before`.
         asked: Content hash of the draft's version in the queue; empty while the queue has another.

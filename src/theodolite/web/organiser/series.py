@@ -186,7 +186,7 @@ def _shown(request: HttpRequest, access: AccessContext, *, problem: str = "") ->
 
 
 def _author(line: NumberedEntry, names: Mapping[str, str]) -> str:
-    """Return who entered an entry; testers stay nameless."""
+    """Return the author of an entry; testers stay nameless."""
     if line.entry.source is FeedbackSource.TESTER and line.entry.by not in names:
         return "a tester"
     return names.get(line.entry.by, "former member")

@@ -160,7 +160,7 @@ class JudgeView:
         title: Its guideline in words.
         validation_report: The text of the report; empty without one.
         lines: Question by question.
-        past: What was decided, in words, in order.
+        past: Decisions, in words, in order.
         is_in_queue: Whether people annotate by its guideline here.
     """
 
@@ -544,7 +544,7 @@ class OptOutEffect:
 
 
 def opt_out_effects(hosted: HostedStudy) -> list[OptOutEffect]:
-    """Return what content opt-outs cost an event, one entry for each topic; empty if its study has none."""
+    """Return the effect of content opt-outs on an event, one entry for each topic; empty if its study has none."""
     event = event_of(hosted)
     if not event.study.topics:
         return []

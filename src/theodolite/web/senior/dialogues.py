@@ -41,8 +41,8 @@ class ActWords:
 
     Attributes:
         button: Text of its button.
-        done: What was done, after a count.
-        undone: What was done by taking it back, after a count.
+        done: The action, after a count.
+        undone: The reversed action, after a count.
         roles: Who may do it: the roles that may do the same with one dialogue.
     """
 
@@ -93,7 +93,7 @@ class ListFilters:
     """The filters in an address.
 
     Attributes:
-        given: What it names, as written; only what is not empty.
+        given: Its filters, as written; only non-empty ones.
         filter: The same as a filter.
         is_level_left_out: Whether it names a level of testing to a person who is blind to it.
     """
@@ -108,7 +108,7 @@ class ListFilters:
         return self.with_(())
 
     def with_(self, changes: Iterable[tuple[str, str]]) -> str:
-        """Return what is behind the question mark of an address that asks for something else here and there."""
+        """Return the query string of an address, with some changed values."""
         values = {**self.given, **dict(changes)}
         made = QueryDict(mutable=True)
         made.update({name: values[name] for name in NAMES if values.get(name)})

@@ -82,7 +82,7 @@ class Pages:
 
     @property
     def words(self) -> str:
-        """Which entries are shown, e.g. `51 to 100 of 230`; empty where one page holds all."""
+        """Which entries are shown, e.g. `51 to 100 of 230`; empty if one page holds all."""
         last = min(self.n, (self.page + 1) * self.size)
         return f"{self.page * self.size + 1} to {last} of {self.n}" if self.n > self.size else ""
 

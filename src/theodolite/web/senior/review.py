@@ -69,7 +69,7 @@ class Decision:
 
     Attributes:
         key: The key that selects it; empty for none.
-        value: What the form submits.
+        value: Value submitted by the form.
         title: The text of the decision.
         is_chosen: Whether the review recorded it last.
     """
@@ -104,8 +104,8 @@ class Dispute:
 
     Attributes:
         item: The question at its place, with its choices.
-        voices: What is under each letter.
-        recorded: What the review recorded; None so far.
+        voices: Content of each letter.
+        recorded: Recorded result of the review; None so far.
         words: The same in words; empty for nothing.
         positions: The answer of each letter as the form submits it, in order of letters.
     """

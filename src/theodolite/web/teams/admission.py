@@ -253,7 +253,7 @@ def options_of(filled: Mapping[str, Any], *, is_class: bool) -> tuple[dict[str, 
     """Return the options as a study file has them, and their faults by field.
 
     Args:
-        filled: What the team entered, by field.
+        filled: Values entered by the team, by field.
         is_class: Whether the application is an installed class; else it is an endpoint.
     """
     entered = {key: str(filled.get(key) or "").strip() for key in OPTIONS}
@@ -369,7 +369,7 @@ def _strike_unfinished() -> None:
 
 
 def as_json(examination: Examination) -> dict[str, Any]:
-    """Return what a check found, as it is kept."""
+    """Return the results of a check, in their stored form."""
     return {
         "calls": examination.calls,
         "slowest_s": round(examination.slowest_s, 3),
@@ -401,7 +401,7 @@ class DecisionForm(forms.Form):
         """Ask for each claim how it is tested.
 
         Args:
-            args: What forms are given.
+            args: Arguments of forms.
             claims: Claims of the submission.
             keywords: Likewise.
         """
@@ -615,7 +615,7 @@ def _trial_from(request: HttpRequest, study: Study) -> Trial:
 
 
 async def _reply(submission: Submission, study: Study, trial: Trial, text: str) -> str:
-    """Return what the application answers; what its own filter withheld is an answer, too."""
+    """Return the application's answer; a text of its own filter is an answer, too."""
     application, environ = await run_in_pool(prepared, submission)
     say_to_application = SayToApplication(
         application=submission.name,

@@ -273,9 +273,9 @@ class PublicPacket:
 
     Attributes:
         scenario: Its name.
-        goal: What people will want of the application.
-        permitted: What must be possible.
-        prohibited: What must not occur.
+        goal: Goal of the application's users.
+        permitted: Actions that must be possible.
+        prohibited: Outcomes that must not occur.
     """
 
     scenario: str
@@ -285,7 +285,7 @@ class PublicPacket:
 
 
 def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
-    """Return the public part of the test packets of what was published; none where it cannot be read at present."""
+    """Return the public part of the test packets of what was published; none if it cannot be read at present."""
     try:
         study = event_of(hosted).study
     except (Http404, TheodoliteError):
@@ -424,7 +424,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         return prompt
 
     def clean(self) -> dict[str, Any]:
-        """Return what was filled in, once an application can be made of it."""
+        """Return the submitted values, once an application can be made of them."""
         filled = super().clean() or {}
         if filled.get("way") == Submission.Way.ENDPOINT:
             self._look_at_url(str(filled.get("url", "")))

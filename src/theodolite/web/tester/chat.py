@@ -378,7 +378,7 @@ def end(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpRes
 
 
 def _what_follows(tester: TesterContext, page: SessionPage) -> str:
-    """Return what follows the session, e.g. "Then come 6 questions, about 3 minutes."."""
+    """Return the text on the steps after the session, e.g. "Then come 6 questions, about 3 minutes."."""
     questionnaires = tester.event.study.questionnaires_after(page.session.scenario, page.session.level)
     n = sum(len(questionnaire.instrument.questions) for questionnaire in questionnaires)
     if not n:

@@ -56,7 +56,7 @@ from theodolite.web.rendering import safe_html
 
 
 def alias_of(session: Session) -> str:
-    """Return what a person knows the application of a session by, e.g. `Application K`."""
+    """Return the alias of a session's application for a person, e.g. `Application K`."""
     return alias_words(session.alias)
 
 
@@ -422,7 +422,7 @@ class Text:
     Attributes:
         subject: Which text it is.
         title: Its heading.
-        agree: What is ticked under it.
+        agree: The statement to accept.
         words: Markdown.
         language: Of the words.
     """
@@ -478,7 +478,7 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
 
 
 def screening_version(study: Study) -> str:
-    """Return the content hash of the questions before anything else; empty where none are asked."""
+    """Return the content hash of the questions before anything else; empty if none are asked."""
     criteria = study.event.screening if study.event else ()
     return digest("screening", *(f"{question.wanted} {question.text}" for question in criteria)) if criteria else ""
 
@@ -553,9 +553,9 @@ class StrategyNote:
     Attributes:
         label: Number of the strategy in the dialogue and, from its second attempt on, of the attempt: `2`, `2.3`.
         way: Name of the strategy.
-        words: What was tried.
-        outcome: What it brought, in the tester's eyes.
-        turn: Turn number; None where it is not known.
+        words: The attempt.
+        outcome: Its outcome, as judged by the tester.
+        turn: Turn number; None if it is not known.
         refines: Label of the attempt that it builds on; empty for a fresh start.
     """
 
@@ -599,7 +599,7 @@ def with_note(
     chosen in the form.
 
     Args:
-        strategies: What was noted before.
+        strategies: Earlier notes.
         form: The fields `words`, `strategy`, `outcome`, `turn` and `refines`.
         dialogue: Key of the dialogue.
         n_turns: Turns that it has; count.
@@ -635,7 +635,7 @@ def way_title(study: Study, name: str) -> str:
 
 
 def outcome_word(outcome: AttemptOutcome) -> str:
-    """Return what an attempt brought, in the language of the page."""
+    """Return the outcome of an attempt, in the language of the page."""
     return str(_OUTCOMES[outcome])
 
 

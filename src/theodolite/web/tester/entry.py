@@ -439,7 +439,7 @@ class GuessQuestion:
         field: Its name in the form.
         ask: Its words.
         session: The session that it is about.
-        about: What is guessed.
+        about: Subject of the guess.
         options: Values and words, in a random order.
     """
 

@@ -91,12 +91,12 @@ def of_study(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
 
 
 def page_context(study: LocalStudy, section: str, **more: object) -> dict[str, object]:
-    """Return what every page of a study shows: its name, and the section of the menu.
+    """Return the variables of every page of a study: its name, and the section of the menu.
 
     Args:
         study: The study.
         section: Key of the menu's entry.
-        more: What else the page shows.
+        more: Other values shown on the page.
     """
     return {"study": study, "section": section, "is_one": studies().is_one, **more}
 
@@ -141,7 +141,7 @@ def _progress_context(study: LocalStudy) -> dict[str, Any]:
 
 
 def _output(runs: StudyRuns) -> str:
-    """Return what the latest process wrote, where it ended before the run was complete."""
+    """Return the text of the latest process if it ended before the run was complete."""
     process = runs.process
     is_whole = runs.latest is not None and runs.latest.activity in {RunActivity.FINISHED, RunActivity.PARTIAL}
     return "" if process is None or process.is_alive or is_whole else process.output
