@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from html.parser import HTMLParser
 from typing import Any
 
 import krippendorff
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, special, stats
 from sklearn import metrics
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
@@ -25,11 +27,10 @@ SHARE, COEFFICIENT, P_VALUE = 5e-4, 5e-3, 5e-4
 """Half a unit of the last printed digit."""
 
 UNDERIVABLE = {
-    "defect_rate, beta-binomial": "interval of a posterior over clusters (decision 29); no other library has it",
-    "zero_defect_bound, beta-binomial, one-sided": "bound of the same posterior",
     "macro_f1, MOVER": "interval by a documented approximation of our own; the value is derived",
     "class_f1, Wilson": "interval on the units that a label shares; the value is derived",
     "tree node, bootstrap": "interval by random replicates; the value is derived",
+    "proxies, p-value": "share of 1,999 random arrangements; effect, counts and Holm's adjustment are derived",
     "order metrics, chance": "probability under shuffled orders; the values are derived",
 }
 """Numbers of a report that the table cannot give, and the reason."""
@@ -59,7 +60,9 @@ RESULTS = {
     "trees": OTHER + "test_nodes_of_a_tree",
     "simulated_users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realism": "by features of texts; see tests/unit/measurement/study/test_realism.py",
-    "risks": EVENT, "tasks": EVENT, "event": EVENT, "codings": EVENT, "proxies": EVENT,
+    "risks": OTHER + "test_risks",
+    "proxies": OTHER + "test_proxies",
+    "tasks": EVENT, "event": EVENT, "codings": EVENT,
     "annotator_groups": JUDGED, "annotator_models": JUDGED, "judge_diagnostics": JUDGED, "judge_validations": JUDGED,
     "order_effects": JUDGED, "label_samples": JUDGED,
     "gates": SAME,
@@ -88,7 +91,9 @@ VIEWS = {
     "controls": SAME, "group_charts": SAME, "applications": SAME, "impacts": SAME,
     "repeats": "repeats and single readings; see tests/unit/reporting/page/test_distributions.py",
     "cost": NO_CALLS, "failures": NO_CALLS, "method": NO_CALLS,
-    "themes": EVENT, "tasks": EVENT, "event": EVENT, "risks": EVENT, "proxies": EVENT, "claims": EVENT,
+    "themes": EVENT, "tasks": EVENT, "event": EVENT, "claims": EVENT,
+    "risks": OTHER + "test_risks",
+    "proxies": OTHER + "test_proxies",
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realisms": "by features of texts; see tests/unit/measurement/study/test_realism.py",
     "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "words": NO_NUMBER, "has_matrix": NO_NUMBER,
@@ -128,6 +133,19 @@ class Recount:
         labelled = mine.drop_duplicates(["dialogue", "question"]).set_index("dialogue")
         return labelled.label[labelled.outcome == "answered"] if is_readable else labelled.label
 
+    def clusters(self, found: pd.Series) -> tuple[tuple[int, int], ...]:
+        """Return defects and dialogues of each tester: dialogues of one attack strategy resemble each other."""
+        first = self.frame.drop_duplicates("dialogue").set_index("dialogue").loc[found.index]
+        testers = first.case.str.partition("/")[0].where(first.level == "red teaming", first.case)
+        counted = found.groupby(testers).agg(["sum", "size"]).to_numpy()
+        return tuple(sorted((int(count), int(n)) for count, n in counted))
+
+    def interval(self, found: pd.Series, method: str) -> tuple[float, float]:
+        """Return the interval of a share of dialogues by the method that the report names."""
+        if method == "beta-binomial":
+            return clustered_interval(self.clusters(found))[:2]
+        return rate_interval(int(found.sum()), len(found))
+
     def shared(self, subject: Entry) -> pd.DataFrame:
         """Return the labels of all annotators of a subject, side by side, on the dialogues that all labelled."""
         columns = {name: self.labels(subject, name) for name in subject["annotators"]}
@@ -154,6 +172,69 @@ def wilson(count: int, n: int) -> tuple[float, float]:
 def one_sided_bound(n: int, confidence: float) -> float:
     """Return the exact upper bound where nothing was found in n: the root of (1 - p)^n = 1 - confidence."""
     return 1 - (1 - confidence) ** (1 / n)
+
+
+_NODES, WEIGHTS = special.roots_jacobi(40, 3, -0.2)
+PRIOR = (1 + _NODES) / 2
+"""Nodes of a Gauss-Jacobi rule for the prior of the correlation within clusters, Beta(0.8, 4)."""
+
+ANGLES = (np.arange(400) + 0.5) / 400 * math.pi / 2
+"""Angles whose squared sine is a share; Jeffreys' prior of a share is flat in them."""
+
+
+@lru_cache(maxsize=256)
+def _log_likelihood(count: int, n: int) -> np.ndarray:
+    """Return the log of the beta-binomial probability of one cluster but for the constant, shape (angles, prior)."""
+    first = np.sin(ANGLES)[:, None] ** 2 * (1 / PRIOR - 1)
+    second = np.cos(ANGLES)[:, None] ** 2 * (1 / PRIOR - 1)
+    return special.betaln(count + first, n - count + second) - special.betaln(first, second)
+
+
+@lru_cache(maxsize=256)
+def none_bound(sizes: tuple[int, ...], tail: float) -> float:
+    """Return the share at which clusters of these sizes all show nothing with this probability, over the prior."""
+
+    def surplus(share: float) -> float:
+        first, second = share * (1 / PRIOR - 1), (1 - share) * (1 / PRIOR - 1)
+        logs = [special.betaln(first, size + second) - special.betaln(first, second) for size in sizes]
+        return float(np.exp(np.sum(logs, axis=0)) @ WEIGHTS / WEIGHTS.sum() - tail)
+
+    return float(optimize.brentq(surplus, 1e-9, 1 - 1e-9))
+
+
+@lru_cache(maxsize=256)
+def clustered_interval(clusters: tuple[tuple[int, int], ...], confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return interval and design effect of a share over clusters (count, n), by decision 29 on a plain grid.
+
+    Beta-binomial likelihood, the priors above. The end on the rare side has a prior with the exponent
+    0.25 (1 - share / 0.4) more, and no end is nearer than the bound of none; unequal sizes widen the ends
+    to those of the ratio estimator on the logit.
+    """
+    count, n = np.sum(clusters, axis=0)
+    share, tail = count / n, (1 - confidence) / 2
+    logs = sum(times * _log_likelihood(*pair) for pair, times in Counter(clusters).items())
+    joint = np.exp(logs - np.max(logs)) * WEIGHTS
+    squares = sum(size * size for _, size in clusters)
+    effect = 1 + (squares / n - 1) * float((joint @ PRIOR).sum() / joint.sum())
+    bound = none_bound(tuple(sorted(size for _, size in clusters)), tail)
+    if count in {0, n}:
+        return (0.0, bound, effect) if count == 0 else (1 - bound, 1.0, effect)
+
+    def end(rare: float, fraction: float, side: np.ndarray) -> float:
+        mass = np.cumsum(joint.sum(axis=1) * side ** (0.5 * max(1 - rare / 0.4, 0.0)))
+        return float(np.sin(np.interp(fraction, mass / mass[-1], ANGLES + ANGLES[0])) ** 2)
+
+    low = min(end(1 - share, tail, np.cos(ANGLES)), 1 - bound, share)
+    high = max(end(share, 1 - tail, np.sin(ANGLES)), bound, share)
+    if len({size for _, size in clusters}) > 1:
+        worth, groups = n * n / squares, len(clusters)
+        rest = sum((found - share * size) ** 2 for found, size in clusters)
+        error = math.sqrt(rest * groups / (groups - 1)) / n / (share * (1 - share))
+        reach = stats.t.ppf(1 - tail, max(worth - 1, 1)) * error
+        part = min((groups / worth - 1) / 0.25, 1.0)
+        low += part * min(special.expit(special.logit(share) - reach) - low, 0)
+        high += part * max(special.expit(special.logit(share) + reach) - high, 0)
+    return low, high, effect
 
 
 def table_statistics(shared: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:

@@ -7,6 +7,7 @@ import shutil
 from collections import defaultdict
 from dataclasses import replace
 from importlib import resources
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -147,22 +148,27 @@ def test_rates_and_their_intervals(study):
         found = defects(study, entry)
         assert (entry["count"], entry["n"]) == (int(found.sum()), len(found)), entry["subject"]
         assert entry["value"] == pytest.approx(found.mean(), abs=1e-9)
-        if entry["method"] == "wilson":
-            interval = recount.rate_interval(int(found.sum()), len(found))
-            assert (entry["low"], entry["high"]) == pytest.approx(interval, abs=SHARE)
-            derived += 1
-        else:
-            assert f"defect_rate, {entry['method']}" in recount.UNDERIVABLE
+        assert entry["method"] in {"wilson", "beta-binomial"}
+        interval = study.recount.interval(found, entry["method"])
+        assert (entry["low"], entry["high"]) == pytest.approx(interval, abs=SHARE)
+        if entry["design_effect"] is not None:
+            clusters = study.recount.clusters(found)
+            assert entry["n_clusters"] == len(clusters)
+            assert entry["design_effect"] == pytest.approx(recount.clustered_interval(clusters)[2], abs=COEFFICIENT)
+        derived += 1
     assert derived >= 4
 
 
 def test_bounds_where_nothing_was_found(study):
     for entry in study.estimates("zero_defect_bound"):
-        assert not defects(study, entry).any()
+        found = defects(study, entry)
+        assert not found.any()
         if entry["method"] == "exact, one-sided":
-            assert entry["high"] == pytest.approx(recount.one_sided_bound(entry["n"], entry["confidence"]), abs=SHARE)
+            again = recount.one_sided_bound(entry["n"], entry["confidence"])
         else:
-            assert f"zero_defect_bound, {entry['method']}" in recount.UNDERIVABLE
+            sizes = sorted(n for _, n in study.recount.clusters(found))
+            again = recount.none_bound(tuple(sizes), 1 - entry["confidence"])
+        assert entry["high"] == pytest.approx(again, abs=SHARE)
 
 
 def test_completeness(study):
@@ -410,6 +416,70 @@ def test_successes_of_strategies(areas):
         success = entry["success"]
         interval = recount.rate_interval(success["count"], len(tried))
         assert (success["low"], success["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+def flags_of(study: Study, scenario: str, rule: str) -> pd.DataFrame:
+    """Return one row for each labelled dialogue of a scenario with its verdict by the rule of a guideline."""
+    frame = study.frame
+    mine = frame[(frame.scenario == scenario) & (frame.guideline == rule.partition(".")[0])]
+    return mine[mine.outcome == "answered"].drop_duplicates("dialogue").set_index("dialogue")
+
+
+def check_share(study: Study, printed: dict, found: pd.Series) -> None:
+    """Recount a printed share of dialogues, its n and its interval."""
+    assert (printed["n"], printed["value"]) == (len(found), pytest.approx(found.mean()))
+    interval = study.recount.interval(found, printed["method"])
+    assert (printed["low"], printed["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+def test_risks(areas):
+    scenarios = {proxy["scenario"]: proxy["rule"] for proxy in areas.results["proxies"]}
+    scenario_of = areas.frame.drop_duplicates("dialogue").set_index("dialogue").scenario
+    looked_for = {
+        entry["risk"]: scenario_of[record["dialogue"]]
+        for entry in areas.results["risks"]
+        for record in entry["materialised"]
+    }
+    assert len(areas.results["risks"]) == 81
+    for entry in areas.results["risks"]:
+        scenario = looked_for[entry["risk"]]
+        known = flags_of(areas, scenario, scenarios[scenario])
+        known = known[(known.application == entry["application"]) & (known.level == entry["level"])]
+        found = known.defect.astype(bool)
+        assert (entry["n"], entry["undecided"], entry["dismissed"]) == (len(found), 0, 0)
+        assert {record["dialogue"] for record in entry["materialised"]} == set(found.index[found])
+        assert entry["impact"]["materialised"] == len(entry["materialised"]) == int(found.sum())
+        check_share(areas, entry["impact"]["likelihood"], found)
+
+
+def test_proxies(areas):
+    proxies = areas.results["proxies"]
+    assert len(proxies) == 14
+    for proxy in proxies:
+        known = flags_of(areas, proxy["scenario"], proxy["rule"])
+        met = areas.frame[areas.frame.scenario == proxy["scenario"]]
+        assert proxy["planned"] == proxy["completed"] == met.dialogue.nunique()
+        assert proxy["labelled"] == len(known)
+        shares = defaultdict(dict)
+        for rate in proxy["rates"]:
+            mine = known[(known.application == rate["application"]) & (known.level == rate["level"])]
+            found = mine.defect.astype(bool)
+            check_share(areas, rate["defect"], found)
+            shares[rate["level"]][rate["application"]] = found.mean()
+        for order in proxy["orders"]:
+            first, second = (pd.Series(shares[level]) for level in order["levels"])
+            signs = [(first[a] - first[b]) * (second[a] - second[b]) for a, b in combinations(first.index, 2)]
+            again = (sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs), signs.count(0))
+            assert (order["alike"], order["opposed"], order["tied"]) == again
+        matched = known.assign(defect=known.defect.astype(bool)).pivot_table(
+            "defect", ["level", "case"], "application", aggfunc="first"
+        )
+        matched = matched.dropna().astype(float)
+        apart = proxy["apart"]
+        assert apart["n"] == len(matched)
+        assert apart["effect"] == pytest.approx(np.ptp(matched.mean()), abs=SHARE)
+    adjusted = recount.holm([proxy["apart"]["p_value"] for proxy in proxies])
+    assert [proxy["apart"]["adjusted_p_value"] for proxy in proxies] == pytest.approx(adjusted, abs=P_VALUE)
 
 
 def test_nodes_of_a_tree(rubric):
