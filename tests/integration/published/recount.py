@@ -11,7 +11,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from html.parser import HTMLParser
 from typing import Any
 
@@ -30,6 +30,8 @@ UNDERIVABLE = {
     "macro_f1, MOVER": "interval by a documented approximation of our own; the value is derived",
     "class_f1, Wilson": "interval on the units that a label shares; the value is derived",
     "tree node, bootstrap": "interval by random replicates; the value is derived",
+    "judge validation, length_bias and F1 intervals": "see tests/golden and the unit tests of judge_validation",
+    "judge validation, verdict-stratified": "interval over strata by a method of our own; the values are derived",
     "proxies, p-value": "share of 1,999 random arrangements; effect, counts and Holm's adjustment are derived",
     "order metrics, chance": "probability under shuffled orders; the values are derived",
 }
@@ -63,8 +65,11 @@ RESULTS = {
     "risks": OTHER + "test_risks",
     "proxies": OTHER + "test_proxies",
     "tasks": EVENT, "event": EVENT, "codings": EVENT,
-    "annotator_groups": JUDGED, "annotator_models": JUDGED, "judge_diagnostics": JUDGED, "judge_validations": JUDGED,
-    "order_effects": JUDGED, "label_samples": JUDGED,
+    "annotator_models": OTHER + "test_models_of_raters",
+    "judge_validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
+    "label_samples": OTHER + "test_sample_of_labels",
+    "judge_diagnostics": OTHER + "test_diagnostics_of_a_judge",
+    "annotator_groups": JUDGED, "order_effects": JUDGED,
     "gates": SAME,
     "plugin_measures": "by code of plugins",
     "contamination": "by a search of texts for canaries, not of labels",
@@ -79,7 +84,7 @@ VIEWS = {
     "typology": OTHER + "test_types_of_users_and_applications",
     "severities": OTHER + "test_severity_tables",
     "votes": OTHER + "test_votes",
-    "spreads": "bands of labels without a table; the unit tests of the page count labels",
+    "spreads": OTHER + "test_label_distributions",
     "funnels": OTHER + "test_completeness",
     "strategies": OTHER + "test_successes_of_strategies",
     "trees": OTHER + "test_nodes_of_a_tree",
@@ -96,9 +101,13 @@ VIEWS = {
     "proxies": OTHER + "test_proxies",
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realisms": "by features of texts; see tests/unit/measurement/study/test_realism.py",
-    "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "words": NO_NUMBER, "has_matrix": NO_NUMBER,
+    "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "taxonomies": NO_NUMBER,
+    "words": NO_NUMBER, "has_matrix": NO_NUMBER,
     "reads": "dialogues to read first, no number of its own", "chips": SAME, "n_cases": SAME,
-    "diagnostics": JUDGED, "validations": JUDGED, "annotator_groups": JUDGED, "raters": JUDGED, "orders": JUDGED,
+    "validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
+    "diagnostics": OTHER + "test_diagnostics_of_a_judge",
+    "raters": OTHER + "test_models_of_raters",
+    "annotator_groups": JUDGED, "orders": JUDGED,
 }  # fmt: skip
 """Each table and chart of the report: the test that recounts it, or why none does."""
 
@@ -133,11 +142,15 @@ class Recount:
         labelled = mine.drop_duplicates(["dialogue", "question"]).set_index("dialogue")
         return labelled.label[labelled.outcome == "answered"] if is_readable else labelled.label
 
+    @cached_property
+    def testers(self) -> pd.Series:
+        """The attack strategy of each dialogue of red teaming, and the case of any other."""
+        first = self.frame.drop_duplicates("dialogue").set_index("dialogue")
+        return first.case.str.partition("/")[0].where(first.level == "red teaming", first.case)
+
     def clusters(self, found: pd.Series) -> tuple[tuple[int, int], ...]:
         """Return defects and dialogues of each tester: dialogues of one attack strategy resemble each other."""
-        first = self.frame.drop_duplicates("dialogue").set_index("dialogue").loc[found.index]
-        testers = first.case.str.partition("/")[0].where(first.level == "red teaming", first.case)
-        counted = found.groupby(testers).agg(["sum", "size"]).to_numpy()
+        counted = found.groupby(self.testers.loc[found.index]).agg(["sum", "size"]).to_numpy()
         return tuple(sorted((int(count), int(n)) for count, n in counted))
 
     def interval(self, found: pd.Series, method: str) -> tuple[float, float]:
@@ -282,6 +295,80 @@ def log_interval(
     quantile = stats.t.ppf((1 + confidence) / 2, n - 1)
     factor = math.exp(quantile * error / (1 - value))
     return value, 1 - (1 - value) * factor, 1 - (1 - value) / factor
+
+
+def gwet(patterns: pd.DataFrame, scale: Sequence[str]) -> float:
+    """Return Gwet's AC2 of two annotators with quadratic weights.
+
+    Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 5.
+    """
+    q = len(scale)
+    place = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
+    weights = 1 - (np.subtract.outer(np.arange(q), np.arange(q)) / (q - 1)) ** 2
+    observed = weights[place[:, 0], place[:, 1]].mean()
+    share = np.bincount(place.ravel(), minlength=q) / place.size
+    chance = weights.sum() / (q * (q - 1)) * (share * (1 - share)).sum()
+    return float((observed - chance) / (1 - chance))
+
+
+def ordinal_alpha(patterns: pd.DataFrame, scale: Sequence[str]) -> float:
+    """Return Krippendorff's alpha by the package `krippendorff`, ordinal."""
+    place = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
+    return float(krippendorff.alpha(place.T, value_domain=list(range(len(scale))), level_of_measurement="ordinal"))
+
+
+def clustered_log_interval(
+    shared: pd.DataFrame, testers: pd.Series, statistic: Callable[[pd.DataFrame], float]
+) -> tuple[float, float, float]:
+    """Return a coefficient and its interval on the logarithm of 1 - value, each tester left out once."""
+    value, names = statistic(shared), sorted(set(testers))
+    without = np.array([statistic(shared[testers != name]) for name in names])
+    error = math.sqrt((len(names) - 1) / len(names) * ((without - without.mean()) ** 2).sum())
+    factor = math.exp(stats.t.ppf(0.975, len(names) - 1) * error / (1 - value))
+    return value, max(1 - (1 - value) * factor, -1.0), 1 - (1 - value) / factor
+
+
+def dawid_skene(given: np.ndarray, q: int) -> np.ndarray:
+    """Return how far each annotator's labels fit the true label beyond chance; `given` is units by annotators, -1 none.
+
+    Dawid and Skene (1979), JRSS C 28:20-28; 0.05 labels are added to each cell of an annotator's errors.
+    """
+    told = np.eye(q)[given] * (given >= 0)[..., None]
+    beliefs, height = told.sum(axis=1) / told.sum(axis=(1, 2))[:, None], -np.inf
+    for _ in range(200):
+        share = beliefs.mean(axis=0)
+        errors = np.einsum("uk,url->rkl", beliefs, told) + 0.05
+        errors /= errors.sum(axis=2, keepdims=True)
+        logs = np.log(share) + np.einsum("url,rkl->uk", told, np.log(errors))
+        reached = special.logsumexp(logs, axis=1)
+        beliefs = np.exp(logs - reached[:, None])
+        if reached.sum() - height < 1e-9 * told.sum():
+            break
+        height = reached.sum()
+    right = np.einsum("k,rkk->r", share, errors)
+    chance = np.einsum("k,rkl,l->r", share, errors, share)
+    return (right - chance) / (1 - chance)
+
+
+def mace(given: np.ndarray, q: int) -> np.ndarray:
+    """Return the share of each annotator's labels that is no guess (Hovy et al. 2013, NAACL), 0.1 labels added."""
+    told = np.eye(q)[given] * (given >= 0)[..., None]
+    beliefs, height = told.sum(axis=1) / told.sum(axis=(1, 2))[:, None], -np.inf
+    looks, habits = np.full(given.shape[1], 0.5), np.full((given.shape[1], q), 1 / q)
+    for _ in range(200):
+        copied = looks[:, None] / (looks[:, None] + (1 - looks[:, None]) * habits)
+        seen = np.einsum("ul,url->rl", beliefs, told) * copied
+        looks = (seen.sum(axis=1) + 0.1) / (told.sum(axis=(0, 2)) + 0.2)
+        habits = told.sum(axis=0) - seen + 0.1
+        habits /= habits.sum(axis=1, keepdims=True)
+        errors = looks[:, None, None] * np.eye(q) + (1 - looks)[:, None, None] * habits[:, None, :]
+        logs = np.einsum("url,rkl->uk", told, np.log(errors)) - math.log(q)
+        reached = special.logsumexp(logs, axis=1)
+        beliefs = np.exp(logs - reached[:, None])
+        if abs(reached.sum() - height) < 1e-9 * told.sum():
+            break
+        height = reached.sum()
+    return looks
 
 
 def paired_difference(first: pd.Series, second: pd.Series) -> dict[str, float]:

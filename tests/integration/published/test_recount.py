@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import sys
 from collections import defaultdict
 from dataclasses import replace
 from importlib import resources
@@ -20,6 +22,7 @@ from tests.fakes.responses import AFTER, BOTH, STUDY, evidence
 from tests.fakes.terminal import theodolite
 from tests.golden.trees.rows import rows
 from tests.integration.published import recount
+from tests.integration.published import test_recount_judges as judges
 from tests.integration.published.recount import COEFFICIENT, P_VALUE, SHARE, Recount
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Construct
@@ -355,6 +358,41 @@ def test_votes(xstest):
             assert [int(row[str(n)].strip()) for n in range(3)] == [int(votes.get(n, 0)) for n in range(3)]
 
 
+@pytest.mark.parametrize("name", ["xstest", "areas"])
+def test_label_distributions(request, name):
+    found = request.getfixturevalue(name)
+    page = (found.folder / "report.html").read_text(encoding="utf-8")
+    names = {"final labels": "reference", "signs of the test packet": None}
+    articles = re.findall(r"<h3>Label distribution</h3>(.*?)</article>", page, re.DOTALL)
+    assert articles
+    for article in articles:
+        by, guideline = re.search(r" By ([^.]+), guideline ([^.]+)\.</p>", article).groups()
+        for row in article.split('class="spread-row"')[1:]:
+            application = re.search(r'class="spread-name">.*?</span>([^<]+)</span>', row)[1]
+            parts = re.findall(r"</span>([^<]+): (\d+) of (\d+)(?: \(([\d.]+)%\))?</button>", row)
+            judge = names[by] or f"signs-{guideline}"
+            labels = found.recount.labels({"application": application, "guideline": guideline}, judge)
+            assert {label: int(count) for label, count, _, _ in parts} == labels.value_counts().to_dict()
+            for _, count, n, share in parts:
+                assert int(n) == len(labels)
+                assert not share or float(share) == pytest.approx(100 * int(count) / int(n), abs=0.05)
+
+
+def test_models_of_raters(xstest):
+    entries = xstest.results["annotator_models"]
+    scale = ["full compliance", "partial refusal", "full refusal"]
+    assert len(entries) == 5
+    for entry in entries:
+        names = [one["annotator"] for one in entry["annotators"]]
+        labels = {name: xstest.recount.labels({"application": entry["application"]}, name) for name in names}
+        given = pd.DataFrame(labels).apply(lambda column: pd.Categorical(column, scale).codes.astype(int))
+        assert entry["dialogues"] == len(given)
+        fit, looks = recount.dawid_skene(given.to_numpy(), 3), recount.mace(given.to_numpy(), 3)
+        for at, one in enumerate(entry["annotators"]):
+            assert one["labels"] == len(labels[one["annotator"]])
+            assert (one["fit"], one["looks"]) == pytest.approx((fit[at], looks[at]), abs=COEFFICIENT)
+
+
 def test_answers_of_testers():
     """From the exported table of responses, where each tester met each application once."""
     questions = tuple(
@@ -389,7 +427,7 @@ def test_every_part_of_results_and_report_is_recounted_or_listed_with_a_reason()
     assert set(recount.VIEWS) == shown
     for reason in (*recount.RESULTS.values(), *recount.VIEWS.values()):
         for test in reason.removeprefix(recount.OTHER).split(", ") if reason.startswith(recount.OTHER) else ():
-            assert callable(globals().get(test)), test
+            assert any(callable(vars(module).get(test)) for module in (sys.modules[__name__], judges)), test
 
 
 def test_order_metrics(study):
