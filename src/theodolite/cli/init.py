@@ -371,7 +371,12 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[Path, ...]
     study, *others = files
     wrote = f"Wrote {study} ({len(study.read_text(encoding='utf-8').splitlines())} lines)"
     name = shlex.quote(str(folder))
-    examples = [other for other in others if kind is StarterKind.APPLICATION and other.name in EXAMPLE_FILES]
+    own_cases = Path(answers.get("cases", "")).name
+    examples = [
+        other
+        for other in others
+        if kind is StarterKind.APPLICATION and other.name in EXAMPLE_FILES and other.name != own_cases
+    ]
     if kind is StarterKind.APPLICATION and not examples:
         click.echo(f"{' and '.join([wrote, *map(str, others)])}.")
         click.echo(f"Next: theodolite run {name}")
