@@ -1,6 +1,6 @@
 """Theodolite: measures the risks of GenAI applications.
 
-`theodolite.run(study)` does what the command of that name does, for a path or for a study of dicts, functions
+`theodolite.run(study)` works like the command of that name, for a path or for a study of dicts, functions
 and rows; `theodolite.measurement` contains the pure functions behind every number.
 """
 

@@ -35,7 +35,7 @@ class AriaDialogAPI(ABC):
 
     Each session gets an instance of its own, and all calls to one instance come
     from one thread, in order: `OpenConnection`, `StartSession`, `GetResponse`
-    once a turn, `CloseConnection`. Keep what belongs to a dialogue on `self`.
+    once a turn, `CloseConnection`. Store the state of a dialogue on `self`.
 
     Example:
         >>> class Echo(AriaDialogAPI):

@@ -1,4 +1,4 @@
-"""The services for people who annotate: assignment, submission, review, calibration, training and agreement.
+"""The services for annotators: assignment, submission, review, calibration, training and agreement.
 
 Pages and commands call these functions; the rules are in `rules`, and the rows in the repositories of `store`.
 """

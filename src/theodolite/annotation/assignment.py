@@ -79,7 +79,7 @@ def _orders(texts: Iterable[str]) -> list[ShownOrder]:
 def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) -> bool | None:
     """Return whether an annotator gets the queue from its end; None if all get it from its start.
 
-    An annotator continues with what they started.
+    Annotators continue the work that they started.
     """
     if not process.order.dialogues:
         return None
@@ -162,7 +162,7 @@ def next_work(
 ) -> Reservation | None:
     """Return the work that an annotator holds, or reserve the next one; None if nothing is left for them.
 
-    One transaction: reservations whose time is over end, then the item is chosen by
+    One transaction: expired reservations end, then the item is chosen by
     the rules of `rules`, then its place is taken.
 
     Args:
@@ -479,7 +479,7 @@ class OwnPace:
 
     Attributes:
         at_work: How long they have been at it without a break; minutes.
-        left: How long what waits for them takes at their pace so far; minutes, None if too little is known.
+        left: Estimated time for their open items at their pace so far; minutes, None if data are too few.
     """
 
     at_work: float

@@ -51,7 +51,7 @@ def offer_many(records: RecordCache, queue: str, items: Sequence[str], participa
     Args:
         records: Where the queue's design is kept.
         queue: Token of the queue.
-        items: Tokens of what is offered; those that are not of the queue are passed over.
+        items: Tokens of the offered items; items of other queues are skipped.
         participant: Opaque key of the annotator.
         by: Who offers.
     """
@@ -91,7 +91,7 @@ class _Offering:
 
     @classmethod
     def to(cls, records: RecordCache, row: QueueRow, participant: str) -> _Offering:
-        """Look up what decides whether an annotator may take something."""
+        """Look up the facts that decide whether an annotator may take something."""
         own = list(ReservationRow.objects.filter(item__queue=row, participant__key=participant).select_related("item"))
         who = annotator_state(records, row, participant, own)
         free = set(candidates(records, row, participant).order_by().values_list("id", flat=True))
@@ -191,7 +191,7 @@ def put_first(queue: str, items: Items) -> list[BulkLine]:
 
 
 def send_back(queue: str, items: Items, *, by: str) -> list[BulkLine]:
-    """Take back what was offered or is reserved, and let items go in their turn again; drafts and submissions stay."""
+    """Withdraw offers or reservations, and return the items to the queue; drafts and submissions stay."""
     row = queue_of(queue)
     with locked(row):
         expire(row)

@@ -166,7 +166,7 @@ def _suggested(token: str) -> CaseRow:
 
 
 def notify(token: str, *, by: str, note: str) -> None:
-    """Record who was informed of a case, and how."""
+    """Record the people informed of a case, and the channel."""
     add_step(case_row(token), CaseAct.NOTIFIED, by, note)
 
 
@@ -179,7 +179,7 @@ def close(token: str, *, by: str, note: str = "") -> None:
 
 
 def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialogue:
-    """Return the unredacted dialogue of a case, after recording who reads it, when and why.
+    """Return the unredacted dialogue of a case, after recording reader, time and reason.
 
     Raises:
         InputError: If there is no reason.

@@ -300,7 +300,7 @@ def _items_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, list[Liste
     return {dialogue: [_item(item) for item in items] for dialogue, items in matches.items()}
 
 
-def _item(row: Any) -> ListedItem:  # a work item with what its reviews have dealt with
+def _item(row: Any) -> ListedItem:  # a work item with the questions that its reviews have resolved
     return ListedItem(
         item=row.token or "",
         category=row.category,
@@ -354,7 +354,7 @@ ROOMS = 20
 
 
 _AROUND = 45
-"""Letters on either side of what is hidden; count."""
+"""Letters on either side of a hidden part; count."""
 
 
 def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str, page: int = 0) -> list[ListedCase]:

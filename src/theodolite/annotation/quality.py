@@ -136,7 +136,7 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
     """Store the known answers to an item as gold, and assign it to more people; return the count of answers.
 
     With more passes the item opens again: annotators may change their submitted
-    answers until its review begins again.
+    answers until its review starts again.
 
     Args:
         records: Where the guideline is kept.
@@ -169,12 +169,12 @@ def _let_more_meet(item: str, more: int) -> None:
 
 
 def drop_gold(item: str) -> int:
-    """Forget what was known of an item; its annotations stay. Returns how many answers were known; count."""
+    """Delete the known answers of an item; its annotations stay. Returns the number of deleted answers."""
     return GoldRow.objects.filter(item=item_row(item)).delete()[0]
 
 
 def gold_items(queue: str, *, page: int = 0) -> list[GoldItem]:
-    """Return one page of the gold items of a queue with what each annotator made of them, the latest first."""
+    """Return one page of the gold items of a queue with each annotator's answers, the latest first."""
     items = _gold(queue).values_list("item_id", flat=True).distinct().order_by("-item_id")
     rows = GoldRow.objects.filter(item_id__in=list(items[page * PAGE : (page + 1) * PAGE]))
     known: dict[int, list[KnownAnswer]] = defaultdict(list)
@@ -217,7 +217,7 @@ def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
 
 
 def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
-    """Yield for every answer of a person to what is known: item, person, whether it is right."""
+    """Yield for every answer of a person to a gold question: item, person, whether it is right."""
     known = {
         (item, question, turn): value
         for item, question, turn, value in gold.values_list("item_id", "question", "turn", "value")
@@ -394,8 +394,8 @@ def qualified_for(records: RecordCache, queue: QueueRow, participant: str) -> fr
     """Return the categories that an annotator may work in.
 
     None before the background material and the impartiality rules have been
-    acknowledged in their current wording. Then those whose examples were
-    practised on in this series and whose test was passed, both in this very version.
+    acknowledged in their current wording. Then those with practised
+    examples in this series and a passed test, both in this very version.
     """
     return standing(records, queue, participant).open_to
 
@@ -494,7 +494,7 @@ def text_versions(design: QueueDesign) -> dict[str, str]:
 
 
 Given = Mapping[int, Mapping[str, str]]
-"""Place of an example to question name to what was answered."""
+"""Position of an example to question name to its answer."""
 
 
 def acknowledge(records: RecordCache, queue: str, participant: str, subject: str) -> None:
@@ -534,7 +534,7 @@ def onboardings(records: RecordCache, queue: str, participants: Collection[str])
 def practise(
     records: RecordCache, version: str, participant: str, example: int, given: Mapping[str, str]
 ) -> tuple[Marked, ...]:
-    """Mark answers to a practice example, keep them, and return what was right and why.
+    """Mark answers to a practice example, store them, and return the right answers and the reasons.
 
     Raises:
         InputError: If that example is not for practice.
@@ -668,7 +668,7 @@ def _keep(
 
 
 def admit(records: RecordCache, queue: str, participant: str, category: str, *, by: str, reason: str) -> None:
-    """Let an annotator into a category without a test; who did and why stays on record.
+    """Admit an annotator to a category without a test; the audit log names the decider and the reason.
 
     Raises:
         InputError: If there is no reason, or no such category.

@@ -138,7 +138,7 @@ def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
     A judge takes a pass of an item if it has read the dialogue in a run, in the
     version that was promoted and by the guideline as the queue asks it, where a place
     is free, and where people keep one at least (`assessment.judges_in_queue`). It
-    never takes a place from an annotator who is working.
+    never takes a slot from an annotator who is working.
 
     Returns:
         Passes that were taken; count.
@@ -231,7 +231,7 @@ def _latest_readings(promotion: Promotion, dialogues: Sequence[int]) -> Mapping[
 
 
 def _count(records: RecordCache, items: Iterable[WorkItemRow]) -> None:
-    """Count the new passes; what is complete by them is compared and sent on as if a person had been the last."""
+    """Count the new annotations; items that they complete are compared and sent on like items completed by a person."""
     for item in items:
         item.live, item.done = item.live + 1, item.done + 1
         if item.done >= item.passes:
@@ -295,7 +295,7 @@ def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: st
 def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> int:
     """Make a promoted judge a shadow again; its passes are void, and people are asked in its place.
 
-    Passes of items whose review has begun stay as they are.
+    Passes of items whose review has started are not changed.
 
     Returns:
         Passes that are open for people now; count.
@@ -360,7 +360,7 @@ def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesig
 
 
 def _spread_passes(row: QueueRow, design: QueueDesign) -> None:
-    """Give open items the wanted passes, never fewer than are taken; what is complete or gold stays as it is."""
+    """Give open items the wanted passes, never fewer than are taken; complete and gold items are not changed."""
     overlap = design.process.passes
     items = WorkItemRow.objects.filter(queue=row, state=ItemState.OPEN.value)
     items = items.exclude(id__in=GoldRow.objects.filter(item__queue=row).values("item_id"))
@@ -426,7 +426,7 @@ def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int
         records: Where study, guidelines and design are stored.
         name: Name of the queue on this server.
         study: The study as it was published last.
-        by: Account or opaque key of the person who fills it.
+        by: Account or opaque key of the person who enters it.
 
     Returns:
         New items; count.
@@ -448,7 +448,7 @@ def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int
 
 
 def last_active_queues(most: int) -> list[str]:
-    """Return the tokens of the queues with the latest submissions, at most so many."""
+    """Return the tokens of the queues with the latest submissions, up to a number."""
     submitted = ReservationRow.objects.filter(submitted__isnull=False).values_list("item__queue__token")
     latest = submitted.annotate(last=Max("submitted")).order_by("-last")[:most]
     return [token for token, _ in latest]

@@ -59,7 +59,7 @@ class RecordCache:
         return self._found(Study, self._studies, version)
 
     def dialogue(self, unit_id: int) -> Dialogue:
-        """Return the dialogue that a unit brought."""
+        """Return the dialogue of a unit."""
         return dialogues_of([unit_id], self.contents)[0]
 
     def figure(self, key: Hashable, state: Hashable, make: Callable[[T | None], T]) -> T:

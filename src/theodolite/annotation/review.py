@@ -174,7 +174,7 @@ def open_review(item: str) -> None:
 
 
 def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None:
-    """Record what a review found about one question; the last one of a first category sends the dialogue on.
+    """Record a review's result for one question; the last one of a first category sends the dialogue on.
 
     Recording it again adds a further row. Consensus about the dialogue as a whole
     also becomes a final label, as does its absence.

@@ -33,7 +33,7 @@ from theodolite.domain.undefined_reasons import NO_TEST_ANSWER, NO_WRONG_TEST_AN
 def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, ...]:
     """Return the steps that a queue asks of an annotator, and which one comes next.
 
-    This function alone decides what an annotator does next. Work follows as soon as one category
+    Only this function decides on an annotator's next step. Work follows as soon as one category
     is open, even where examples or tests of other categories are left.
 
     Args:
@@ -387,7 +387,7 @@ def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> 
     Args:
         guideline: The questions.
         example: The worked example.
-        given: Question name to what was answered; what is missing is wrong.
+        given: Question name to its answer; missing answers count as wrong.
     """
     return tuple(
         _marked(guideline, question, given.get(question, ""), expected, example.reason)
@@ -470,7 +470,7 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
     """Return the keys of the annotations that seniors are to look at, a share of each stratum.
 
     The share is rounded up, so that each stratum with a rate above 0 is reviewed.
-    The draw depends on seed and key alone: who is drawn at some time is drawn again
+    The draw depends on seed and key alone: a later draw selects the same people
     later, unless the stratum's share is filled by earlier draws.
 
     Args:

@@ -103,7 +103,7 @@ def clear_answer(token: str, participant: str, question: OpenQuestion) -> dateti
 def undo(token: str, participant: str) -> OpenQuestion | None:
     """Take back the last thing that was saved and return which question it was; None if nothing is left.
 
-    A withdrawal is a further row; a second undo goes one step further back.
+    A withdrawal is a further row; a second undo goes back one step more.
     """
     with transaction.atomic():
         reservation = _open_reservation(token, participant)
@@ -180,7 +180,7 @@ def task(records: RecordCache, token: str, participant: str) -> AnnotatorTask:
 
 
 def submit(records: RecordCache, token: str, participant: str) -> Submitted:
-    """Submit what was answered, unless questions are open; the annotation counts from then on.
+    """Submit the answers, unless questions are open; the annotation counts from then on.
 
     The annotation is written by the same function as labels from a file, in the
     same transaction that ends the reservation. Submitting again adds a revision.
@@ -217,7 +217,7 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
 def submit_sequence(records: RecordCache, token: str, others: Sequence[str], participant: str) -> bool:
     """Submit all annotations of one dialogue, or none of them if any has open questions; return whether it did.
 
-    Others that expired and whose place is taken are left out.
+    Others that expired and have lost their slot are left out.
 
     Args:
         records: Where the queue's design is stored.
@@ -316,7 +316,7 @@ def n_qualified(version: str) -> int:
 def carry_over(category: str, before: str, after: str, *, by: str, reason: str) -> int:
     """Transfer all qualifications from a version to the next one, without a test.
 
-    Each annotator gets a row of their own with who decided and why. What they
+    Each annotator gets a separate row with decider and reason. What they
     have practised on in a series counts on there too.
 
     Args:

@@ -1,4 +1,4 @@
-"""Blinding: what an annotator or tester may see, and the words that identify an application."""
+"""Blinding: the content that an annotator or tester may see, and the words that identify an application."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def _any_of(names: Iterable[str]) -> str:
 
 
 AROUND = 40
-"""Letters that are shown at each side of what was found; count."""
+"""Letters that are shown at each side of a match; count."""
 
 _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/?#:\[\]]+)", re.IGNORECASE)
 

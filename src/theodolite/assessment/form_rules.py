@@ -1,7 +1,7 @@
-"""Rules of an instrument's form: which questions are asked, what is open, and which quotes are exact.
+"""Rules of an instrument's form: visible questions, open questions, and exact quotes.
 
 A follow-up is asked only after an earlier answer that opens it. The rule is the same
-for models and people, and applies to the answers, not to the annotator's statement of what was asked.
+for models and people, and applies to the answers, not to the annotator's statement of the questions.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _EDGES = " \"'."
 
 
 def plain_words(text: str) -> str:
-    """Return a text without what typesetting changes: kinds of spaces, quotation marks, dashes and ellipses.
+    """Return a text without typographic variants: kinds of spaces, quotation marks, dashes and ellipses.
 
     Example:
         >>> plain_words("\u201cSixty\u00a0 days\u201d \u2026")
@@ -149,7 +149,7 @@ SETTLED = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE, 
 
 
 def asked(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()) -> tuple[OpenQuestion, ...]:
-    """Return all that is asked, given what was answered so far, in the order of the instrument.
+    """Return all applicable questions, given the answers so far, in the order of the instrument.
 
     A follow-up counts as asked only while the answer that opens it is itself
     asked: clearing the head of a chain closes the whole chain.
@@ -300,7 +300,7 @@ NEITHER = Scale(
 
 
 def outcome_set(question: Question, opened_by: Condition | None) -> Iterator[Question]:
-    """Yield the follow-ups of a question whose outcome is asked.
+    """Yield the follow-ups of a question, if its outcome opens them.
 
     Args:
         question: The question.

@@ -46,7 +46,7 @@ def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answe
 def person_of(study: Study, name: str, guideline: str) -> Annotator:
     """Return the person of a name as an annotator by a guideline.
 
-    A person who labels by several guidelines is one annotator for each, named
+    A person with several guidelines is one annotator for each, named
     after it except for the one that the study assigns. The same holds for people
     in a study of several guidelines who is not named in its file: one name
     never answers two of them.
@@ -108,7 +108,7 @@ def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
 
 
 def turns_asked(question: Question, dialogue: Dialogue) -> tuple[int | None, ...]:
-    """Return the turns that a question is asked about; None stands for the dialogue as a whole."""
+    """Return the turns of a question; None represents the dialogue as a whole."""
     if question.level is QuestionLevel.DIALOGUE:
         return (None,)
     return tuple(turn.number for turn in dialogue.turns)

@@ -67,7 +67,7 @@ def _places(text: str, words: str) -> list[int]:
 
 
 class Suspicion(NamedTuple):
-    """A flag of a program with what it would hide from annotators meanwhile."""
+    """A program's flag with the text that it would hide from annotators meanwhile."""
 
     flag: Flag
     hidden: tuple[Redaction, ...] = ()
@@ -111,7 +111,7 @@ def _flag(kind: FlagKind, turn: Turn, note: str) -> Flag:
 
 
 REGIONS = ("US",)
-"""Countries whose phone numbers are found without a country code; others are found with it."""
+"""Countries whose phone numbers are matched without a country code; others need one."""
 
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 
@@ -151,7 +151,7 @@ def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[Ident
 
     Args:
         text: Any text.
-        regions: Countries (two letters) whose phone numbers are found without a country code.
+        regions: Countries (two letters) whose phone numbers are matched without a country code.
 
     Example:
         >>> [(one.kind.value, one.words) for one in personal_details("Write to ana@example.org")]

@@ -21,7 +21,7 @@ class Fate(StrEnum):
         GONE: It was removed.
         SAME: Nothing of it has changed but the edition that its author gave it.
         WORDS: The same questions with the same answers are put in other words, or explained otherwise.
-        KIND: Other questions, other answers, or another rule about what is a defect.
+        KIND: Other questions, other answers, or another defect rule.
     """
 
     NEW = "new"
@@ -56,7 +56,7 @@ class CategoryChange:
 
     @property
     def may_carry_over(self) -> bool:
-        """Whether a senior may exempt those who passed before."""
+        """Whether a senior may exempt annotators who passed before."""
         return self.fate in {Fate.SAME, Fate.WORDS} and self.before != self.after
 
 

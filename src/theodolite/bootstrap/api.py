@@ -150,7 +150,7 @@ def run(
         StudyError: If the study has errors; lists all of them, as `theodolite check` does.
         InputError: If the study runs code, or sends keys, that were not allowed.
         RunStopped: If an endpoint cannot be used.
-        StoreError: If the database fails; what was acknowledged is kept.
+        StoreError: If the database fails; acknowledged data are stored.
     """
     call = _Call(
         study=study,

@@ -82,7 +82,7 @@ def write_pipeline(loaded: LoadedStudy, options: PipelineOptions, out: Path) -> 
 
 
 def check_written(pipeline: Path) -> str:
-    """Check a pipeline by the linter and, where it is installed, by azure-ai-ml; return who has checked it.
+    """Check a pipeline by the linter and, if it is installed, by azure-ai-ml; return the names of the checkers.
 
     Raises:
         InputError: If it has faults; lists all of them.

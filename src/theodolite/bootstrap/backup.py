@@ -33,7 +33,7 @@ _LEFT_OUT = {"backups", "workers"}
 """Folders of a workspace that no backup needs: earlier copies, and locks of processes that run."""
 
 _JOURNALS = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite writes beside a database; the copy contains what they hold."""
+"""Endings of the files that SQLite writes beside a database; the copy contains their content."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class Compared:
 
 @dataclass(slots=True)
 class _Desk:
-    """Reads each place once, and keeps open the studies whose texts may be needed."""
+    """Reads each location once, and keeps open the studies whose texts may be needed."""
 
     stack: ExitStack
     environ: Mapping[str, str] | None

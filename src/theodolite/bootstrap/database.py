@@ -197,7 +197,7 @@ def _set_up(*, is_for_pages: bool) -> None:
 
 
 def open_store(workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S) -> DjangoStore:
-    """Return the store of a workspace, its tables brought up to date; one that can only be read is left as it is.
+    """Return the store of a workspace, with its tables migrated; a read-only one is not changed.
 
     Args:
         workspace: Folder; made if it is missing.

@@ -231,7 +231,7 @@ def run_records(context: StudyContext, *, include_text: bool = False, with_peopl
 
 
 def main() -> int:
-    """Do so for the words of the command line; what went wrong is the last line on the error stream."""
+    """Run a command line in this process; the error is the last line on the error stream."""
     folder, workspace, out, study_version, *applications = sys.argv[1:]
     url = os.environ.get(DATABASE_VARIABLE)
     try:

@@ -79,7 +79,7 @@ def write_label_sample(context: StudyContext, request: LabelRequest, path: Path,
 
 
 def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool = True) -> tuple[KeptLabels, int]:
-    """Read what people labelled and store it, all or nothing.
+    """Read labels by people and store them, all or nothing.
 
     Returns:
         New labels, and the rows without an answer; count.
@@ -449,7 +449,7 @@ def export_archive(
 
     Args:
         evidence: All records of one run.
-        form: How tables are written, or with what beside them.
+        form: Format of tables, or format of the files beside them.
         guideline: Only its answers and the dialogues that are labelled by it; empty for all.
 
     Raises:
@@ -479,7 +479,7 @@ def _written(table: ExportTable, form: ExportForm, evidence: Evidence) -> str | 
 
 
 def _argilla(evidence: Evidence, guideline: str) -> dict[str, str]:
-    """Return the files of Argilla's datasets, and who is behind their users."""
+    """Return the files of Argilla's datasets, and the annotators behind their users."""
     named = [guideline_named(evidence, guideline)] if guideline else evidence.study.guidelines
     files = {"argilla/users.csv": csv_text(users_table(evidence))}
     for dataset in (item for element in named for item in datasets_of(evidence, element)):

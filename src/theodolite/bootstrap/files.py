@@ -29,7 +29,7 @@ from theodolite.reporting.results.trees import node_entry
 
 try:
     import fcntl
-except ImportError:  # Windows has no locks of this kind: there, nobody clears away what the dead leave behind
+except ImportError:  # Windows has no locks of this kind: there, files of dead processes are not removed
     fcntl = None  # type: ignore[assignment]
 
 
@@ -45,7 +45,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     Raises:
         StorageUnavailable: If it cannot be written.
     """
-    target = path.resolve()  # a link stays one, and what it leads to is replaced
+    target = path.resolve()  # a link stays one, and its target is replaced
     # Two processes of one run end at the same moment; each writes a file of its own, and the later one stays.
     partial = target.with_name(f"{_ours(target)}{os.getpid()}-{get_ident()}.partial")
     try:
@@ -99,7 +99,7 @@ def _made(partial: Path) -> int:
             fcntl.flock(number, fcntl.LOCK_EX)
         if _leads_to(partial, number):
             return number
-        os.close(number)  # somebody cleared it away between its making and its lock
+        os.close(number)  # another process removed it between its creation and its lock
 
 
 def _leads_to(partial: Path, number: int) -> bool:
@@ -110,7 +110,7 @@ def _leads_to(partial: Path, number: int) -> bool:
 
 
 def _clear_away(target: Path) -> None:
-    """Remove what dead writers of a file have left half-written, and nothing that a living one may be writing.
+    """Remove half-written files of dead writers, and none that a running process may be writing.
 
     A process id is no proof: it is reused, and another machine or
     container on the same folder has ids of its own. The lock is proof: only the dead
@@ -185,7 +185,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
 
 
 def _is_about_people(evidence: Evidence) -> bool:
-    """Return whether people took part: what they withdraw must not stay in a file, so nothing of theirs is stored."""
+    """Return whether people took part: withdrawn data must not stay in a file, so none of theirs are stored."""
     people = (
         evidence.sittings,
         evidence.responses,
@@ -278,7 +278,7 @@ def tree_file_pieces(evidence: Evidence, findings: Findings, design: TreeDesign)
 
 
 def _application(evidence: Evidence, finding: TreeFinding) -> Iterator[str]:
-    from theodolite.measurement.study.trees import tree_leaves  # arrays: only who has measured comes here
+    from theodolite.measurement.study.trees import tree_leaves  # arrays: loaded only after a measurement
 
     head = {
         "application": finding.application,

@@ -18,7 +18,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 LONGEST_HEAD = 64 * 1024
-"""Bytes of a request's line and headers at most, and of what frames a body beside its content."""
+"""Bytes of a request's line and headers at most, and of the framing of its body."""
 
 HEAD_S = 10.0
 """Time for a whole head, from the first byte or from the connection on; seconds."""
@@ -75,7 +75,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Start with an empty head."""
         super().__init__(*args, **keywords)
         self._phase = _Phase.HEAD
-        self._unparsed = 0  # bytes that came since the parser last handed over a part of a body, or the head began
+        self._unparsed = 0  # bytes since the parser last handed over a part of a body, or the head started
         self._fields = 0  # bytes of the head that the parser has handed over
         self._refused = False
         self._body_began = self._heard = 0.0
@@ -146,7 +146,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Read a part of a request, and refuse what is too large."""
+        """Read a part of a request, and reject parts that are too large."""
         if self._refused:
             return
         if self._phase is _Phase.IDLE:
@@ -164,7 +164,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._heard = self.loop.time()
 
     def on_message_begin(self) -> None:
-        """Wait for a head, also for one that begins in the part in which a body has ended."""
+        """Wait for a head, also for one that starts in the part in which a body has ended."""
         if self._phase is _Phase.IDLE:
             self._enter(_Phase.HEAD)
         super().on_message_begin()
@@ -195,7 +195,7 @@ class BoundedProtocol(HttpToolsProtocol):
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Wait for nothing until the next request begins."""
+        """Wait for nothing until the next request starts."""
         if not self._refused:
             self._enter(_Phase.IDLE)
             super().on_message_complete()

@@ -23,7 +23,7 @@ from theodolite.store.apps import load_all_tables
 from theodolite.store.executor import Place, database_thread
 from theodolite.store.statements import without_time_limits
 
-if TYPE_CHECKING:  # who finds everything in place waits for nothing that makes or changes tables
+if TYPE_CHECKING:  # a process that finds all tables does not wait for the lock that creates or changes them
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor
     from django.db.migrations.state import StateApps
 
@@ -200,7 +200,7 @@ def _steps_of(application: str) -> list[str]:
 
 
 def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> None:
-    """Do what a migration of ours does beside changing tables; those of others only mend rows, and there are none."""
+    """Apply a migration's steps except table changes; those of other packages only repair rows: there are none."""
     from django.apps import apps
     from django.db.migrations import RunPython
 
@@ -252,7 +252,7 @@ def _advisory_lock() -> Iterator[None]:
 
 
 def _back_up(workspace: Path, last_migration: str) -> None:
-    """Copy a SQLite file, what is in its write-ahead log included."""
+    """Copy a SQLite file, including its write-ahead log."""
     if connection.vendor != "sqlite":
         return
     import sqlite3

@@ -290,7 +290,7 @@ def start_traces(environ: Mapping[str, str], provider: Callable[[], TracerProvid
 
 
 def stop_observers() -> None:
-    """Send the spans that wait, and switch everything off; standard error is what it was before."""
+    """Send the queued spans, and switch everything off; standard error is restored."""
     if _process.traces is not None:
         _process.traces.shutdown()
     if (logs := _process.logs) is not None:

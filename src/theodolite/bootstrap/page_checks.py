@@ -134,7 +134,7 @@ class Lookout:
     """
 
     def __init__(self, role: str, secrets: tuple[SecretWord, ...], *, hears: bool = False) -> None:
-        """Take note of what to look for.
+        """Take note of words to search for.
 
         Args:
             role: Role that sees these pages.

@@ -261,7 +261,7 @@ def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
 
 
 def with_team_keys(environ: Mapping[str, str], store: DjangoStore, study: str) -> Mapping[str, str]:
-    """Return an environment with what teams have left in the workspace's vault for a study.
+    """Return an environment with the credentials that teams have left in the workspace's vault for a study.
 
     Variables of the environment have priority. Without the operator's key nothing is decrypted.
 
@@ -276,7 +276,7 @@ def with_team_keys(environ: Mapping[str, str], store: DjangoStore, study: str) -
 
 
 def _fernet(key: str) -> Fernet:
-    from cryptography.fernet import Fernet  # only who keeps or needs credentials waits for it
+    from cryptography.fernet import Fernet  # imported only by code that stores or needs credentials
 
     if len(key) < SHORTEST:
         message = (

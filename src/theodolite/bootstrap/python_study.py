@@ -156,7 +156,7 @@ class PythonStudy:
         return Passed(applications=self.applications, judges=by)
 
     def write(self, folder: Path) -> None:
-        """Write the study file and a record of each function, and allow what the caller has passed.
+        """Write the study file and a record of each function, and allow the caller's functions.
 
         The record of a function contains its source and the hashes of the local modules that it imports; it
         decides the function's version, so an edited function is asked again and an equal one is not.

@@ -88,7 +88,7 @@ class RayWorker:
         """Work on the open run until it has no units, and return why it stopped; empty if it did not.
 
         Args:
-            concurrency: Concurrent calls; None for what the endpoints allow.
+            concurrency: Concurrent calls; None for the limit of the endpoints.
             study: Path of the study file within the working directory.
         """
         if version("theodolite") != self._release:
@@ -367,7 +367,7 @@ class _Watch:
         if self.pending:
             self.ray.wait([*self.pending], num_returns=len(self.pending), timeout=5 * POLL_S)
         for actor in actors:
-            with suppress(Exception):  # it is gone already
+            with suppress(Exception):  # it no longer exists
                 self.ray.kill(actor)
 
 

@@ -304,7 +304,7 @@ def _files(
     """Yield name and content of each file of a bundle, without manifest and signature."""
     records = dict(_record_files(released))
     yield from records.items()
-    loaded = records_of(records)  # measured from what is written, as `verify` does
+    loaded = records_of(records)  # measured on the written files, as `verify` does
     evidence = released_evidence(loaded)
     results, trees = _scored(evidence)
     yield _RESULTS, json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

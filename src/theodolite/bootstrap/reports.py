@@ -103,7 +103,7 @@ def _study_in(results: Path) -> str:
         with results.open(encoding="utf-8", errors="replace") as file:
             result = _NAME.search(file.read(_HEAD))
         return str(json.loads(result[1])) if result else ""
-    except (OSError, ValueError):  # it is somebody else's, or cannot be read
+    except (OSError, ValueError):  # it belongs to another user, or cannot be read
         return ""
 
 

@@ -50,7 +50,7 @@ class RunProcess:
         command: Its command line as a person types it.
         is_alive: Whether it lives.
         exit_code: How it ended; None if it lives or if another program started it.
-        output: The end of what it wrote.
+        output: The end of its output.
     """
 
     pid: int

@@ -68,7 +68,7 @@ class Serving:
     demo: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what would let strangers in."""
+        """Reject settings that would admit strangers."""
         if self.demo and (not self.settings.is_private or self.settings.address or self.settings.proxies):
             message = (
                 "`--demo` lets everybody in with one click, so it serves this machine only; "
@@ -140,7 +140,7 @@ SECOND_SERVER = (
     "Warning: another web server uses this database. Run one web process per database: this start has marked replies"
     " of the other one as interrupted, and testers see only replies of the process that they are connected to."
 )
-"""Line for the operator of a second process; what the two share is listed in `docs/how-to/run-on-a-server.md`."""
+"""Line for the operator of a second process; shared resources are listed in `docs/how-to/run-on-a-server.md`."""
 
 SERVER_LOCK = 1_416_127_560
 """Number of PostgreSQL's lock that a web server has while it runs; `store/limits.py` uses the number before."""
@@ -224,7 +224,7 @@ def _write_for_the_operator_alone() -> None:
 
 
 def _speak_of_faults_only() -> None:
-    """Keep the terminal for what the operator can mend: no line for each page that is not there."""
+    """Keep the terminal for problems that the operator can fix: no line for each missing page."""
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
@@ -423,12 +423,12 @@ class LabelDesk:
 def open_label_desk(
     path: str, request: LabelRequest, *, by: str, database_url: str | None, port: int
 ) -> tuple[Serving, LabelDesk]:
-    """Draw what is to be labelled, put it into a queue of this person's own and open the page's door.
+    """Draw the sample, put it into a queue for this person and open the page.
 
     Dialogues that an earlier call drew and that have no label come first and count.
 
     Raises:
-        InputError: If it is not clear what is to be labelled, nothing is left, or the name is a judge's.
+        InputError: If the sample is ambiguous, nothing is left, or the name is a judge's.
         StudyError: If the study has faults; lists all of them.
     """
     start = Path(path)

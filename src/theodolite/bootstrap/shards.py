@@ -28,7 +28,7 @@ class MergedRun:
 
     Attributes:
         status: Status of the run after the merge.
-        counts: Results that were read, by what became of them.
+        counts: Results that were read, by outcome.
         files: Files that were read.
     """
 

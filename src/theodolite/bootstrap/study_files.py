@@ -240,7 +240,7 @@ def write_study_files(store: DjangoStore, files: StudyFiles, folder: Path) -> Pa
 
 @dataclass(slots=True, kw_only=True)
 class StoredStudies:
-    """Studies whose latest run is open in a database, with their files in a folder that is deleted at the end.
+    """Studies with their latest run in an open database, and their files in a folder that is deleted at the end.
 
     Attributes:
         store: The database.

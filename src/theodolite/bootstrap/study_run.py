@@ -254,7 +254,7 @@ def _rate_words(rate: Rate) -> str:
 
 def _frame(evidence: Evidence, rows: Iterable[Mapping[str, object]]) -> DataFrame:
     try:
-        import pandas as pd  # large, and only for those who ask for a frame
+        import pandas as pd  # large, and needed only for data frames
     except ImportError as error:
         message = "data frames need pandas, which is not installed; type: pip install 'theodolite[pandas]'"
         raise InputError(message) from error

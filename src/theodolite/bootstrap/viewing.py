@@ -295,7 +295,7 @@ class LocalStudies:
             return StudyRuns(process=process, problem=str(error))
 
     def _store(self, study: LocalStudy) -> DjangoStore | None:
-        """Return the database of a study to read it; one of an older version is brought up to date first."""
+        """Return the database of a study for reading; an older version is migrated first."""
         workspace, database_url = workspace_for(study.folder), self.environ.get(DATABASE_VARIABLE)
         with self._lock:  # Django is pointed at one database after the other
             try:

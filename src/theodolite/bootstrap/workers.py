@@ -88,7 +88,7 @@ async def join_runs(
         drain: Ends the worker.
         until_done: End also when no run is open.
         options: Returns the scope of a study's run.
-        progress: Returns what receives a run's progress reports.
+        progress: Returns the receiver of a run's progress reports.
         before_asking: Checks the endpoints.
         tell: Receives notes of one sentence.
     """

@@ -1,4 +1,4 @@
-"""`theodolite packs`, `plugins` and `completion`: what is installed, and help for shells."""
+"""`theodolite packs`, `plugins` and `completion`: installed parts, and help for shells."""
 
 from __future__ import annotations
 

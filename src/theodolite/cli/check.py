@@ -234,7 +234,7 @@ def schemas(folder: str, *, as_json: bool) -> int:
     """Write the JSON Schemas of study files and of written files to a folder.
 
     An editor with a YAML language server completes and checks a study that
-    begins with a line like
+    starts with a line like
 
     \b
       # yaml-language-server: $schema=schemas/study.schema.json

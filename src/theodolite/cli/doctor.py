@@ -1,4 +1,4 @@
-"""`theodolite doctor`: checks this machine, and what a study still needs on it."""
+"""`theodolite doctor`: checks this machine, and the requirements of a study."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _is_installed(package: str) -> bool:
 
 
 def _clouds(study: Study) -> Iterator[Check]:
-    """Yield whether the extras are there whose credentials a study needs, each once."""
+    """Yield whether the extras of a study's credentials are installed, each once."""
     for kind in dict.fromkeys(model.kind for model in study.models if model.uses_cloud_credentials):
         extra, package = _CLOUD_EXTRAS[kind]
         text = f"models of `kind: {kind.value}` use the credentials of this machine"

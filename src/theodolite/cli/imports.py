@@ -434,4 +434,4 @@ _FILES = {
     ExportForm.MARKDOWN: ("tables.md", "tables"),
     ExportForm.LATEX: ("tables.tex", "tables"),
 }
-"""Name of the file and of what it counts, by format."""
+"""Name of the file and of its entries, by format."""

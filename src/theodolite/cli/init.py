@@ -178,7 +178,7 @@ def _tests_by_questions() -> Answers:
 
 
 def _judge_by_questions() -> Answers:
-    """Ask what counts as a defect, and for the model that looks for it."""
+    """Ask for the definition of a defect, and for the model that looks for it."""
     model = _model_by_questions()
     click.echo("What counts as a defect?  groundedness, relevance, spoiler, over-refusal, or a sentence")
     return {**model, "guideline": click.prompt(">", default="groundedness", prompt_suffix=" ")}
@@ -210,14 +210,14 @@ def _model_by_questions() -> Answers:
 
 
 def _columns_by_questions(file: str) -> Answers:
-    """Show the columns that a file seems to have; where somebody can answer, let them be changed.
+    """Show the detected columns of a file; in a terminal, the user can change them.
 
     Raises:
         InputError: If the operator says no.
     """
     table = read_table(Path(file), Path(file).name)
     if not table.columns or table.faults:
-        return {}  # writing the study says what is wrong with the file
+        return {}  # writing the study reports the error in the file
     guess = guess_columns(table)
     click.echo("\n".join(guess_lines(table, guess)))
     if not sys.stdin.isatty():
@@ -364,7 +364,7 @@ def _own_file(folder: str, answers: Answers) -> Path | None:
 
 
 def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[Path, ...]:
-    """Write the files of a study, say what they are and what comes next, and return them."""
+    """Write the files of a study, print their names and the next steps, and return them."""
     app_file = _own_file(folder, answers)
     files = write_starter(Path(folder), kind, answers)
     trust_new_study(Path(folder), reads=[app_file] if app_file else [])

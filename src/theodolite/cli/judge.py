@@ -248,7 +248,7 @@ def score(file: str, *, application: str, depth: int, seed: int, replicates: int
 @_depth
 @json_option
 def tree_show(file: str, *, depth: int, as_json: bool) -> int:
-    """Show a design: what each node does, and what is below it.
+    """Show a design: the operation of each node, and its children.
 
     \b
     Example
@@ -313,7 +313,7 @@ def probe_plans(evidence: Evidence, judges: tuple[Annotator, ...], n: int) -> tu
 def probe_judges(
     context: StudyContext, plans: tuple[ProbePlan, ...], *, before_asking: BeforeAsking
 ) -> dict[str, tuple[Measurement, ...]]:
-    """Let judges read dialogues again, and return what was found by judge.
+    """Let judges read dialogues again, and return the results by judge.
 
     Raises:
         RunStopped: If an endpoint cannot be used, or the budget is reached.

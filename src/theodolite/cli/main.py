@@ -252,7 +252,7 @@ def _guarded(argv: Sequence[str], call: Callable[[], Any]) -> int:
 
 def _output_failed(error: OSError) -> int:
     """Return the exit code for output that cannot be written: a closed pipe or a full disk."""
-    if isinstance(error, BrokenPipeError):  # discard what is still buffered
+    if isinstance(error, BrokenPipeError):  # discard the rest of the buffer
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     else:
         click.echo(f"System error: {error}. Fix the problem, then run the same command again.", err=True)

@@ -422,7 +422,7 @@ def _failure_entry(failure: Failure) -> Entry:
 
 
 def _require_prices(loaded: LoadedStudy, estimate: CallEstimate) -> None:
-    """Reject a run whose cost no budget limits: a remote model without a price.
+    """Reject a run without a budget that calls a remote model without a price.
 
     Raises:
         InputError: If there is one; names it.

@@ -419,7 +419,7 @@ def _work_on_database(
 def status(study: str, *, as_json: bool) -> int:
     """Report the progress of the latest run, during it or afterwards.
 
-    It only reads: the run is not disturbed, and nothing is brought up to date.
+    It only reads: the run is not disturbed, and the database is not migrated.
 
     \b
     Examples

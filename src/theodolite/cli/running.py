@@ -56,7 +56,7 @@ def run_interactively(
     """Run a study; the first Ctrl-C stops it cleanly.
 
     Raises:
-        RunStopped: If an endpoint cannot be used; the text names it and what to try.
+        RunStopped: If an endpoint cannot be used; the message names it and the remedy.
     """
 
     async def check(context: StudyContext, clients: Clients, options: RunOptions) -> None:
@@ -85,7 +85,7 @@ def work_interactively(
         contexts: Returns the studies.
         of: The studies in words.
         until_done: End when no run is open.
-        concurrency: Concurrent calls; None for what the endpoints allow.
+        concurrency: Concurrent calls; None for the limit of the endpoints.
         as_json: Print one object at the end instead of text.
         is_refused: Returns at the end whether a study could not be opened, so that the work is incomplete.
     """
@@ -286,7 +286,7 @@ class Counts:
         self.annotations.done = max(self.annotations.done, annotations)
 
     def spent(self, total: Spending) -> None:
-        """Learn what has been spent."""
+        """Update the cost so far."""
         if self.before is None:
             self.before = total
         self.total = total
@@ -386,7 +386,7 @@ class PlainProgress:
         self._counts.over(sessions=sessions, annotations=annotations)
 
     def spent(self, total: Spending) -> None:
-        """Learn what has been spent."""
+        """Update the cost so far."""
         self._counts.spent(total)
         self._maybe_write()
 
@@ -455,7 +455,7 @@ class BarProgress:
         self._counts.over(sessions=sessions, annotations=annotations)
 
     def spent(self, total: Spending) -> None:
-        """Learn what has been spent."""
+        """Update the cost so far."""
         self._counts.spent(total)
         self._maybe_draw()
 
@@ -559,7 +559,7 @@ def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
 
 
 def _runs_code(evidence: Evidence) -> bool:
-    """Return whether a study runs Python code of its own, whose tracebacks `--debug` prints."""
+    """Return whether a study runs its own Python code, whose tracebacks `--debug` prints."""
     connections = (application.connection for application in evidence.study.applications)
     return any(isinstance(connection, PythonCallable | AriaClass) for connection in connections) or any(
         isinstance(annotator.labelling, PythonLabeller) for annotator in evidence.study.annotators
@@ -636,7 +636,7 @@ async def check_endpoints_first(
     """Ask each endpoint that these kinds of work need once.
 
     Raises:
-        RunStopped: If one of them cannot be used; the text names it and what to try.
+        RunStopped: If one of them cannot be used; the message names it and the remedy.
     """
     answers = await check_endpoints(context.endpoints(clients, kinds, selection))
     checks = [check for check in answers if check.host or not check.alive]

@@ -1,4 +1,4 @@
-"""The `annotators`, `spelling` and `reference` sections: recorded labels and people who label."""
+"""The `annotators`, `spelling` and `reference` sections: recorded labels and human annotators."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from theodolite.domain.study import Reference, Study
 
 
 class AnnotatorSpec(Spec):
-    """Labels that are in a column of the recorded file, or a person who labels by hand."""
+    """Labels in a column of the recorded file, or a person who labels by hand."""
 
     who: AnnotatorKind
     """Kind of annotator: `person`, `model` or `rule`."""
@@ -185,7 +185,7 @@ def _own_spelling(
 def check_spelling(
     entry: Entry[Spec], spelling: Mapping[str, str], guidelines: Sequence[Guideline], context: LoadContext
 ) -> None:
-    """Add a fault for every spelling that stands for no label of any guideline."""
+    """Add an error for every spelling without a label in any guideline."""
     labels = tuple(
         dict.fromkeys(
             label

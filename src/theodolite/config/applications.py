@@ -205,7 +205,7 @@ def interpreter_at(python: str, folder: Path) -> Path | None:
 
     Args:
         python: A program such as `python3.10`, or the path of one or of a virtual environment.
-        folder: Folder in which a relative path begins.
+        folder: Base folder of relative paths.
     """
     path = folder / Path(python).expanduser()
     inside = [path / "bin" / "python", path / "Scripts" / "python.exe"] if path.is_dir() else [path]
@@ -245,7 +245,7 @@ def _target_of(entry: Entry[Spec], key: str, target: str, form: str, context: Lo
 
 
 def check_target(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> None:
-    """Add what is wrong with the name of a function or class."""
+    """Add the error in the name of a function or class."""
     if _FILE_TARGET.fullmatch(target):
         name = target.rpartition(":")[0]
         path = context.find(name)

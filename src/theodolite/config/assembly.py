@@ -355,7 +355,7 @@ def _read_applications(
 def _read_labels(
     parts: StudyParts, pack: Pack, schema_set: SchemaSet, context: LoadContext, models: tuple[str, ...]
 ) -> GuidelineRegistry:
-    """Read who labels and by what, and return the guidelines."""
+    """Read the annotators and their guidelines, and return the guidelines."""
     entry, spelling = parts.entry, dict(parts.entry.spec.spelling)
     registry = _registry(entry, pack, schema_set, context)
     registry.broken |= set(dropped(entry, "guidelines"))

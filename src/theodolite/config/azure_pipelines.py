@@ -1,4 +1,4 @@
-"""The linter of Azure Machine Learning pipelines: what the offline validation of azure-ai-ml does not see.
+"""The linter of Azure Machine Learning pipelines: checks beyond the offline validation of azure-ai-ml.
 
 azure-ai-ml 1.35 accepts cycles, references to nothing, texts for integers, values out of range,
 unknown inputs and missing local data without a workspace; the service refuses them after the upload.
@@ -246,7 +246,7 @@ def _check_literal(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) 
 
 
 def _kind_of(pipeline: _Pipeline, value: Any, path: Names) -> tuple[str, Any]:
-    """Return type and literal of what a binding refers to, empty and None if unknown; report bindings to nothing."""
+    """Return type and literal of a binding's target, empty and None if unknown; report bindings without a target."""
     match = REFERENCE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         return "", None

@@ -1,4 +1,4 @@
-"""Calls: how many a run will make, and about what they will cost.
+"""Calls: the number of calls of a run, and their estimated cost.
 
 Calls are counted from the plan itself; a stop rule may save some. Tokens are a
 guess between two bounds, because the length of dialogues is unknown beforehand.
@@ -273,7 +273,7 @@ def _material(session: PlannedSession, scenario: Scenario) -> str:
 
 
 def _passage_tokens(scenario: Scenario) -> int:
-    """Return the tokens of what one search finds, if it finds passages of usual length."""
+    """Return the tokens of one search result, with passages of usual length."""
     corpus = scenario.corpus
     usual = _tokens(*(passage.text for passage in corpus)) / len(corpus) if corpus else 0
     return round(usual * min(scenario.passages, len(corpus)))
@@ -338,7 +338,7 @@ def _wrapped(name: str, text: str) -> str:
 
 
 def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int = 1) -> str:
-    """Return the last line of a check without faults: the count, and what to do next.
+    """Return the last line of a check without errors: the count, and the next step.
 
     Args:
         placed: Notes and open items.

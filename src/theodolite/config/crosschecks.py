@@ -128,7 +128,7 @@ def _check_bound_scenarios(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _check_variants(parts: StudyParts, context: LoadContext) -> None:
-    """Refuse variants of what is not there, of themselves and of variants."""
+    """Reject variants of unknown applications, of themselves and of variants."""
     of = {item.name: item.variant_of for item in parts.applications}
     for name, base in of.items():
         if not base:
@@ -292,7 +292,7 @@ def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterat
 def _label_column(
     parts: StudyParts, entry: Entry[AnnotatorSpec | ReferenceSpec], guidelines: Sequence[Guideline]
 ) -> LabelColumn:
-    """Return a column of labels with what it may hold, as far as that is known."""
+    """Return a column of labels with its permitted values, as far as known."""
     annotator = next((item for item in parts.annotators if item.name == entry.name), None)
     labelling = annotator.labelling if annotator else None
     name, spelling, requested = "", {}, ""
@@ -431,7 +431,7 @@ def _note_prices(parts: StudyParts, context: LoadContext, models: Sequence[Model
 
 
 def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
-    """List what is still to be done before people take part."""
+    """List the open tasks before people take part."""
     if not any(level.people for level in parts.entry.spec.levels.values()):
         return
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
@@ -522,7 +522,7 @@ _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
 
 
 def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
-    """Note every live application that what some dialogues are about will never reach."""
+    """Note every live application that never receives the subject of some dialogues."""
     planting = {name for name, item in catalogue_with(context.resolver.strategies).items() if item.plants}
     entries = {entry.name: entry for entry in section(parts.entry, "applications", parts.entry.spec.applications)}
     for application in parts.applications:
@@ -548,7 +548,7 @@ def _lacking_slot(connection: Connection) -> str:
         case AriaClass(prompt=prompt):
             return "" if SLOT in variables(prompt) else "prompt"
         case PythonCallable() | RecordedFile():
-            return ""  # a function asks for what it wants, and recorded replies were given long ago
+            return ""  # a function requests material itself, and recorded replies are fixed
         case _:
             assert_never(connection)
 

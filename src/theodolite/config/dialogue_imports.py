@@ -233,7 +233,7 @@ UTTERANCES = "utterances.jsonl"
 """The file that makes an archive a corpus."""
 
 PARTS = (UTTERANCES, "speakers.json", "users.json", "conversations.json", "corpus.json")
-"""Files that are read; `users.json` is what older corpora call the speakers."""
+"""Files to read; `users.json` is the name of speakers in older corpora."""
 
 MOST_UNPACKED = 400_000_000
 """Largest unpacked size of an archive's files; bytes."""

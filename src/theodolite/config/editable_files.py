@@ -107,7 +107,7 @@ class DraftReading:
 
 
 _READINGS: dict[str, tuple[object, DraftReading]] = {}
-"""The last readings by the storage of the study; each with what changes whenever a file does."""
+"""The last readings by the storage of the study; each with a key that changes with every file."""
 
 _MOST_READINGS = 16
 

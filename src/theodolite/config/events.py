@@ -192,7 +192,7 @@ def missing_texts(study: Study) -> tuple[MissingText, ...]:
 
 
 class PeopleKeys(Protocol):
-    """The keys of a study file on people who test and annotate."""
+    """The keys of a study file on human testers and annotators."""
 
     @property
     def levels(self) -> Mapping[LevelName, LevelSpec]:

@@ -236,7 +236,7 @@ def _example_problem(
     questions: Mapping[str, Question],
     rules: tuple[DefectRule, ...],
 ) -> tuple[tuple[str, ...], str] | None:
-    """Return the key and the words of what is wrong with an example."""
+    """Return the key and the text of the error in an example."""
     if not answers:
         return (), "has no `answer`"
     if spec.answer is not None and len(questions) > 1:

@@ -200,7 +200,7 @@ def _worse(defect: Condition | None) -> ScaleDirection:
 
 @dataclass(slots=True)
 class _HistoryReader:
-    """Reads row after row, and keeps what is wrong."""
+    """Reads row after row, and collects the errors."""
 
     table: ScoreTable
     form: HistoryForm
@@ -234,7 +234,7 @@ class _HistoryReader:
         )
 
     def guessed_scale(self, values: Sequence[float]) -> tuple[float, float]:
-        """Return the shortest usual scale that holds all scores; NaN stands for a score without a value."""
+        """Return the shortest usual scale that contains all scores; NaN represents a score without a value."""
         present = {value for value in values if value == value}  # noqa: PLR0124 - NaN differs from itself
         for low, high in _SCALES:
             whole = high in {5.0, 10.0}

@@ -133,7 +133,7 @@ class VotesSpec(Spec):
     lead: int | None = Field(default=None, ge=1)
     """With `lead`: votes by which one answer must be ahead; 2 where left out."""
     price: float | None = Field(default=None, gt=0, lt=1)
-    """With `bayes`: what a call costs, where a wrong label costs 1; 0.005 where left out."""
+    """With `bayes`: cost of a call relative to a wrong label (cost 1); 0.005 by default."""
     prior: tuple[PositiveFloat, PositiveFloat] | None = None
     """With `bayes`: a and b of the Beta prior of a dialogue's share of defect votes; 0.5 and 0.5 where left out."""
 
@@ -241,7 +241,7 @@ def judges_to_domain(
         registry: All guidelines.
         context: Takes the faults.
         models: Names of the study's models.
-        asked: Names of the guidelines that `all` stands for.
+        asked: Names of the guidelines that `all` includes.
     """
     named = as_list(entry.spec.guidelines)
     if not named:
@@ -300,7 +300,7 @@ def _judge(
         context: Takes the faults.
         models: Names of the study's models.
         key: Key that names the guideline.
-        worded: Judge whose own wording the guideline is, if several share it.
+        worded: Judge with its own wording of the guideline, if several share it.
     """
     spec = entry.spec
     if spec.model and spec.model not in models:
@@ -356,7 +356,7 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
 
 
 def _voting(entry: Entry[JudgeSpec], context: LoadContext) -> Voting:
-    """Return how often a judge reads; once, and a fault, where what is written cannot be done."""
+    """Return the number of a judge's readings; 1 and an error if the entry is not possible."""
     votes = entry.spec.votes
     if votes is None:
         return ONE_READING
@@ -540,7 +540,7 @@ class CalibrationSpec(Spec):
 
 
 class CorrectionSpec(Spec):
-    """How one judge's numbers are corrected by what people found."""
+    """How one judge's numbers are corrected by people's labels."""
 
     rate: RateCorrection = RateCorrection.VERDICT_STRATIFIED
     """Its rates: `verdict-stratified` by labels of a drawn sample, `rogan-gladen` by `calibrations`, or `none`."""

@@ -111,7 +111,7 @@ def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> s
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({column: _harmless(value) for column, value in row.items()} for row in rows)
-    return "\ufeff" + text.getvalue()  # spreadsheets tell UTF-8 by the mark
+    return "\ufeff" + text.getvalue()  # spreadsheets recognise UTF-8 by the mark
 
 
 def _row(slip: LabelSlip, by: str) -> dict[str, str]:
@@ -132,7 +132,7 @@ def _row(slip: LabelSlip, by: str) -> dict[str, str]:
 
 
 def _harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins like it gets an apostrophe."""
+    """Return a text that no spreadsheet takes for a formula: texts that start like one get an apostrophe."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -201,7 +201,7 @@ def _near(word: str, likely: Sequence[str], all_of_them: Sequence[str]) -> str:
 
 
 class _LabelReader:
-    """Reads the rows of one label file and keeps what is wrong with them."""
+    """Reads the rows of one label file and collects their errors."""
 
     def __init__(self, *, table: InputTable, key: LabelKey, by: str, repeats: bool) -> None:
         self._table, self._key, self._by, self._repeats = table, key, by, repeats
@@ -257,7 +257,7 @@ class _LabelReader:
             self._complain(line, f"there is no dialogue `{cells['item']}` in the latest run{near}")
             return None
         named = [question for question in result if cells["guideline"] in {"", question.guideline}]
-        if len(named) > 1:  # who names no guideline means the only one that asks the question
+        if len(named) > 1:  # a row without a guideline means the only one with the question
             named = [question for question in named if cells["question"] in question.questions] or named
         if len(named) != 1:
             names = [question.guideline for question in result]
@@ -350,7 +350,7 @@ def _short(text: str) -> str:
 
 
 ANNOTATOR = "annotator"
-"""Column that names who answered."""
+"""Column with the name of the annotator."""
 
 ABOUT = f"{ANNOTATOR}."
 """Prefix of columns with attributes of the annotator."""
@@ -406,7 +406,7 @@ _AT_TURN = "@"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportColumns:
-    """Which column of a foreign table means what.
+    """Meaning of the columns of a foreign table.
 
     Attributes:
         dialogue: Names the dialogue: by its label, or as the recorded file named it.

@@ -166,7 +166,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "real-bots": "NLTK's ELIZA and a Haystack search over installed documents; needs two packages",
     }
 )
-"""Name to what it is, in one line."""
+"""Name to a one-line description."""
 
 REQUIREMENTS = "requirements.txt"
 """File of an example that names the packages that it needs."""

@@ -245,7 +245,7 @@ class FileHashes:
         return result
 
     def read(self, file: Path) -> None:
-        """Take what an earlier command has remembered; what cannot be read is nothing."""
+        """Load the state of an earlier command; unreadable state counts as empty."""
         try:
             entries = json.loads(file.read_text(encoding="utf-8"))
             self.known |= {path: (int(size), int(at), str(sha)) for path, (size, at, sha) in entries.items()}
@@ -393,7 +393,7 @@ def _matches(path: Path, patterns: Iterable[str]) -> bool:
 
 
 def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the interpreter that runs the code, and its distributions; a file of requirements stands for them."""
+    """Return the interpreter of the code, and its distributions; a requirements file replaces them."""
     runtime = connection.runtime
     if runtime.python:
         interpreter, folders = _named(study / runtime.python)

@@ -170,7 +170,7 @@ class PriceBook:
 
 
 def price_book(context: LoadContext) -> PriceBook:
-    """Return the prices that hold in a study; what is wrong with its own list becomes faults."""
+    """Return the prices of a study; errors in its own list are reported."""
     path = context.find(OWN)
     if isinstance(path, RefusedPath):
         context.diagnostics.add(LocatedDiagnostic(file=OWN, message=path.message))
@@ -257,7 +257,7 @@ def model_to_domain(
     *,
     network: NetworkSettings,
 ) -> ModelEndpoint:
-    """Return the model that an entry describes; what is wrong with it becomes faults.
+    """Return the model of an entry; its errors are reported.
 
     Args:
         entry: The entry.

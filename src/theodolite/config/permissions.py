@@ -202,7 +202,7 @@ def write_private(file: Path, text: str) -> None:
 def made_secret(file: Path, n_bytes: int = 48) -> str:
     """Return the secret that a file holds; made at the first time, by one process alone.
 
-    A file without a secret is what a full disk or a crash has left, and is made again.
+    A file without a secret is the result of a full disk or a crash, and is created again.
 
     Args:
         file: The file.
@@ -237,7 +237,7 @@ def _partial(file: Path, text: str) -> Path:
 
 
 SYSTEM_FOLDERS = tuple(map(Path, ("/proc", "/dev", "/sys")))
-"""Folders whose files are no data: environments of processes, devices, settings of the kernel."""
+"""Folders without data files: environments of processes, devices, settings of the kernel."""
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Flags for opening files: without waiting for the other end of a pipe, and as bytes."""
@@ -245,7 +245,7 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 @dataclass(frozen=True, slots=True)
 class RefusedPath:
-    """Why a file that a study names is not read; `message` also states what to do."""
+    """Why a file that a study names is not read; `message` also states the remedy."""
 
     message: str
 

@@ -96,7 +96,7 @@ class _TemplateText:
     source: YamlSource | None
     where: str
     first_line: int = 1
-    """Line of the file in which the template itself begins."""
+    """Line of the file in which the template itself starts."""
 
 
 def persona_group_to_domain(

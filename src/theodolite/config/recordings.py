@@ -81,7 +81,7 @@ class Recorded:
 
 
 def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Recorded:
-    """Return the applications and dialogues of a recorded file; what is wrong becomes faults."""
+    """Return the applications and dialogues of a recorded file; its errors are reported."""
     table = context.table(entry, "file", name=entry.spec.file)
     if table is None:
         return Recorded()
@@ -209,7 +209,7 @@ class RecordedDialogues(_ReadOnDemand):
         return {name: text for name, text in row.items() if name not in self._spoken}
 
     def contradictions(self, column: str, meaning: Callable[[str], str]) -> Iterator[LocatedDiagnostic]:
-        """Yield a fault for each row whose label of the whole dialogue differs from that of an earlier turn.
+        """Yield an error for each row whose label of the whole dialogue differs from that of an earlier turn.
 
         Args:
             column: Column of the labels.
@@ -289,7 +289,7 @@ def recorded_dialogues(
         places: Which rows of the table; from 0.
         table: The rows.
         columns: Meaning to column.
-        faults: Takes what is wrong with rows, which are left out.
+        faults: Collects the errors of rows, which are left out.
         on_rows: Called while the rows are read.
     """
     shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)

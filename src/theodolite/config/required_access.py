@@ -57,7 +57,7 @@ Names and hosts are compared whole. Hosts that any customer of a provider can re
 _HTTPS_PORTS = (None, 443)
 
 _OTHER_PROVIDERS = "openai-api"
-"""Inspect's provider whose models are named with their service, e.g. `openai-api/groq/llama`."""
+"""Inspect's provider for models with the name of their service, e.g. `openai-api/groq/llama`."""
 
 _INSPECTS = "the key that Inspect finds for "
 
@@ -193,7 +193,7 @@ def host_shown(url: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """One host and what it is called for.
+    """One host and its purposes.
 
     Attributes:
         name: Host, with the port where the address names one.
@@ -266,7 +266,7 @@ def _networks(study: Study) -> Iterator[NetworkSettings]:
 
 
 def _host_of(model: ModelEndpoint) -> str:
-    """Return the host of a model; where Inspect chooses the address, its provider stands for it."""
+    """Return the host of a model; if Inspect chooses the address, its provider represents it."""
     if model.plugin:
         return f"unknown, through the plugin part {model.plugin}"
     if model.kind is ModelKind.INSPECT and not model.url:
@@ -401,8 +401,8 @@ class CodeProblem:
     """Why a function or class cannot be had.
 
     Attributes:
-        words: The fault, and what to do.
-        severity: A note where another machine may have what is missing on this one, as with keys.
+        words: The error, and the remedy.
+        severity: A note if another machine may have the missing part, e.g. a key.
     """
 
     words: str

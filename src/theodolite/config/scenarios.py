@@ -34,12 +34,12 @@ LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
 
 
 class ScriptSpec(Spec):
-    """Fixed prompts that stand in for a tester."""
+    """Fixed prompts that replace a tester."""
 
     prompts: list[Filled] = Field(min_length=1)
     """Prompts, in order."""
     purpose: Literal["", "useful", "guardrail"] = ""
-    """`useful` tests what is permitted, `guardrail` what is prohibited."""
+    """`useful` tests permitted content, `guardrail` prohibited content."""
     expected: Word = ""
     """Expected answer, for judges, functions and rules such as `equals: "{{ expected }}"`."""
     values: dict[str, Word] = Field(default_factory=dict)
@@ -118,7 +118,7 @@ class ScenarioSpec(Spec):
 
 
 def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, strategies: Sequence[StrategyInfo]) -> None:
-    """Note what keeps the strategies of a scenario from being tried in full, or from being seen to succeed."""
+    """Note reasons why the strategies of a scenario cannot be fully tried, or cannot succeed visibly."""
     path = ("attacks",) if entry.spec.attacks else ()
     for message in _reasons(entry, strategies):
         context.diagnostics.add(entry.diagnostic(*path, message=message, severity=Severity.NOTE, at_key=True))
@@ -267,7 +267,7 @@ LEVELS: Mapping[str, Level] = {
 def scenario_to_domain(
     entry: Entry[ScenarioSpec], context: LoadContext, *, risks: tuple[str, ...], red_teaming: RedTeaming
 ) -> Scenario:
-    """Return the scenario that an entry describes; what is wrong with it becomes faults."""
+    """Return the scenario of an entry; its errors are reported."""
     spec = entry.spec
     attacks = attacks_of(entry, context, red_teaming)
     for key in ("goal", "starter"):

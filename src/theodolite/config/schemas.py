@@ -56,7 +56,7 @@ WRITTEN = (
     "series-report.schema.json",
     "json-output.schema.json",
 )
-"""File names of the schemas of what is written, e.g. `results.json` and `--json`; they are kept by hand and shipped."""
+"""File names of the schemas of output files, e.g. `results.json` and `--json`; they are kept by hand and shipped."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -145,7 +145,7 @@ def preregistered(entry: Entry[SeriesSpec] | None, name: str, context: LoadConte
 
 
 def note_deviations(study: Study, entry: Entry[SeriesSpec] | None, context: LoadContext) -> None:
-    """Note where a study holds what its series has not published, and check the series' own risks."""
+    """Note tests of a study that its series has not preregistered, and check the series' own risks."""
     if entry is None:
         return
     for text in deviations_of(study):
@@ -367,7 +367,7 @@ def risks_to_domain(
     questionnaires: Sequence[Questionnaire],
     context: LoadContext,
 ) -> tuple[Risk, ...]:
-    """Return risks with what shows them; a sign that nothing asks for is a fault.
+    """Return risks with their signs; a sign without a question is an error.
 
     Args:
         risks: As they are named.

@@ -279,7 +279,7 @@ def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Conf
 
 
 class _SettingsReading:
-    """Reads settings and collects what is wrong with them."""
+    """Reads settings and collects their errors."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ

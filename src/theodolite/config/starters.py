@@ -342,7 +342,7 @@ class Cut:
     """A range of a text and its replacement.
 
     Attributes:
-        start: Where it begins; characters from 0.
+        start: Index of its first character, from 0.
         end: Where it ends; exclusive.
         replacement: The new text.
     """
@@ -385,7 +385,7 @@ class Pair:
         return Cut(start=start, end=_line_end(self.text, _end_of(self.value, self.text)))
 
     def behind_colon(self, replacement: str) -> Cut:
-        """Return the value as a stretch, with another one in its place."""
+        """Return the value as a span, with another one in its place."""
         colon = self.text.index(":", self.key.end_mark.index)
         return Cut(start=colon + 1, end=_end_of(self.value, self.text), replacement=f" {replacement}")
 
@@ -425,7 +425,7 @@ def top_pairs(text: str) -> tuple[Pair, ...]:
 
 
 def without(text: str, cuts: list[Cut]) -> str:
-    """Return a text in which each stretch has been replaced; stretches do not overlap."""
+    """Return a text with each span replaced; spans do not overlap."""
     for cut in sorted(cuts, key=lambda cut: cut.start, reverse=True):
         text = text[: cut.start] + cut.replacement + text[cut.end :]
     return text
@@ -454,7 +454,7 @@ def _line_start(text: str, index: int) -> int:
 
 
 def _line_end(text: str, index: int) -> int:
-    """Return where the next line begins."""
+    """Return the start of the next line."""
     result = text.find("\n", index)
     return result + 1 if result >= 0 else len(text)
 
@@ -504,7 +504,7 @@ def split_study(file: Path, folder: Path, *, resolver: ResourceResolver | None =
     """Write a study file as a folder: guidelines, scenarios and persona rows in files of their own.
 
     Args:
-        file: The study file; what it names is copied.
+        file: The study file; the files that it names are copied.
         folder: The folder; created if missing. No file is overwritten.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
 

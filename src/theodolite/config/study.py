@@ -80,7 +80,7 @@ class TypologySpec(Spec):
 
 
 class PackSpec(Spec):
-    """A scenario pack: what several studies share."""
+    """A scenario pack: the common part of several studies."""
 
     pack: str = ""
     """Name of the pack."""
@@ -119,7 +119,7 @@ class PackSpec(Spec):
 
 
 class StudySpec(Spec):
-    """A study: what is to be measured, on what, by whom."""
+    """A study: the measures, the applications and the annotators."""
 
     study: Filled
     """Name of the study, e.g. `support-bot`."""

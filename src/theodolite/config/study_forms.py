@@ -396,7 +396,7 @@ def _text(text: object) -> str:
 
 
 def with_fields(text: str, form: PartForm, sent: Mapping[str, str]) -> str:
-    """Return a file with the values of a form; a field that shows what the file has changes nothing.
+    """Return a file with the values of a form; unchanged fields change nothing.
 
     Args:
         text: The file.

@@ -1,4 +1,4 @@
-"""Tables: rows of CSV, TSV and JSONL files, on demand from disk, and guesses of what their columns contain."""
+"""Tables: rows of CSV, TSV and JSONL files, on demand from disk, and detection of their columns."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _rows_in(
 
 
 def _numbered(reader: Iterable[list[str]], source: CountedLines) -> Iterator[tuple[int, int, list[str], str]]:
-    """Yield each row with the line and the byte that it begins in; blank lines are no rows."""
+    """Yield each row with its first line and byte; blank lines are skipped."""
     rows = iter(reader)
     while True:
         line, begin = getattr(reader, "line_num", 0) + 1, source.n_bytes
@@ -321,7 +321,7 @@ def counted(rows: Iterable[R], step: str, on_rows: OnRows | None) -> Iterator[R]
     """Yield rows, and report their count from time to time.
 
     Args:
-        rows: The rows, or anything that stands for one each.
+        rows: The rows, or any iterable with one entry for each.
         step: The step in words.
         on_rows: Called with the number of rows read so far; None for no report.
     """
@@ -559,7 +559,7 @@ def context_column(columns: Sequence[str]) -> str:
 
 
 def guess_lines(table: InputTable, guess: Guess) -> tuple[str, ...]:
-    """Return the guess as people are shown it, with what fits no label."""
+    """Return the guess as shown to people, with the values that match no label."""
     lines = [f"{table.file}: {table.described}. Detected columns:"]
     for meaning, column in guess.columns.items():
         first = next((row[column] for row in table.rows if row[column].strip()), "")

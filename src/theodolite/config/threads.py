@@ -18,7 +18,7 @@ class Utterance:
 
     Attributes:
         key: Names it in its file.
-        conversation: Names what it is part of.
+        conversation: Names of its conversation.
         speaker: Names the voice.
         text: The words.
         line: Where it is in the file, from 1.
@@ -68,7 +68,7 @@ class Remarks:
 
 
 def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
-    """Return the words, numbers and truths of a JSON object as text; what holds others is left out.
+    """Return the words, numbers and booleans of a JSON object as text; nested values are left out.
 
     Example:
         >>> scalars({"role": "bot", "score": 2, "is_staff": False, "parsed": [1]}, "speaker.")
@@ -326,7 +326,7 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
     """Return remarks as a table with one row a turn; faults are in the table's faults, all at once.
 
     Remarks of one side that follow each other are one prompt, or one response. A dialogue
-    that the application begins has an empty first prompt.
+    that the application starts has an empty first prompt.
 
     Args:
         remarks: The remarks.

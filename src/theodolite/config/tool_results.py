@@ -133,7 +133,7 @@ class ToolResults:
         sha256: Hash of the file's bytes.
         dialogues: Dialogues with their scores, in the file's order.
         figures: Figures that the file states.
-        notes: Remarks on what was left out or changed.
+        notes: Remarks on omissions or changes.
         faults: All errors, with their lines.
     """
 
@@ -225,7 +225,7 @@ def line_at(text: str, path: Sequence[str | int]) -> int:
 
 
 def _entries(text: str, at: int) -> Iterator[tuple[str | int, int]]:
-    """Yield the key or position of each entry of the object or list at an index, and where its value begins."""
+    """Yield the key or position of each entry of the object or list at an index, and the start of its value."""
     if at >= len(text) or text[at] not in "{[":
         return
     is_object, number = text[at] == "{", 0

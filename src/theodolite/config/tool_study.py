@@ -300,7 +300,7 @@ def _number_scale(numbers: Sequence[float]) -> str:
 
 
 def _guessed_defect(scale: Scale) -> str:
-    """Return a defect rule for a question whose tool states none: the lower half, or the label that sounds bad."""
+    """Return a defect rule for a question of a tool without one: the lower half, or the label that sounds bad."""
     if isinstance(scale, str):
         low, high = map(float, re.fullmatch(r"(-?[\d.]+)-(-?[\d.]+)", scale).groups())  # type: ignore[union-attr]
         middle = (low + high) / 2

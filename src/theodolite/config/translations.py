@@ -170,7 +170,7 @@ def _own_words(
     for key, name in ((CONSENT, entry.spec.consent), (WARNING, entry.spec.warning)):
         wording = context.text(entry, *key, name=name) if name else None
         problem = unfinished(wording) if wording is not None and key == CONSENT else ""
-        if problem:  # nobody is shown it before it is whole
+        if problem:  # it is not shown before it is complete
             message = f"{problem}; {NEEDED}"
             context.diagnostics.add(LocatedDiagnostic(file=name, message=message, severity=Severity.OPEN))
         elif wording is not None:

@@ -117,7 +117,7 @@ def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) 
 
 
 def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> None:
-    """Note what the crosswalk of a tree of one's own names and the study does not ask; shipped trees name much."""
+    """Note the nodes of a custom tree's crosswalk that the study has no question for; shipped trees name many."""
     if any(result.where == SHIPPED and result.name == entry.name for result in context.found):
         return
     dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
@@ -193,8 +193,8 @@ class _PlannedAnswers:
     """Which answers a study plans.
 
     Attributes:
-        settings: Level of testing and who holds the tester's side, of every planned dialogue.
-        annotators: Question of annotators to the names and kinds of those who answer it.
+        settings: Level of testing and tester type of every planned dialogue.
+        annotators: Question of annotators to the names and kinds of its annotators.
         testers: Question of testers to the levels after which it is answered.
     """
 
@@ -256,7 +256,7 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _annotators(study: Study) -> dict[str, frozenset[str]]:
-    """Return for each question of a guideline who answers it, by name and by kind."""
+    """Return the annotators of each question of a guideline, by name and by kind."""
     schema = study.schema() if study.annotation is not None else None
     by_people = {category.name for category in schema.categories} if schema else set()
     result: dict[str, frozenset[str]] = {}

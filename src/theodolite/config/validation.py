@@ -108,7 +108,7 @@ def line_of_problem(text: str) -> int:
 
 
 def _words(refusal: Refusal) -> str:
-    """Return a refusal in words for people who write no parsers."""
+    """Return a parser error in plain words."""
     if not refusal.malformed:
         return refusal.words
     tag = _UNKNOWN_TAG.search(refusal.words)
@@ -157,7 +157,7 @@ NOUNS = {
     "schemas": "schema",
     "questionnaires": "questionnaire",
 }
-"""Section of a study to what one of its entries is called."""
+"""Section of a study to the name of its entries."""
 
 _FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
 
@@ -215,7 +215,7 @@ def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
     """Return the validated content of a file; mismatches are added to the source's faults.
 
     Args:
-        source: The file; what does not fit is mended or left out in place.
+        source: The file; invalid parts are fixed or left out in place.
         spec: Permitted content of the file.
         owner: Name of the whole file in messages, e.g. `the study`.
 

@@ -1,6 +1,6 @@
 """Edits of YAML texts by path: one value changes, and every other character stays.
 
-The node graph says where a value begins and ends, and only that stretch is written again; comments, order,
+The node graph has the start and end of each value, and only that span is rewritten; comments, order,
 quotes and spacing elsewhere cannot change. Each edit is read again and refused if it changed anything else (ADR-0146).
 """
 
@@ -94,7 +94,7 @@ def with_value(text: str, path: Path, value: Value) -> str:
 
 
 def without(text: str, path: Path) -> str:
-    """Return the text without the key or list item of a path; a mapping that becomes empty goes with it.
+    """Return the text without the key or list item of a path; a mapping that becomes empty is removed as well.
 
     Raises:
         InputError: If the text is no YAML, or the change would change anything else.
@@ -131,7 +131,7 @@ def _root(text: str) -> Node | None:
 
 
 def _children(node: Node | None) -> list[tuple[str | int, Node, Node]]:
-    """Return key or position, the node that an entry begins with, and the node of its value."""
+    """Return key or position, the first node of an entry, and the node of its value."""
     if isinstance(node, MappingNode):
         return [(str(key.value), key, value) for key, value in node.value]
     if isinstance(node, SequenceNode):
@@ -442,6 +442,6 @@ def _line_start(text: str, index: int) -> int:
 
 
 def _line_end(text: str, index: int) -> int:
-    """Return where the next line begins."""
+    """Return the start of the next line."""
     result = text.find("\n", index)
     return result + 1 if result >= 0 else len(text)

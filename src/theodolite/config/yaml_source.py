@@ -49,7 +49,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_NODES = 200_000
 
 _LONGEST_REMEMBERED = 100_000
-"""Letters of a text whose nodes are kept for the next time; count."""
+"""Letters of a text whose nodes are cached; count."""
 
 _JOINERS = "\u200c\u200d"
 """Letters without a picture of their own that names in some scripts need."""
@@ -71,7 +71,7 @@ class Scalar(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLocation:
-    """A stretch of one line; line and column from 1."""
+    """A span of one line; line and column from 1."""
 
     line: int
     column: int
@@ -173,7 +173,7 @@ def _composed(text: str) -> Node | None:
 
 @lru_cache(maxsize=128)
 def _remembered(text: str) -> Node | None:
-    """Return the nodes of a text, which nobody changes; servers and editors read the same files at each request."""
+    """Return the nodes of a text, read-only; servers and editors read the same files at each request."""
     return _composed(text)
 
 
@@ -383,7 +383,7 @@ class LocatedDiagnostic:
 
     Attributes:
         file: Path as the user would write it, relative to the study's folder.
-        message: The value, what was expected, what to do.
+        message: The value, the expected value, the remedy.
         line: Line from 1; 0 if the file as a whole is meant.
         column: Column from 1; 0 if the line as a whole is meant.
         width: Characters that are meant; count.

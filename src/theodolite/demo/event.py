@@ -87,7 +87,7 @@ def opening_lines(folder: str) -> tuple[str, ...]:
     Args:
         folder: Where the studies go.
     """
-    server_store().events.dialogues.interrupt_all()  # nobody waits any more for what an earlier process left under way
+    server_store().events.dialogues.interrupt_all()  # no process waits for calls that an earlier process left in flight
     lay_out_event(Path(folder))
     furnish(seed(folder))
     return ("Demo event, one click for each role:  {address}/demo/",)
@@ -106,7 +106,7 @@ def seed(folder: str) -> HostedStudy:
 
 
 def furnish(hosted: HostedStudy) -> None:
-    """Load answers, flags, questions, labels and people who came before, and the second event."""
+    """Load answers, flags, questions, labels and earlier participants, and the second event."""
     load_review(hosted)
     load_labels(hosted)
     load_combined_review(hosted)
@@ -132,7 +132,7 @@ def doors(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def enter(request: HttpRequest, role: str) -> HttpResponse:
-    """Sign one in as a person of the event; who has only been invited finds the invitation."""
+    """Sign in as a person of the event; invited people see the invitation."""
     account: Account | None = account_of(role)
     gate = people_file()["gate"]
     if account is None and role in gate:
@@ -164,7 +164,7 @@ FILE = "demo/testers.yaml"
 
 
 WAYS = "ways of attack"
-"""Name of the codebook for what red teamers noted."""
+"""Name of the codebook for notes of red teamers."""
 
 
 TALKED = "The tone is ours, not the tester's."
@@ -172,7 +172,7 @@ TALKED = "The tone is ours, not the tester's."
 
 
 BEYOND = 1000
-"""Seat of the first of them: the planned seats stay free for those who look around."""
+"""First slot of theirs: the planned slots stay free for visitors."""
 
 
 Content = Mapping[str, Any]
@@ -272,7 +272,7 @@ def _tester_key(number: int) -> str:
 
 
 def load_combined_review(hosted: HostedStudy) -> None:
-    """Let somebody have read one of the sessions together with its answers, where nobody has."""
+    """Record that a session was read together with its answers, unless one was."""
     workspace = settings.WORKSPACE or Path(WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
@@ -354,7 +354,7 @@ def _paid(text: str) -> Reply:
 
 
 def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) -> None:
-    """Keep what a red teamer noted about the one dialogue of a session."""
+    """Store a red teamer's note about the one dialogue of a session."""
     (dialogue,) = store.events.dialogues.of_session(session)
     strategies: tuple[Strategy, ...] = ()
     for form in tried:
@@ -395,7 +395,7 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
 
 
 def _answers(questionnaire: Questionnaire, given: Mapping[str, Any]) -> Iterator[Answer]:
-    """Yield an answer to each question that was asked: what nobody gave is missing, what was not opened is nowhere."""
+    """Yield an answer to each question: unanswered ones are missing, unopened ones are left out."""
     values = {name: str(value) for name, value in given.items()}
     for question in questionnaire.instrument.questions:
         if question.name in values:
@@ -460,7 +460,7 @@ def _participant(hosted: HostedStudy, role: Role) -> str:
 
 
 def load_labels(hosted: HostedStudy) -> None:
-    """Run the scripts of the event's study and take the labels in; what is there already is not asked again."""
+    """Run the scripts of the event's study and import the labels; existing results are not requested again."""
     workspace = Path(settings.WORKSPACE or WORKSPACE_NAME)
     store = open_store(workspace, settings.DATABASE_URL)
     try:
@@ -477,7 +477,7 @@ async def _held(context: StudyContext) -> None:
 
 
 async def _ask_nobody(context: StudyContext, clients: Clients, options: RunOptions) -> None:
-    """Let the run begin: its applications are functions of this package, so that no endpoint can be asleep."""
+    """Start the run: its applications are functions of this package, so that no endpoint can be asleep."""
 
 
 def _labelled(context: StudyContext) -> None:

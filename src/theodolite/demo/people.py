@@ -78,7 +78,7 @@ def demo_account(slug: str, name: str, *, is_host: bool = False) -> Account:
 
 
 def account_of(slug: str) -> Account | None:
-    """Return the account of a seeded person; None for nobody."""
+    """Return the account of a seeded person; None if there is no such person."""
     return Account.objects.filter(email=address_of(slug)).first()
 
 
@@ -141,7 +141,7 @@ def _load_submissions(hosted: HostedStudy) -> None:
 
 @transaction.atomic
 def load_gate(hosted: HostedStudy) -> None:
-    """Make time slots, a link, an invitation, and people who were screened; a slot that is there stays open."""
+    """Create time slots, a link, an invitation, and screened people; an existing slot stays open."""
     now, content = timezone.now(), people_file()
     first = content["slots"]["open"]
     if hosted.time_slots.filter(where=first["where"]).update(ends=now + timedelta(hours=first["ends"])):
@@ -172,7 +172,7 @@ def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], n
 
 
 def _screened(hosted: HostedStudy, name: str, *, passed: bool) -> Membership:
-    """Return a tester who came some days ago, and has not continued since."""
+    """Return a tester who joined some days ago, and has not continued since."""
     tester = join(Account.objects.create_user(name=name), hosted, Role.FIELD_TESTER)
     Membership.objects.filter(pk=tester.pk).update(joined_at=timezone.now() - timedelta(days=2, hours=3))
     version = screening_version(study_in_files(hosted).study)
@@ -181,7 +181,7 @@ def _screened(hosted: HostedStudy, name: str, *, passed: bool) -> Membership:
 
 
 def load_kitchen(folder: Path) -> None:
-    """Make the second event where it is not there yet, with two testers who have chosen and one who comes now.
+    """Create the second event unless it exists, with two testers who have chosen and one who joins now.
 
     Args:
         folder: Where its study was laid out.
@@ -231,7 +231,7 @@ def load_queue(hosted: HostedStudy) -> None:
 
 
 def let_begin(queue: str, participant: str) -> None:
-    """Let an invented annotator have gone the way to the queue: texts read, every example practised on."""
+    """Complete an invented annotator's onboarding: texts read, every example practised on."""
     for subject in (BACKGROUND, RULES):
         quality.acknowledge(records(), queue, participant, subject)
     for category in quality.onboarding(records(), queue, participant).categories:
@@ -373,7 +373,7 @@ def _submitted_earlier(claims: Sequence[str], *, days: int) -> None:
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
-    """Make an annotator who has gone the way to the queue; return their key."""
+    """Create an annotator with completed onboarding; return their key."""
     with transaction.atomic():
         account = Account.objects.create_user(address_of(name.lower()), name=name)
         held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)

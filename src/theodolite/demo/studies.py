@@ -1,4 +1,4 @@
-"""The demos: shipped studies, copied as anybody's own."""
+"""The demos: shipped studies, copied for the user."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEMO_STUDIES = (
 def lay_out_demo(folder: Path) -> None:
     """Copy the shipped studies into a folder with a workspace of its own.
 
-    Files that are there already are left as they are: somebody may have
+    Existing files are not changed: a user may have
     changed them.
 
     Raises:

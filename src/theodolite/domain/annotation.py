@@ -1,4 +1,4 @@
-"""Annotations: what annotators, people and models alike, answered about a dialogue."""
+"""Annotations: answers of annotators, people and models alike, about a dialogue."""
 
 from __future__ import annotations
 

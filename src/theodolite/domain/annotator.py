@@ -1,4 +1,4 @@
-"""Annotators: who labels, always with a version."""
+"""Annotators: people and programs that label, always with a version."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class WordRule:
         where: Side of a turn that is searched.
         question: Name of the question that it answers; empty for the guideline's first.
         check: How the last response is compared with `text`, in place of expressions; None for expressions.
-        text: The text, the expression or the schema; `{{ expected }}` stands for the expected answer of the case.
+        text: The text, the expression or the schema; `{{ expected }}` is replaced by the case's expected answer.
         tolerance: Largest difference of numbers that agree: a number, or a percentage such as `5%`; empty for none.
     """
 
@@ -131,7 +131,7 @@ class WordRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PacketRule:
-    """A rule on the signs of the scenario's test packet: what was released, what was declined.
+    """A rule on the signs of the scenario's test packet: released and declined content.
 
     It answers the questions `released` and `withheld` with yes or no, and a main question that a defect rule decides.
 
@@ -281,7 +281,7 @@ def _most_frequent(entries: Sequence[T]) -> T | None:
 
 
 def _label(values: Sequence[str], scale: Scale, *, is_decided: bool) -> str | None:
-    """Return the value that stands for readings with the same verdict."""
+    """Return the value that represents readings with the same verdict."""
     leader = _most_frequent(values)
     if leader is not None:
         return leader

@@ -1,4 +1,4 @@
-"""Rules for answers: which one is the label of a dialogue, and whose labels count.
+"""Rules for answers: the label of a dialogue, and the annotators whose labels count.
 
 Estimates, reports, lists and exports all read the answer table through these
 functions, so that no two of them can disagree about one dialogue.
@@ -316,7 +316,7 @@ class AnswerSource:
         version: Content hash.
         by_hand: Whether a person labels a sample by hand, outside of any run.
         panel: Name of the panel that it belongs to; empty for none.
-        is_pool: Whether it stands for several people who share the dialogues.
+        is_pool: Whether it represents several people who share the dialogues.
     """
 
     name: str
@@ -395,7 +395,7 @@ def annotators_of(
         study: Names them.
         guideline: The guideline.
         application: The application, or its name.
-        question: Leave out those who answer other questions alone; empty to keep all.
+        question: Leave out annotators with other questions alone; empty to keep all.
     """
     name = application if isinstance(application, str) else application.name
     is_recorded = any(

@@ -40,14 +40,14 @@ WHOLE_DIALOGUE: Final = 0
 """Turn number of an answer about the dialogue as a whole."""
 
 AnswerKey: TypeAlias = tuple[str, str, str]
-"""Annotator, guideline and question: what answers are partitioned by."""
+"""Annotator, guideline and question: the key by which answers are partitioned."""
 
 
 Positions: TypeAlias = Sequence[int]
 """Positions in the plan, ascending."""
 
 LabelKey: TypeAlias = tuple[str, int, str, str]
-"""Annotator, identity of the guideline, question and rule: what labels are remembered by."""
+"""Annotator, identity of the guideline, question and rule: the key of cached labels."""
 
 
 class AnswerRecord(NamedTuple):
@@ -307,7 +307,7 @@ class AnswerTable:
         characters: Characters of all texts of and about each session; count.
         unreadable_replies: Partition to the first reply that fits no label.
         stubbed_endpoints: Names of endpoints where a script answered for a model, in order of appearance.
-        stubbed_annotators: Names of annotators where a script answered for a model, likewise.
+        stubbed_annotators: Names of annotators where a script answered for a model.
         model_names: Annotator to the names that its endpoint reported.
         shown_orders: Annotator to, by position, the order that its annotation showed, in words, and the
             number of the annotation among its own. Only annotators whose annotations are counted.

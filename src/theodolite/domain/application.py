@@ -70,7 +70,7 @@ class Price:
     def cost_microusd(self, tokens_in: int, tokens_out: int) -> int:
         """Return the cost of some tokens in millionths of a US dollar, rounded up."""
         cost = self.input_usd * tokens_in + self.output_usd * tokens_out
-        return math.ceil(round(cost, 6))  # 1.1 * 10 is 11.000000000000002, and nobody pays 12 for it
+        return math.ceil(round(cost, 6))  # 1.1 * 10 is 11.000000000000002, and 12 would be wrong
 
 
 class CacheUse(StrEnum):
@@ -160,7 +160,7 @@ class ModelEndpoint:
 
     @property
     def version(self) -> str:
-        """Content hash of what decides its replies: not of name, price, patience or limits."""
+        """Content hash of everything that decides its replies: not of name, price, patience or limits."""
         return version_of(replace(self.deciding_part, name=""))
 
     @property
@@ -298,7 +298,7 @@ class Claim:
     Attributes:
         text: The claim in words.
         kind: Capability or limitation.
-        scripts: Keys of the scripts whose dialogues test it.
+        scripts: Keys of the scripts that test it.
         rule: The defect rule by which a dialogue contradicts it: a rule, a
             guideline, or `guideline.rule`; empty if the study has one rule in all.
         untestable: Why no dialogue can test it; empty if one can.
@@ -505,7 +505,7 @@ MOST_NAMED = 5
 
 
 def code_differences(earlier: Iterable[Application], later: Iterable[Application]) -> dict[str, tuple[str, ...]]:
-    """Return the names of applications whose code differs to its changed files, `and 2 more` for those above five."""
+    """Return the names of applications with changed code to their changed files, `and 2 more` for those above five."""
     before = {application.name: _code_of(application) for application in earlier}
     result = {}
     for application in later:

@@ -1,7 +1,7 @@
 """Choices: keys of a study with one word as value.
 
 They are apart from the nouns that use them, so that the shape of a study file
-is known before any noun of what the study does not have is loaded.
+is known before the code of unused study parts is loaded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Weighing(StrEnum):
 
 
 class Per(StrEnum):
-    """For what one value is left where answers are collapsed."""
+    """For collapsed answers with one value left."""
 
     DIALOGUE = "dialogue"
     TURN = "turn"

@@ -20,7 +20,7 @@ from theodolite.domain.session import SessionState
 from theodolite.domain.text import blocked
 
 CODERS = 2
-"""People who code each answer, blind to each other; count."""
+"""Coders of each answer, blind to each other; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Codebook:
         study: Name of the study.
         codes: In the order in which coders see them.
         revision: Number of the revision among those of its name, from 1.
-        by: Opaque key of who wrote it.
+        by: Opaque key of its author.
         note: Reason and content of the change.
         name: Its name; empty for the default of questions without their own.
         covers: Places of the questions that it is for, as `OpenAnswer.place` has them; empty without a name.
@@ -148,7 +148,7 @@ class CoderAbsence:
         study: Name of the study.
         coder: Opaque key of the person.
         is_away: Whether they have left; False if they are back.
-        by: Opaque key of who wrote it down.
+        by: Opaque key of its author.
         reason: Why, in their words.
         revision: Number of the revision, from 1; the latest counts.
     """
@@ -197,7 +197,7 @@ class CodingResolution:
         answer: Which answer.
         codebook: Content hash of the codebook.
         codes: Codes agreed in the discussion; None without agreement.
-        participants: Opaque keys of those who talked.
+        participants: Opaque keys of the people in the discussion.
         rationale: Why, in their words.
         revision: Number of the revision, from 1; the latest counts.
     """
@@ -212,7 +212,7 @@ class CodingResolution:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class HiddenStretch:
-    """A stretch of a text that is not shown: where it begins, and the place behind its end; characters, from 0."""
+    """A hidden span of a text: index of its first character, and of the one after its last, from 0."""
 
     start: int
     end: int
@@ -220,11 +220,11 @@ class HiddenStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteRelease:
-    """Leave to show an answer word by word, but for what is hidden; nothing is shown without one.
+    """Permission to show an answer word by word, except hidden parts; nothing is shown without one.
 
     Attributes:
         answer: Which answer.
-        by: Opaque key of who read it and gave leave.
+        by: Opaque key of the person who read it and gave permission.
         hidden: Hidden parts; the original is unchanged.
         is_given: Whether it may be shown; False if leave was taken back.
         revision: Number of the revision, from 1; the latest counts.
@@ -345,11 +345,11 @@ class CodingWork:
         return next((book for book in books.values() if place in book.covers), books.get(""))
 
     def is_due(self, coding: Coding) -> bool:
-        """Return whether an answer must be coded again, since the codebook has changed in what concerns it."""
+        """Return whether an answer must be coded again, because a relevant part of the codebook has changed."""
         return not self._holds(coding.answer, coding.codebook, coding.codes)
 
     def vacant(self, answer: OpenAnswer) -> str:
-        """Return the coder whose place at an answer is free because they left before recoding it; or None."""
+        """Return the coder whose slot at an answer is free because they left before recoding it; or None."""
         mine = (coding for coding in self.codings if coding.answer == answer and coding.coder in self.away)
         return next((coding.coder for coding in mine if self.is_due(coding)), "")
 

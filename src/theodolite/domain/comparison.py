@@ -61,8 +61,8 @@ class ComparedSide:
         family: Name of the application that it is a variant of, or its own; empty if a
             study states it of none, and all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
-        people: Names of the annotators who are people.
-        titles: Annotator to what reports call it; those without a title are left out.
+        people: Names of the human annotators.
+        titles: Annotator to title in reports; those without a title are left out.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Comparison:
         first: The side that is compared with.
         second: The side that is compared.
         rates: Rates of both sides.
-        mitigation: Name of the mitigation that the second side adds; empty if that is not what differs.
+        mitigation: Name of the mitigation that the second side adds; empty if the sides differ otherwise.
     """
 
     first: ComparedSide

@@ -162,7 +162,7 @@ class Turn:
         prompt_at: Place of the prompt in the unit's journal, from 0; None if it is not there.
         response_at: Place of the response in the unit's journal, from 0; None if it is not there.
         state: Status of the response.
-        context: Source material of this turn alone; `Dialogue.context` holds what belongs to all turns.
+        context: Source material of this turn alone; `Dialogue.context` holds the material of all turns.
     """
 
     number: int
@@ -189,7 +189,7 @@ class Dialogue:
         scenario_version: Content hash of the scenario.
         level: Level of testing.
         held_by: Who held the tester's side.
-        pair_key: Hash of what the tester's side sees and the repeat; two
+        pair_key: Hash of the content that the tester's side sees and the repeat; two
             applications' dialogues with equal pair keys are a pair.
         cluster: Common property of similar dialogues: the persona or script.
         turns: The turns.

@@ -51,7 +51,7 @@ class Diagnostic:
     Attributes:
         path: Keys and positions from the study's root to the place; the
             configuration layer turns it into file, line and column.
-        message: The value and what was expected, as one sentence for people.
+        message: The value and the expected one, as one sentence for people.
         fix: Remedy, unless the message states it.
         severity: Whether it stops the study.
         at_key: The place is the key itself rather than its value.
@@ -109,7 +109,7 @@ class TemplateError(InputError):
 
 
 class GatewayError(TheodoliteError):
-    """One call to a model or an application brought no reply.
+    """One call to a model or an application failed.
 
     Attributes:
         endpoint: Name of the model or application in the study.
@@ -162,7 +162,7 @@ class ContentRefused(GatewayError):
 
 
 class StoreError(TheodoliteError):
-    """The database could not do what was asked."""
+    """The database operation failed."""
 
 
 class NotFound(StoreError):
@@ -190,7 +190,7 @@ class RunStopped(TheodoliteError):
 
 
 def require_counts(record: str, /, **counts: int | None) -> None:
-    """Refuse counts below 1; None stands for "no limit" and passes.
+    """Reject counts below 1; None means "no limit" and passes.
 
     Args:
         record: Name of the record in messages.
@@ -203,7 +203,7 @@ def require_counts(record: str, /, **counts: int | None) -> None:
 
 
 def require_positive(record: str, /, **amounts: float | None) -> None:
-    """Refuse amounts that are not above 0; None stands for "no limit" and passes.
+    """Reject amounts that are not above 0; None means "no limit" and passes.
 
     Args:
         record: Name of the record in messages.

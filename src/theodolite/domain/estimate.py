@@ -1,4 +1,4 @@
-"""Findings of a run: estimates with what qualifies them, claims under test, and validation reports of judges."""
+"""Findings of a run: estimates with their conditions, claims under test, and validation reports of judges."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class ClaimTest:
         application: Name of the application that makes the claim.
         claim: The claim.
         standing: Its state.
-        guideline: Name of the guideline whose rule decides; empty if there is none.
+        guideline: Name of the deciding rule's guideline; empty if there is none.
         rule: Name of the defect rule; likewise.
         annotator: Annotator of the labels; `reference` for final labels, empty if none decide.
         planned: Planned dialogues of its scripts that the rule is about; count.
@@ -286,7 +286,7 @@ class ValidationReport:
         issued: When; UTC.
         judged: Dialogues that the judge was asked about; count.
         labelled: Dialogues that at least one authority has labelled; count.
-        authorities: Against whom it was held: `reference`, or names of people.
+        authorities: Reference of the comparison: `reference`, or names of people.
         measurements: All figures.
         confusions: Labels of one annotator by labels of another.
         lacking: Measures that are not available, and why, in sentences.
@@ -322,7 +322,7 @@ class ValidationReport:
 
         Args:
             measure: The measure.
-            authority: Against whom the judge was held; empty for any, or for none.
+            authority: Reference of the judge's validation; empty for any, or for none.
             rule: Name of the defect rule; empty for any, or for none.
         """
         return next(

@@ -167,7 +167,7 @@ _KAPPAS = (Measure.COHEN_KAPPA, Measure.FLEISS_KAPPA)
 
 
 class FormerSubject(NamedTuple):
-    """The subject that a flat object stands for, and the variant of the measure that was in it."""
+    """The subject of a flat object, and the variant of the measure in it."""
 
     subject: EstimateSubject
     weighting: Weighting | None

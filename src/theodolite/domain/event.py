@@ -1,4 +1,4 @@
-"""Events: how people take part, what they agree to, and who they are."""
+"""Events: participation, consent, and participants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Role(StrEnum):
 
 
 KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
-"""Roles that see what is hidden from annotators: levels, applications, or others' answers."""
+"""Roles that see content hidden from annotators: levels, applications, or others' answers."""
 
 
 def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> str:
@@ -209,7 +209,7 @@ class LevelPlan:
         return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
 
     def of_runs(self) -> LevelPlan:
-        """Return the level without people: more or fewer of them change nothing of what a run asks."""
+        """Return the level without people: their number does not change a run's calls."""
         return LevelPlan(level=self.level, repeats=self.repeats)
 
 
@@ -373,7 +373,7 @@ class Series:
         risks: Collection[Collection[str]],
         user_types: Collection[str],
     ) -> tuple[str, ...]:
-        """Return in words where a study departs from what was published.
+        """Return in words how a study deviates from its preregistration.
 
         A series may hold several studies, so that a study need not hold all of it;
         additions of a study are undisclosed.
@@ -398,7 +398,7 @@ class Series:
     def untested(
         self, *, pairs: Collection[tuple[str, str]], risks: Collection[str], user_types: Collection[str]
     ) -> tuple[str, ...]:
-        """Return in words what of the plan none of the series' studies tests.
+        """Return in words the parts of the plan that no study of the series tests.
 
         Args:
             pairs: Pairs of application and scenario in all studies.

@@ -140,9 +140,9 @@ class BlindingAssessment:
     Attributes:
         about: Subject of the guess.
         level: Level of testing; None for all levels together.
-        rate: Share of testers whose first guess was right, without those who did not know.
+        rate: Share of testers with a right first guess, without those who did not know.
         chance: Share that would be right by guessing alone; fraction.
-        p_value: How often so many or more would be right by guessing alone; None for too few guesses.
+        p_value: Probability of at least this number of right guesses by chance; None for too few guesses.
         n_unknown: First answers that said "I do not know"; count.
         n_repeated: Later guesses by the same people, which are not independent of the first; count.
     """
@@ -218,7 +218,7 @@ class WithdrawalTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageTally:
-    """Sessions of people who read the study in one language; counts, without names.
+    """Sessions of readers of the study in one language; counts, without names.
 
     Attributes:
         language: Language tag; empty for all sessions without a known one.

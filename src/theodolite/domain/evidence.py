@@ -178,7 +178,7 @@ class AnswerTableBuilder:
         return self._codes[value]
 
     def _add_texts(self, position: int, annotation: Annotation, answer: Answer) -> None:
-        """Count the characters of an answer's texts, and note what supports it."""
+        """Count the characters of an answer's texts, and note its evidence."""
         self._support[position] |= 2 * any(quote.verified for quote in answer.evidence) + bool(answer.reasoning)
         quoted = sum(len(quote.text) for quote in answer.evidence)
         self._characters[position] += len(answer.reasoning) + len(answer.raw) + quoted
@@ -236,7 +236,7 @@ class AnswerTableBuilder:
         )
 
     def _intern(self, entry: T) -> T:
-        """Return the one object that stands for all entries that are equal to this one."""
+        """Return the one object that represents all entries equal to this one."""
         return self._interned.setdefault(entry, entry)  # type: ignore[return-value]  # the key is of the value's type
 
 
@@ -301,7 +301,7 @@ class Archive(Protocol):
         ...
 
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
-        """Yield the units that brought nothing."""
+        """Yield the units without a result."""
         ...
 
     def calls(
@@ -312,7 +312,7 @@ class Archive(Protocol):
         Args:
             dialogues: The dialogues by key.
             annotations: Annotations of these dialogues.
-            failures: Units that brought nothing.
+            failures: Units without a result.
         """
         ...
 
@@ -359,7 +359,7 @@ class Evidence:
         spoken: Texts of people and simulated users in the same scenarios, as
             numbers from the pass over the records; None if they were not computed.
         schemas: Use of answer schemas, for annotators whose requests had one.
-        responses: Latest revisions of what testers answered after their sessions; annotators never see them.
+        responses: Latest revisions of testers' answers after their sessions; annotators never see them.
         notes: Notes of red teamers during testing, as answers in their own words.
         answered: Key of each dialogue that such a response is about to its position in the plan.
         reviews: Findings of people who read a session's dialogues and questionnaire together.
@@ -405,7 +405,7 @@ class ListedArchive:
         dialogue_list: The dialogues; a planned session has at most one, with equal label.
         annotation_list: Annotators' answers, latest revisions.
         final_list: Final labels.
-        failure_list: Units that brought nothing.
+        failure_list: Units without a result.
         call_lists: The calls of units.
     """
 
@@ -431,7 +431,7 @@ class ListedArchive:
         return (final for final in self.final_list if keys is None or final.dialogue in keys)
 
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
-        """Yield the units that brought nothing."""
+        """Yield the units without a result."""
         return (failure for failure in self.failure_list if at is None or self.sessions.find(failure.label) in at)
 
     def calls(
@@ -467,7 +467,7 @@ def listed_evidence(
         dialogues: The dialogues; a planned session has at most one, with equal label.
         annotations: Annotators' answers, latest revisions.
         adjudications: Final labels.
-        failures: Units that brought nothing.
+        failures: Units without a result.
         spending: Its cost; nothing if None.
         responses: Testers' answers after their sessions.
         assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.

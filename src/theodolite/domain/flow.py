@@ -83,7 +83,7 @@ class Exchange:
         response: The application's answer.
         context: Source material that the application was given with the prompt, for those to
             which it must be repeated; None if it was that of the current turn. It follows
-            from the prompt, and is no part of what a request is.
+            from the prompt, and is not part of a request's identity.
     """
 
     prompt: str
@@ -245,7 +245,7 @@ def begin(flow: Flow[Result]) -> Waiting | Returned[Result]:
 
 
 def advance(flow: Flow[Result], waiting: Waiting, reply: Reply) -> Waiting | Returned[Result]:
-    """Give a flow the reply it waits for and return what it does next."""
+    """Give a flow its awaited reply and return its next step."""
     return _step(flow, reply, waiting.position)
 
 
@@ -266,7 +266,7 @@ def replay(flow: Flow[Result], journal: Sequence[JournalEntry]) -> Waiting | Ret
 
 
 def answered_by(entry: JournalEntry, state: Waiting | Returned[Result]) -> Waiting:
-    """Return the state of a flow if a journal entry answers what it waits for.
+    """Return the state of a flow if a journal entry contains its awaited reply.
 
     Raises:
         ReplayError: If the entry answers another request, or the flow has ended.

@@ -117,7 +117,7 @@ class Guideline:
         examples: Few-shot examples.
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
         origin: Source of its words.
-        guidance: How it is to be applied, note by note, beside what is at single questions.
+        guidance: Notes on its use, in addition to those at single questions.
         needs_context: Whether annotators compare the dialogue with source material; no part of its identity.
     """
 

@@ -1,4 +1,4 @@
-"""Identity: what makes two records the same, and chance that can be drawn again.
+"""Identity: equality of records, and reproducible random numbers.
 
 A version is the SHA-256 of a record's content, so that equal content has equal identity wherever it was written.
 Fields at their defaults are left out: a field added later with a default leaves all earlier versions as they were.
@@ -29,7 +29,7 @@ SHORT = 8
 
 
 class FixedJson(dict[str, "Json"]):
-    """An immutable JSON object whose texts are written once."""
+    """An immutable JSON object with cached text."""
 
     __slots__ = ("_as_given", "_text")
 
@@ -114,7 +114,7 @@ class _Shape(NamedTuple):
 
 @cache
 def _shape_of(kind: type) -> _Shape | None:
-    """Return how the records of a type are written; None for what is no record."""
+    """Return the writer of a type's records; None for a type that is not a record."""
     if not dataclasses.is_dataclass(kind):
         return None
     compared = sorted((field for field in dataclasses.fields(kind) if field.compare), key=stored_name)
@@ -181,7 +181,7 @@ def _writer(kind: type) -> _Write:
 
 
 _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-_string = encode_basestring  # what it does with a text, without looking what it is
+_string = encode_basestring  # its operation on a text, without looking it up
 
 
 def _list(items: Iterable[object]) -> str:

@@ -292,7 +292,7 @@ class Question:
         exemplars: Examples of answers, shown on demand.
         topic: Its topic in a questionnaire; None if not stated.
         several: Whether several labels may be chosen; each is an answer of its own.
-        guidance: How it is to be read, note by note: mostly what annotators asked and seniors settled.
+        guidance: Notes on reading it: mostly annotators' questions with seniors' decisions.
         stays: Whether it keeps its place where a study shows questions in several orders.
         construct: Construct that its answers measure; None if it measures none.
     """
@@ -338,7 +338,7 @@ class Instrument:
     questions: tuple[Question, ...]
 
     def __post_init__(self) -> None:
-        """Refuse two questions of one name, and a follow-up before what it follows."""
+        """Reject two questions of one name, and a follow-up before its parent."""
         names = [question.name for question in self.questions]
         if len(set(names)) != len(names):
             message = f"instrument `{self.name}` asks two questions of one name: {names}"

@@ -268,7 +268,7 @@ class RecordedDialogue:
         line: Line of the first row in the file.
         repeat: Number among rows of the same item and application, from 1.
         labelled: Whether a person labelled it although a response is empty; then the empty response
-            is what the application answered, and no failure.
+            is the application's answer, and not a failure.
         expected: Expected answer, for judges and rules; empty for none.
     """
 

@@ -450,7 +450,7 @@ def _fraction(value: float | None) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One alarm, with what it rests on.
+    """One alarm, with its evidence.
 
     Attributes:
         kind: Its subject.

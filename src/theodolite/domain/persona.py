@@ -34,7 +34,7 @@ class ParameterRow:
 
     Attributes:
         values: Column to value.
-        line: Its line in the file, for messages; no part of what the row is.
+        line: Its line in the file, for messages; not part of the row's identity.
     """
 
     values: Mapping[str, str]
@@ -115,7 +115,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Fixed prompts that stand in for a tester.
+    """Fixed prompts that replace a tester.
 
     Attributes:
         key: Identity of the script within its study, e.g. the `id` of a recorded row.

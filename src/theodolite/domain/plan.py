@@ -14,7 +14,7 @@ from theodolite.domain.persona import NAME_COLUMN, Attack, Persona, PersonaGroup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One application in one scenario: what one session of a person is about."""
+    """One application in one scenario: the subject of one session of a person."""
 
     scenario: str
     application: str
@@ -234,7 +234,7 @@ class Plan:
     and seed when they are asked for; the record holds what identifies them.
 
     Attributes:
-        run_fingerprint: Content hash of what decides the questions of the study; see `Study.run_fingerprint`.
+        run_fingerprint: Content hash of everything that decides the study's questions; see `Study.run_fingerprint`.
         seed: Of every draw.
         flow_version: Number of the rules by which sessions are held.
         n_sessions: Sessions that a run holds itself; count, those of people left out.
@@ -320,13 +320,13 @@ class EventSessions(JoinedSessions):
         units: Mapping[str, int],
         left_out: Collection[str] = (),
     ) -> None:
-        """Put people behind what a run holds itself.
+        """Add sessions of people after the run's own plan.
 
         Args:
             planned: The run's own plan.
             people: Dialogues of people, then empty cells.
             units: Key of the unit that a dialogue became to its place among `people`.
-            left_out: Keys of units whose dialogues belong to another version by now, so that they do not count.
+            left_out: Keys of units whose dialogues now belong to another version, so that they do not count.
         """
         super().__init__(planned, ListedSessions(people))
         self.planned = planned
@@ -418,7 +418,7 @@ def selection_of(texts: Sequence[str], sessions: Sessions, personas: Iterable[Pe
 
 
 def _selectable(sessions: Sessions, personas: Iterable[PersonaGroup]) -> Mapping[str, dict[str, set[str]]]:
-    """Return for each key its values, each with the names or keys that it stands for."""
+    """Return for each key its values, each with its names or keys."""
     settings = [sessions.setting(at) for at in range(len(sessions))]
     kinds = {setting.tester: setting.kind for setting in settings}
     found = {

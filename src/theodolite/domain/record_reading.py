@@ -30,7 +30,7 @@ def record_from(kind: type[R], text: str) -> R:
 
 
 _Read: TypeAlias = Callable[[Any], Any]
-"""From what JSON holds to the value that it stands for."""
+"""From a JSON value to the value that it represents."""
 
 
 @cache

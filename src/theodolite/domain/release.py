@@ -78,7 +78,7 @@ class ReleasedRecords:
         adjudications: Final labels.
         failures: Units without a result.
         responses: Submitted answers to closed questions of questionnaires.
-        assignments: Dialogues of annotators who were assigned only some.
+        assignments: Dialogues of annotators with only some dialogues assigned.
         samples: Label samples.
         annotator_attributes: Attribute to annotator to group.
         left_out: Reason to the number of dialogues that are left out for it; counts.

@@ -30,7 +30,7 @@ class UnitState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     WITHDRAWN = "withdrawn"
-    """The person who brought the result took it back."""
+    """The participant withdrew the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class Spending:
     """Cost of calls so far.
 
     Attributes:
-        calls: Calls made, those that brought nothing included; count.
+        calls: Calls made, failed ones included; count.
         attempts: Attempts of all calls, refused ones included; count.
         tokens_in: Tokens read; count.
         tokens_out: Tokens written; count.
@@ -203,7 +203,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A unit that brought no result; it stays in every denominator.
+    """A unit without a result; it stays in every denominator.
 
     Attributes:
         unit: Key of the unit of work.

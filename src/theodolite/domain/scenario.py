@@ -106,7 +106,7 @@ class Scenario:
         aims: Answers that the simulated users want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
         guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
-        questionnaires: Level to the names of what testers are asked after a session.
+        questionnaires: Level to the names of testers' questionnaires after a session.
     """
 
     name: str
@@ -150,7 +150,7 @@ def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
     """Return a one-line description of a strategy; its name if there is none.
 
     Args:
-        scenarios: The study's; they know the strategies that plugins brought.
+        scenarios: The study's; they include the strategies of plugins.
         name: Name in study files.
     """
     brought = {card.name: card.title for scenario in scenarios for card in scenario.brought}

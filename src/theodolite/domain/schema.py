@@ -32,7 +32,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routing:
-    """Route of a dialogue after the first category; who decides on violations is not part of it.
+    """Route of a dialogue after the first category; the deciders on violations are not part of it.
 
     Attributes:
         first: Category for every dialogue.

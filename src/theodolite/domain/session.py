@@ -39,7 +39,7 @@ class SessionClock:
         started: Its start; UTC, None before.
         ended: When it stopped for good; UTC, None before.
         stood_s: Time that it stood still in pauses that are over; seconds.
-        paused: Since when it stands still; UTC, None while it runs.
+        paused: Start of the pause; UTC, None while it runs.
         pausers: Who paused it; it runs if there is none.
     """
 
@@ -61,7 +61,7 @@ class SessionClock:
         return max(60.0 * minutes - self.elapsed_s(now), 0.0) if minutes else None
 
     def stopped(self, by: Pauser, now: datetime) -> SessionClock:
-        """Return the clock with one more who lets it stand still."""
+        """Return the clock with one more pause."""
         return replace(self, pausers=self.pausers | {by}, paused=self.paused or now)
 
     def resumed(self, by: Pauser, now: datetime) -> SessionClock:
@@ -95,7 +95,7 @@ class Session:
         state: Its state.
         clock: How long it has taken.
         task_done: Whether the person states that the task was completed; None if not stated.
-        brought: Whether it took place elsewhere and its dialogue was imported from a file.
+        brought: Whether the dialogue was imported from a file.
         language: Language in which the person read the study at its start, as a tag; empty if unknown.
     """
 
@@ -145,7 +145,7 @@ class Session:
         return replace(self, clock=self.clock.stopped(by, now)) if self.state is SessionState.ACTIVE else self
 
     def resumed(self, by: Pauser, now: datetime) -> Session:
-        """Return it with one less who lets it stand still."""
+        """Return the clock with one pause less."""
         return replace(self, clock=self.clock.resumed(by, now)) if self.state is SessionState.ACTIVE else self
 
     def over(self, state: SessionState, now: datetime) -> Session:
@@ -153,7 +153,7 @@ class Session:
 
         Args:
             state: How it ended.
-            now: When; a clock that stands still ended when it was stopped.
+            now: Current time; a paused clock ended when it was stopped.
         """
         if self.is_over:
             return self

@@ -118,10 +118,10 @@ NOT_VARIED = ShownOrder()
 
 
 def shown_order_of(text: str) -> ShownOrder:
-    """Return the order that words stand for.
+    """Return the order of an encoded text.
 
     Raises:
-        InputError: If they stand for none.
+        InputError: If it encodes none.
 
     Example:
         >>> shown_order_of("questions 2 of 6; options reversed")
@@ -164,7 +164,7 @@ class QuestionGroup:
 
 
 def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
-    """Return the questions of an instrument as written, each follow-up with what opens it."""
+    """Return the questions of an instrument as written, each follow-up with its condition."""
     groups: dict[str, list[Question]] = {}
     in_group: dict[str, str] = {}
     for question in instrument.questions:
@@ -180,7 +180,7 @@ def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[Question
     """Return the cards of an instrument as a sitting shows them.
 
     Only neighbours that are asked about the same (the dialogue, or each turn) change places, so that
-    nothing is asked before what opens it; a question that stays keeps its place.
+    a question comes after the one that opens it; a question that stays keeps its place.
     """
     shown: list[QuestionGroup] = []
     for block in _blocks(question_groups(instrument)):

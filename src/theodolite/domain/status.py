@@ -10,7 +10,7 @@ from theodolite.domain.flow import Message, Reply
 from theodolite.domain.run import FailureSource, Run, Spending, UnitKind, UnitState
 
 PACE_S = 60.0
-"""Length of the stretch that a pace is taken from; seconds."""
+"""Length of the period used for a pace; seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class RunPace:
     """Recent activity of a run.
 
     Attributes:
-        calls: Replies stored in the stretch; count.
+        calls: Replies stored in the period; count.
         units: Dialogues and annotations stored in it; count.
         over_s: Length of the period; seconds. Shorter than requested if the run started within it.
     """
@@ -104,7 +104,7 @@ class Status:
 
     @property
     def open_units(self) -> int:
-        """Units that have brought neither a result nor a failure; count."""
+        """Units with neither a result nor a failure; count."""
         return _n_open(self.sessions) + _n_open(self.annotations)
 
     @property

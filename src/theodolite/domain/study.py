@@ -1,4 +1,4 @@
-"""Studies: what a user writes down."""
+"""Studies: the content of a study file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from theodolite.domain.identity import digest, version_of
 from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 
-if TYPE_CHECKING:  # what a study does not have need not be loaded
+if TYPE_CHECKING:  # unused parts of a study need not be loaded
     from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Series
     from theodolite.domain.gate import Gate
@@ -158,7 +158,7 @@ class Study:
 
     @property
     def run_fingerprint(self) -> str:
-        """Content hash of all that decides what a run asks of whom.
+        """Content hash of everything that decides a run's calls.
 
         Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
         attributes of annotators, people's questionnaires, languages, topics, and a series' publications.
@@ -187,7 +187,7 @@ class Study:
 
     @property
     def asked(self) -> tuple[Annotator, ...]:
-        """The annotators that a run asks; people who label by hand are not among them."""
+        """The annotators that a run calls; people who label by hand are not among them."""
         return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
 
     def _asked_guidelines(self) -> tuple[Guideline, ...]:
@@ -264,7 +264,7 @@ class Study:
 
 
 def deviations_of(study: Study) -> tuple[str, ...]:
-    """Return in words where a study holds what its series has not published."""
+    """Return in words the parts of a study that its series has not preregistered."""
     if study.preregistered is None:
         return ()
     return study.preregistered.deviations(

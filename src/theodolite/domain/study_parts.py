@@ -168,7 +168,7 @@ class StatedCriteria:
         about: Their subject.
         text: The criteria, in words.
         revision: 1 for the first statement about it.
-        by: Opaque key or name of who stated them.
+        by: Opaque key or name of the person who stated them.
         at: When; UTC.
         why: Change and reason; empty for the first.
     """
@@ -224,9 +224,9 @@ class TopicTally:
     Attributes:
         topic: Name of the topic.
         weight: How much it may weigh.
-        n_asked: Testers and annotators who were asked about topics to avoid.
-        n_people: Those among them who avoid it.
-        n_spared: Planned sessions on the topic that were not offered to the person who has their seat.
+        n_asked: Testers and annotators with a question on topics to avoid.
+        n_people: Those of them who avoid it.
+        n_spared: Planned sessions on the topic that were not offered to the person in their slot.
         n_free: Planned sessions on the topic with a free seat.
     """
 

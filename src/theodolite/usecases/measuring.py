@@ -295,7 +295,7 @@ class StoredArchive:
         return self.store.adjudications(self.run, at)
 
     def failures(self, at: Collection[int] | None = None) -> Iterator[Failure]:
-        """Yield the units that brought nothing."""
+        """Yield the units without a result."""
         yield from self.store.failures(self.run, at)
         if isinstance(self.sessions, EventSessions):
             for failure in failures_of(self.study, self.people):

@@ -1,1 +1,1 @@
-"""The judge: how a model is asked to read a dialogue, and how what it writes is read."""
+"""The judge: how a model is prompted to read a dialogue, and how its output is parsed."""

@@ -70,7 +70,7 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, *, be
     """
     votes: list[Vote] = []
     replies: list[Reply] = []
-    most = judge.voting.most  # with the last vote nobody has to look where they are
+    most = judge.voting.most  # after the last vote the position is not needed
     while not votes or (len(votes) < most and not is_settled(judge.voting, races(votes, guideline), below_half)):
         vote, heard = yield from _reading(judge, guideline, dialogue, len(votes) + 1)
         votes.append(vote)
@@ -294,7 +294,7 @@ def _decided(
     if decision is None:
         tally = _tie_words(Counter(ballots))
         return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=tally)
-    # Outcomes without a value differ in nothing but the outcome, so the first one stands for all.
+    # Outcomes without a value differ only in the outcome, so the first one represents all.
     winner = asked[ballots.index(decision)]
     return _answer_at(winner, place) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
 
@@ -309,7 +309,7 @@ def _n_agreeing(vote: Vote, decided: Sequence[Answer]) -> int:
 
 def _places(votes: Sequence[Vote], question: Question) -> Iterator[Place]:
     turns = dict.fromkeys(a.turn for vote in votes for a in vote.answers if a.question == question.name)
-    # A reading that nobody could read knows no turns, so it says None beside those that do.
+    # An unreadable reading has no turns, so it uses None beside readings that have.
     known: list[int | None] = [turn for turn in turns if turn is not None]
     known = known or list(turns)
     for turn in known:

@@ -30,7 +30,7 @@ CONTROL = "check"
 
 
 def recalled(word: Callable[[Guideline, Arrangement], T]) -> Callable[[Guideline, Arrangement], T]:
-    """Let a function remember what it made of a guideline in an arrangement.
+    """Cache a function's result for a guideline in an arrangement.
 
     Args:
         word: Depends on nothing but its arguments, and its results are never changed.
@@ -186,7 +186,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """The order in which one reading shows what has no order of its own.
+    """The order in which one reading shows parts without a fixed order.
 
     Attributes:
         replicate: Number of the reading, from 1; the first is as the guideline is written.

@@ -50,7 +50,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A reply during parsing: its object, and what all answers share."""
+    """A reply during parsing: its object, and the values common to all answers."""
 
     fields: Mapping[str, object] | None
     text: str
@@ -204,7 +204,7 @@ def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
 
 
 def _storable(text: str) -> str:
-    """Return a text without what no database holds: escapes in JSON can write NUL and lone surrogates."""
+    """Return a text without characters that databases reject: escapes in JSON can write NUL and lone surrogates."""
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

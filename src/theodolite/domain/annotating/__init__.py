@@ -1,1 +1,1 @@
-"""Annotating by people: what waits, who takes it, what is hard about it and how it is settled."""
+"""Human annotation: open items, assignment, sensitive content and resolution."""

@@ -28,7 +28,7 @@ class DialogueFilter:
 
     Attributes:
         scenario: Name of the scenario.
-        level: Level of testing; only for those who may know it.
+        level: Level of testing; only for users who may know it.
         stage: Stage of the dialogue in the category, or in any if none is named.
         category: Name of a category that the dialogue is asked in.
         disputed: Whether passes differ in that category, or in any; None for either.
@@ -200,12 +200,12 @@ class Flag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redaction:
-    """A stretch of text that annotators do not see; the original stays as it is.
+    """A span of text that is hidden from annotators; the original is unchanged.
 
     Attributes:
         turn: Number of the turn.
         side: Which of its texts.
-        start: Where it begins; characters, from 0.
+        start: Index of its first character, from 0.
         end: Where it ends; characters, exclusive.
         shown_in: Categories whose annotators see the words because they judge them.
     """
@@ -219,7 +219,7 @@ class Redaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseStep:
-    """One step in handling a case: what, by whom, when, in which words."""
+    """One step in handling a case: action, person, time, note."""
 
     act: CaseAct
     by: str
@@ -265,7 +265,7 @@ class SensitiveCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginalAccess:
-    """One look at the original of a dialogue that has a case: by whom, when and why."""
+    """One access to the original of a dialogue with a case: person, time and reason."""
 
     by: str
     at: datetime

@@ -38,7 +38,7 @@ class Anchor:
         category: Name of the category.
         question: Name of the question; empty if it is about none.
         turn: Number of the turn; None if it is about none.
-        reservation: Token of the reservation from whose page it was started; empty for none.
+        reservation: Token of the reservation of the page on which it was started; empty for none.
     """
 
     kind: AnchorKind

@@ -84,7 +84,7 @@ class BesidePeople:
 
     Attributes:
         question: Name of the question.
-        n_people: People who answered where the judge did; count.
+        n_people: People with answers on items that the judge answered; count.
         alike: Share of people's answers that the judge gave too.
         alpha: Agreement beyond chance of the judge with them.
         people: Agreement beyond chance of people with each other, on all that they answered.

@@ -95,7 +95,7 @@ class GoldItem:
         category: Name of the category.
         known: The correct answer.
         reason: Why, in the words of its author.
-        met: Opaque key of each annotator who submitted it, their right answers and all that are known; counts.
+        met: Opaque key of each annotator who submitted it, their right answers and all known ones; counts.
     """
 
     item: str

@@ -115,7 +115,7 @@ class SampleWish:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        """Refuse what is no fraction, or no difference."""
+        """Reject values that are neither a fraction nor a difference."""
         if not (0.0 < self.size < 0.5 and 0.0 < self.power < 1.0 and 0.0 < self.confidence < 1.0):
             message = (
                 "a sample needs a size between 0 and 0.5, and power and confidence between 0 and 1; "

@@ -174,7 +174,7 @@ class QueueDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkItem:
-    """One dialogue that is to be annotated in one category by so many different people.
+    """One dialogue with a number of required annotators in one category.
 
     Attributes:
         key: Opaque key of the item.
@@ -184,7 +184,7 @@ class WorkItem:
         n_live: Passes that are reserved or submitted; count.
         is_first: Whether it comes before others.
         draw: Its place among items with equally many passes; number in [0, 1).
-        tester: Key of the participant who held the dialogue; empty if there was none.
+        tester: Key of the participant who tested; empty if there was none.
         scenario: Name of the scenario of the dialogue.
         is_heavy: Whether the scenario touches a heavy topic.
         state: Its state.

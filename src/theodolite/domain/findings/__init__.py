@@ -1,1 +1,1 @@
-"""Findings: what measurement found beside the estimates of rates."""
+"""Findings: results of measurement beside the estimates of rates."""

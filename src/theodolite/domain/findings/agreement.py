@@ -202,7 +202,7 @@ class GroupAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDefects:
-    """How often each group of annotators sees a defect, so that no majority hides what a group sees.
+    """Defect rates by group of annotators, so that no majority hides a group's view.
 
     Attributes:
         rule: Name of the defect rule.
@@ -226,7 +226,7 @@ class RaterCheck:
     Attributes:
         annotator: Name of the annotator.
         labels: Labels that it gave to dialogues that others labelled too; count.
-        fit: How far its labels fit what the others make likely, beyond chance (Dawid and Skene).
+        fit: Fit of its labels to the values made likely by the others, beyond chance (Dawid and Skene).
         looks: Share of its labels that are no guess (MACE).
     """
 
@@ -266,8 +266,8 @@ class AnnotatorGroups:
         guideline: Name of the guideline.
         question: Name of the question.
         attribute: Attribute that defines the groups.
-        n_raters: People who labelled and are known by this attribute; count.
-        n_unknown: People who labelled and are not; count.
+        n_raters: Annotators with a known value of this attribute; count.
+        n_unknown: Annotators without one; count.
         n_in_small: Of the known, those in groups too small to be named; count.
         groups: The others, by name.
         defects: How often they see a defect, a rule of the question each.
@@ -301,7 +301,7 @@ class VoteAdvice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteRecord:
-    """The votes of one judge on one application: what they cost and how they fell.
+    """The votes of one judge on one application: cost and distribution.
 
     The question is that of the guideline's first defect rule.
 

@@ -105,7 +105,7 @@ class Significance:
         method: Name of the test.
         n: Units that it rests on; count.
         degrees: Degrees of freedom, where the statistic has them.
-        effect: Size of the effect that the statistic stands for, if there is one.
+        effect: Size of the effect of the statistic, if there is one.
         effect_name: Kind of effect size.
         n_clusters: Clusters; None if units were taken as independent.
     """

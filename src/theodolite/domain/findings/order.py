@@ -169,7 +169,7 @@ class RankingAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollingWindows:
-    """Metrics of the rolling windows of one stretch.
+    """Metrics of the rolling windows of one segment.
 
     Attributes:
         positions: Place of each window's last score in the whole history.
@@ -265,7 +265,7 @@ class ScoreSubject:
         guideline: Name of the guideline.
         question: Name of the question.
         level: Level of testing; empty if the application was tested at one only.
-        tester_type: Who held the tester's side; empty likewise.
+        tester_type: Tester type; empty likewise.
     """
 
     application: str

@@ -44,7 +44,7 @@ class AnswerSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstructAnswers:
-    """The answers to one question that shows what users made of the content, for one application.
+    """The answers to one question on users' views of the content, for one application.
 
     Attributes:
         construct: Construct of the question.
@@ -101,7 +101,7 @@ class ResponseFinding:
         level: Level of testing.
         questions: Its questions, in order.
         n: Responses that were handed in; count.
-        n_people: Testers who gave them; count.
+        n_people: Testers with an answer; count.
         n_drafts: Responses that were started and not submitted; count, in none of the numbers.
         n_other: Responses to another version of the questionnaire; likewise.
         spreads: A question and application each, then those of groups.
@@ -127,7 +127,7 @@ class AnswerSide:
 
     Attributes:
         name: Its name.
-        n_people: Testers who answered on it; count.
+        n_people: Testers with an answer on it; count.
         spread: Spread of their answers; None if the testers are too few to be reported.
     """
 

@@ -25,8 +25,8 @@ class MaterialisedRisk:
         impact: Direction of the impact.
         session: Key of the tester's session; empty if a dialogue alone shows it.
         shown_by: The rule or the answer that shows it, or `combined review`.
-        by: Annotators who found it, or reviewed it; empty for a tester's answer.
-        against: Annotators who labelled the same dialogue and did not find it.
+        by: Annotators who reported or reviewed it; empty for a tester's answer.
+        against: Annotators who labelled the same dialogue and did not report it.
     """
 
     risk: str
@@ -50,7 +50,7 @@ class MaterialisedRisk:
 class CombinedReview:
     """Findings of a reviewer who read a session's dialogues and its questionnaire together.
 
-    Reviewers are no blind annotators: a person who has read a questionnaire annotates no dialogue of the study.
+    Reviewers are not blind annotators: readers of a questionnaire annotate no dialogue of the study.
 
     Attributes:
         study: Name of the study.
