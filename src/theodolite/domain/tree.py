@@ -144,7 +144,7 @@ class AnswersNode:
 
     @property
     def children(self) -> tuple[str, ...]:
-        """Names of the nodes below: none, for what is below are answers."""
+        """Names of the child nodes: none, because its children are answers."""
         return ()
 
 
@@ -154,7 +154,7 @@ class TransformNode:
 
     Attributes:
         name: Name of the node.
-        of: Name of the node whose values are changed.
+        of: Name of the node with the input values.
         form: Form of the action.
         range: Range that the values have afterwards; None if they keep theirs.
         recoded: For `recode`: value as text to the number in its place; None
@@ -183,7 +183,7 @@ class CollapseNode:
 
     Attributes:
         name: Name of the node.
-        of: Name of the node whose answers are collapsed.
+        of: Name of the node with the collapsed answers.
         summary: Name of the summary function.
         per: Whether one value is left for each dialogue, for each turn, or for each annotator of a dialogue.
         title: Displayed title.
@@ -203,7 +203,7 @@ class CollapseNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryNode:
-    """A summary of what is below.
+    """A summary of its children.
 
     Attributes:
         name: Name of the node.
@@ -353,7 +353,7 @@ class TreeDesign:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The questions whose answers are its leaves, each once, in order."""
+        """The questions of its leaves, each once, in order."""
         return tuple(dict.fromkeys(node.question for node in self.nodes if isinstance(node, AnswersNode)))
 
     @property
@@ -378,7 +378,7 @@ class TreeDesign:
         """Return the same tree with one parent for each node: nodes with several parents are repeated.
 
         The first copy of a node keeps its name; later ones carry the name of their parent.
-        Every node keeps its value, because a value depends only on what is below it.
+        Every node keeps its value, because a value depends only on its children.
 
         Raises:
             InputError: If the design has a cycle, or the expanded tree has more than `MOST_NODES` nodes.

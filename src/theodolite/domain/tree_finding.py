@@ -19,7 +19,7 @@ class NodeFinding:
         outcomes: Status of the answers below it, each counted once; counts.
         n_dialogues: Dialogues that have an answer below it; count.
         dialogues: Labels of these dialogues; empty if not requested.
-        raised: Labels of those that raise it: each alone would bring the node above the lowest value.
+        raised: Labels of those that raise it: each alone would raise the node above the lowest value.
         answers: The first of the single answers that a leaf is made of; empty for other nodes.
         conditional: Whether some questions below were not asked of all dialogues,
             so that the value describes only those that were asked.
@@ -58,7 +58,7 @@ class NodeSplit:
 
     Attributes:
         node: Name of the node.
-        group: Name of what is split by.
+        group: Name of the attribute to split by.
         part: The part, e.g. a type of user.
         n_dialogues: Dialogues of this part with an answer below the node; count.
         finding: Result of the node; None if so few dialogues would identify people.
@@ -221,8 +221,8 @@ class TreeComparison:
     """Two measured trees, node by node; there is no overall winner unless every node agrees.
 
     Attributes:
-        first: Name of what the first tree is about.
-        second: Name of what the second is about.
+        first: Name of the subject of the first tree.
+        second: Name of the subject of the second.
         order: `equal`, `lower` (the first is nowhere higher), `higher` or `incomparable`;
             empty if they may not be ordered.
         differences: Node by node.

@@ -62,7 +62,7 @@ DESIGN_KEYS = ("tree", "edition", "about", "nodes", "dimensions", "views")
 
 
 def design_of(plain: Mapping[str, Any]) -> TreeDesign:
-    """Return the design that a plain form describes; what it means is checked elsewhere.
+    """Return the design of a plain form; its meaning is checked elsewhere.
 
     Args:
         plain: As it is in a file; see `docs/reference/tree-file.md`.
@@ -445,7 +445,7 @@ class LeafSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFile:
-    """A design with what it is computed from.
+    """A design with the data that it is computed from.
 
     Attributes:
         design: The tree.
@@ -514,7 +514,7 @@ def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | Non
 
 
 def leaf_document(leaf: Leaf) -> dict[str, Json]:
-    """Return the plain form of a leaf: what is as usual is left out."""
+    """Return the plain form of a leaf, without default values."""
     plain: dict[str, Json] = {
         "question": leaf.question,
         "session": leaf.session,

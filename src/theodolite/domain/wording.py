@@ -46,7 +46,7 @@ def goal_part(scenario: str) -> Key:
 def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
     """Return the displayed texts of a study: part to key to text.
 
-    A part is what is shown in one language: a consent text, a questionnaire, a category of a schema. What is empty is
+    A part is a text in one language: a consent text, a questionnaire, a category of a schema. An empty part is
     left out.
     """
     event = study.event or Event()

@@ -343,7 +343,7 @@ class AccountBot:
 
 
 class SeniorBot(AccountBot):
-    """A senior annotator, who fills the queue."""
+    """The senior annotator who fills the queue."""
 
     def __init__(self, visitor: Visitor) -> None:
         """Join the review."""

@@ -61,7 +61,7 @@ class PageArchive:
         """Create an empty archive.
 
         Args:
-            scanners: By prefix, what searches pages for words that break blinding.
+            scanners: By prefix, the scanner of pages for words that break blinding.
         """
         self.n_pages = 0
         self._scanners = scanners or {}

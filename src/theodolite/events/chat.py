@@ -250,7 +250,7 @@ class ReplyManager:
         await self.over(turn)
 
     async def close_dialogue(self, opened: OpenEvent, session: Session, dialogue: LiveDialogue) -> None:
-        """Stop the reply in progress of a dialogue, and tell an application that keeps state that it ends.
+        """Stop the reply in progress of a dialogue, and notify an application that keeps state of the end.
 
         Args:
             opened: The event in the release for which the session was created.

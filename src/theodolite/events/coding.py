@@ -134,7 +134,7 @@ def coding_project(
         store: The database.
         study: The current study; answers to other versions of its questionnaires are left out.
         responses: Questionnaire responses, and notes of red teamers as `notes_in` returns them.
-        gone: Opaque keys of people who no longer code, recorded as absent or not.
+        gone: Opaque keys of coders who have left, recorded as absent or not.
     """
     masks, texts = mask_for(study), tuple(_texts(study, responses))
     releases = tuple(store.events.codings.quote_releases(study.name))

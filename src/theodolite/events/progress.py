@@ -1,4 +1,4 @@
-"""Progress of an event over time: counts of each day, the forecast of its end, and testers who have stopped."""
+"""Progress of an event over time: counts of each day, the forecast of its end, and inactive testers."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class TesterActivity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StuckTester:
-    """A tester who has not moved for too long.
+    """A tester without progress for too long.
 
     Attributes:
         participant: Opaque key of the tester.
@@ -269,7 +269,7 @@ def _state_of(tester: TesterActivity) -> tuple[StuckReason | None, datetime, int
 def stuck_testers(
     event: EventContext, joined: Mapping[str, tuple[datetime, int]], status: EventStatus
 ) -> tuple[StuckTester, ...]:
-    """Return the testers who have not moved for too long: those in a session first, then the longest.
+    """Return the testers without progress for too long: those in a session first, then the longest.
 
     Args:
         event: The event.

@@ -1,4 +1,4 @@
-"""Results: what participants of an event contributed, as evidence for measurement."""
+"""Results: contributions of an event's participants, as evidence for measurement."""
 
 from __future__ import annotations
 

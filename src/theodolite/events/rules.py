@@ -222,7 +222,7 @@ def coder_slot(coder: str, holders: Mapping[int, str], *, instead_of: str = "") 
     Args:
         coder: Opaque key of the coder.
         holders: Coders of the answer by slot, from 1.
-        instead_of: Coder whom this coder replaces; empty for none.
+        instead_of: Replaced coder; empty for none.
 
     Raises:
         Conflict: If enough other coders have coded the answer, or `instead_of` has not coded it.

@@ -87,7 +87,7 @@ def slot_choice(event: EventContext, participant: str, level: Level) -> Callable
 
 
 def allocate(event: EventContext, participant: str, level: Level) -> Slot:
-    """Allocate a slot of a level to a participant; one who has a slot keeps it.
+    """Allocate a slot of a level to a participant; an allocated slot stays.
 
     Of the free slots it is the one with the fewest sessions on topics that the participant
     opted out of, and the lowest of these.
@@ -218,13 +218,13 @@ def start_session(event: EventContext, key: str, *, language: str = "") -> Sessi
 
 
 def pause_session(event: EventContext, key: str, by: Pauser) -> Session:
-    """Stop the clock of a session; it runs again when everybody who paused it has resumed it."""
+    """Stop the clock of a session; it runs again after all pauses are ended."""
     now = event.clock.now()
     return event.sessions.update(key, lambda session: session.paused(by, now))
 
 
 def resume_session(event: EventContext, key: str, by: Pauser) -> Session:
-    """Withdraw a pause; the clock runs again if nobody else paused the session."""
+    """End a person's pause; the clock runs again without other pauses."""
     now = event.clock.now()
     return event.sessions.update(key, lambda session: session.resumed(by, now))
 
@@ -447,7 +447,7 @@ def save_profile(event: EventContext, participant: str, profile: PersonProfile) 
 def opt_out(
     event: EventContext, participant: str, topics: Collection[str], *, closed: ContextOf | None = None
 ) -> tuple[Session, ...]:
-    """Store the topics that a participant opts out of, and end what touches them.
+    """Store a participant's content opt-outs, and end sessions on these topics.
 
     An active session on such a topic ends without a rationale and without questionnaires.
     A slot in which no session has started is released for one that suits.

@@ -18,12 +18,12 @@ SELDOM = (20_000, 20, 20)
 """Objects, and rounds of younger generations, after which each generation is searched; counts."""
 
 WHILE_LOADING = (200_000, 20, 20)
-"""The same for a command: what it loads, some 120,000 objects, stays to its end and is not worth a look."""
+"""The same for a command: its loaded objects, some 120,000, stay to its end and need no collection."""
 
 
 @contextmanager
 def reduced_gc(after: tuple[int, int, int] = SELDOM) -> Iterator[None]:
-    """Look for garbage seldom within a block, and not among what was there before it.
+    """Collect garbage seldom within a block, and not among earlier objects.
 
     Args:
         after: Objects and rounds after which to look, as `gc.set_threshold` takes them.

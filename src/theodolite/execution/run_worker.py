@@ -1,7 +1,7 @@
 """Run workers: one process's share of a run, from its first lease to its last.
 
 A worker leases units from the store, drives their flows and stores the results. Sessions
-and annotations run side by side: a finished dialogue goes to the annotators of the same
+and annotations run in parallel: a finished dialogue goes to the annotators of the same
 process directly, or waits in the store until a worker has room for it.
 """
 
@@ -308,7 +308,7 @@ class RunWorker:
         return False
 
     async def _read_other_processes(self) -> None:
-        """Read what other processes of the same run have finished and spent."""
+        """Read the results and costs of other processes of the same run."""
         counts = {kind: await self.executor.call(self.store.count_units, self.run, kind) for kind in UnitKind}
         self.progress.over(
             sessions=n_finished(counts[UnitKind.SESSION]), annotations=n_finished(counts[UnitKind.ANNOTATION])

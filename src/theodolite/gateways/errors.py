@@ -51,7 +51,7 @@ _STATUS_OF_TYPE = {
     "server_error": 500,
     "timeout_error": 504,
 }
-"""Names of errors to the HTTP statuses that stand for them elsewhere.
+"""Names of errors to the equivalent HTTP statuses.
 
 Sources: Anthropic, "Errors", documentation of the Claude API; OpenAI, "Error codes", API documentation.
 """
@@ -160,12 +160,12 @@ class Again(StrEnum):
     """The request may have been worked on: a second try costs a second time."""
     UNTIL_SPENT = "until the attempts are spent"
     WHEN_ASKED = "when the endpoint has less to do"
-    """Nothing was worked on, and waiting is what it asks for: no attempt is spent by it."""
+    """The endpoint did no work and asks to wait: this counts as no attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptError:
-    """One attempt that brought no reply.
+    """One failed attempt.
 
     Attributes:
         kind: The error that it becomes when it is the last word.
@@ -522,7 +522,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetriesExhausted:
-    """A request that brought no answer, after all tries."""
+    """A request that failed in all attempts."""
 
     attempt_error: AttemptError
     tries: int

@@ -131,7 +131,7 @@ class HttpClient:
         route: CallRoute | None = None,
         authorise: Authorise | None = None,
     ) -> None:
-        """Keep what every call needs.
+        """Store the options of every call.
 
         Args:
             endpoint: Name of the model or application in the study.
@@ -141,7 +141,7 @@ class HttpClient:
             parallel: Calls in flight at most; count.
             rate_limiter: Decides when an attempt may start: limits shared with others, limits per minute.
             count_tokens: Returns the tokens of a call; None if tokens are not counted.
-            check_in_band: Hears what is wrong with a good answer and may pass; None if every good answer counts.
+            check_in_band: Receives temporary errors in successful answers; None if every such answer counts.
             route: How calls leave this machine; directly, with the system's authorities, unless given.
             authorise: Returns the headers that authorise one attempt; None if the key is all.
         """

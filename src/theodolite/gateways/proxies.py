@@ -1,4 +1,4 @@
-"""Proxies and certificates: which proxy passes a call on, whom TLS trusts, and which certificate we present.
+"""Proxies and certificates: which proxy passes a call on, which hosts TLS trusts, and our own certificate.
 
 Settings of the study come first, then the variables of the environment that curl, pip and
 requests read as well: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
@@ -45,9 +45,9 @@ _REFUSED_6 = tuple(
     map(
         ipaddress.IPv6Network,
         (
-            "2001::/23",  # protocol assignments, among them Teredo, which stands for an IPv4 address
+            "2001::/23",  # protocol assignments, among them Teredo, which contains an IPv4 address
             "2001:db8::/32",  # documentation
-            "2002::/16",  # 6to4, which stands for an IPv4 address
+            "2002::/16",  # 6to4, which contains an IPv4 address
             "3fff::/20",  # documentation
         ),
     )
@@ -72,7 +72,7 @@ def _is_public_4(address: ipaddress.IPv4Address) -> bool:
 
 
 def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address stands for in a form that is in use; None for all others."""
+    """Return the IPv4 address within an IPv6 address of a known form; None for all others."""
     if isinstance(address, ipaddress.IPv4Address):
         return None
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else address.ipv4_mapped
@@ -336,7 +336,7 @@ def _load_certificate(context: ssl.SSLContext, certificate: _Certificate) -> Non
 
 
 def _why_unusable(error: Exception, certificate: _Certificate, *, was_asked: bool) -> str:
-    """Return why a certificate and its key cannot be used, and what to do."""
+    """Return why a certificate and its key cannot be used, and the remedy."""
     key = certificate.key or certificate.file
     if was_asked and not certificate.password:
         return f"the private key in `{key}` is encrypted; {certificate.hint}"
@@ -431,7 +431,7 @@ def web_address(url: str) -> WebAddress:
 
 
 def below(url: str, path: str) -> str:
-    """Return the address of a path below another address, whose query stays at the end.
+    """Return the address of a path below another address, with the latter's query at the end.
 
     Example:
         >>> below("https://models.example/large?version=1", "/chat")

@@ -32,7 +32,7 @@ LONGEST_COOLDOWN_S = 60.0
 SATURATED = 0.8
 """Share of the limit that must have been in use before it may grow: an idle limit proves nothing."""
 
-_FIRST_CUT = 0.5  # back to what it was a round trip ago
+_FIRST_CUT = 0.5  # back to the value of a round trip ago
 
 _CUT = 0.8
 
@@ -95,11 +95,11 @@ class AdaptiveLimit:
     def raise_ceiling(self, ceiling: int) -> None:
         """Allow at least so many calls; one account may serve several models."""
         self.ceiling = max(self.ceiling, ceiling)
-        if not self._round and not self._clean:  # nothing is known yet but where to begin
+        if not self._round and not self._clean:  # only the start value is known
             self.limit = self._size = min(self._start, self.ceiling)
 
     def began(self, in_flight: int) -> int:
-        """Take note of a call that begins, and return the number of the round that it belongs to.
+        """Take note of a call's start, and return the number of its round.
 
         Args:
             in_flight: Calls in flight, this one among them; count.
@@ -150,7 +150,7 @@ class AdaptiveLimit:
         self._new_round(in_flight)
 
     def _grown(self, now_s: float) -> int:
-        below = self._refused_at - 1  # so many were borne before the one that was refused
+        below = self._refused_at - 1  # the number of accepted calls before the refused one
         grown = max(self.limit + max(1, round(_STEP * self.limit)), (self.limit + below) // 2)
         return min(self.ceiling, grown if now_s >= self._next_cut_s else min(grown, below))
 
@@ -165,7 +165,7 @@ class AdaptiveLimit:
 
 
 REMEMBERED_S = 24 * 3600.0
-"""How long what an account bore is taken for a hint; seconds."""
+"""How long an account's last capacity is used as a hint; seconds."""
 
 PAUSE_S = 1.0
 """Shortest time between two notes; seconds."""
@@ -196,7 +196,7 @@ class LimitLog:
         return self.noted if self.noted and age_s <= REMEMBERED_S else None
 
     def note(self, limit: int) -> None:
-        """Write down what an account bears, unless something was written a moment ago.
+        """Record an account's capacity, unless that was done a moment ago.
 
         A log that cannot be written is done without.
         """
@@ -264,7 +264,7 @@ class SlotPool:
             parallel: Calls in flight at most; count.
             start: Calls in flight at most at first, where no log knows better; count.
             most_at_first: Limit of calls in flight at first, regardless of the log; count, None for no limit.
-            log: Remembers for the next process what the account bears; None to forget it.
+            log: Stores an account's capacity for the next process; None to drop it.
             share: Leases slots that several processes share; None for an account of this process alone.
         """
         self._clock = clock
@@ -379,7 +379,7 @@ class SlotPools:
 
         Args:
             clock: Returns the current time.
-            folder: Where what each account bears is remembered; None to forget it.
+            folder: Folder with each account's capacity; None to drop it.
             limits: Shares limits with other workers; None for limits of this process alone.
         """
         self._clock = clock
@@ -543,7 +543,7 @@ class RateLimiter:
             return Permit(ticket, window.start(now_s, tokens), foreseen)
 
     def _first_come(self) -> asyncio.Lock:
-        """Return the queue of this event loop: without one, those who wait would all wake for one place."""
+        """Return the queue of this event loop: without one, all waiting calls would wake for one slot."""
         loop = asyncio.get_running_loop()
         if self._queue is None or self._queue[0] is not loop:
             self._queue = (loop, asyncio.Lock())

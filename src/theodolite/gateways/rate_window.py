@@ -1,4 +1,4 @@
-"""Sliding windows: at most so many starts, and so many tokens, in any minute."""
+"""Sliding windows: limits on starts, and on tokens, in any minute."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Window:
         return begun
 
     def settle(self, start: Start, now_s: float, tokens: int | None = None) -> None:
-        """Put right what is known of a start once its call has ended.
+        """Correct a start's estimate after its call has ended.
 
         Args:
             start: The return value of `start`.
@@ -218,7 +218,7 @@ class SharedWindow:
         self._tokens = _smallest(self._tokens, tokens)
 
     def has_room(self, now_s: float, tokens: int = 0) -> bool:
-        """Return whether the present block has a request with so many tokens left."""
+        """Return whether the present block has a request within the remaining tokens."""
         block = self._block
         if block is None or not block.requests or now_s >= block.ends_s:
             return False

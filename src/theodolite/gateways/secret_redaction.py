@@ -87,24 +87,24 @@ class Secret:
         return f"Bearer {key}" if self.header.lower() == BEARER_HEADER.lower() else key
 
     def strike(self, text: str) -> str:
-        """Return somebody else's text, whole, without this key: applications can be talked into telling theirs."""
+        """Return a foreign text, whole, without this key: applications can be talked into printing theirs."""
         return text.replace(self._text, STRUCK) if len(self._text) >= _SHORTEST_SECRET else text
 
     def begun_at_end(self, text: str) -> int:
-        """Return how many of a text's last letters this key begins with, if it goes on there; count."""
+        """Return the number of a text's last letters that are a prefix of this key; count."""
         if len(self._text) < _SHORTEST_SECRET:
             return 0
         lengths = range(min(len(self._text) - 1, len(text)), 0, -1)
         return next((n for n in lengths if text.endswith(self._text[:n])), 0)
 
     def scrub(self, words: str) -> str:
-        """Return somebody else's words on one short line, without this or any other key."""
+        """Return a foreign text on one short line, without this or any other key."""
         clean = words.replace(self._text, STRUCK) if self._text else words
         line = " ".join(_UNPRINTABLE.sub(" ", strike_out(KEY_LIKE.sub(STRUCK, clean))).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
     def scrub_lines(self, text: str) -> str:
-        """Return somebody else's text line by line, each without this or any other key, e.g. a traceback."""
+        """Return a foreign text line by line, each without this or any other key, e.g. a traceback."""
         lines = (text.replace(self._text, STRUCK) if self._text else text).split("\n")
         return "\n".join(
             _UNPRINTABLE.sub(" ", strike_out(KEY_LIKE.sub(STRUCK, line))).rstrip()[:_LONGEST_LINE] for line in lines
@@ -125,7 +125,7 @@ class StruckPieces:
         self._held = ""
 
     def feed(self, piece: str) -> None:
-        """Take the next piece; what may be the beginning of the key waits for the next one."""
+        """Take the next piece; a possible prefix of the key waits for the next one."""
         text = self._secret.strike(self._held + piece)
         position = len(text) - self._secret.begun_at_end(text)
         said, self._held = text[:position], text[position:]
@@ -133,7 +133,7 @@ class StruckPieces:
             self._hear(said)
 
     def end(self) -> None:
-        """Hand on what was held back and turned out to be none of the key."""
+        """Return the held-back text that is not part of the key."""
         said, self._held = self._held, ""
         if said:
             self._hear(said)
@@ -149,7 +149,7 @@ class Credentials:
     __slots__ = ("_auth", "_keys", "_secrets", "variable")
 
     def __init__(self, text: str = "", *, variable: str = "") -> None:
-        """Keep what the environment variable holds.
+        """Store the value of the environment variable.
 
         Raises:
             InputError: If it is no JSON object; the text is not repeated.
@@ -184,11 +184,11 @@ class Credentials:
         return _without(self._keys, text)
 
     def scrub(self, words: str) -> str:
-        """Return somebody else's words on one short line, without any of the credentials."""
+        """Return a foreign text on one short line, without any of the credentials."""
         return Secret().scrub(_without(self._secrets, words))
 
     def scrub_lines(self, text: str) -> str:
-        """Return somebody else's text line by line, without any of the credentials."""
+        """Return a foreign text line by line, without any of the credentials."""
         return Secret().scrub_lines(_without(self._secrets, text))
 
 
@@ -199,7 +199,7 @@ def _without(secrets: Iterable[str], text: str) -> str:
 
 
 def _keys_in(found: Any) -> Iterator[str]:
-    """Yield the texts that are keys: by what they are called, or else by what they look like."""
+    """Yield the texts that are keys: by their names, or else by their form."""
     members = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for name, member in members:
         if isinstance(member, str) and isinstance(name, str) and _NO_KEY.search(name):

@@ -105,7 +105,7 @@ def has_parquet() -> bool:
 
 
 def require_parquet() -> None:
-    """Refuse to begin where Apache Arrow is not installed.
+    """Reject the format if Apache Arrow is not installed.
 
     Raises:
         InputError: If it is not.

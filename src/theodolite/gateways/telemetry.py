@@ -44,7 +44,7 @@ class ObserverGroup:
     """Several observers as one."""
 
     def __init__(self, observers: Iterable[Observer]) -> None:
-        """Set who observes, in this order."""
+        """Set the observers, in this order."""
         self._observers = tuple(observers)
 
     @contextmanager
@@ -68,7 +68,7 @@ def _pass_to(ends: Iterable[Callable[[Any], None]], result: object) -> None:
 
 
 def _endpoint_of(request: Request) -> tuple[str, str]:
-    """Return the name of the endpoint of a request, and on whose behalf it is called."""
+    """Return the name of the endpoint of a request, and the party that it is called for."""
     if isinstance(request, AskModel):
         return request.model, request.party.value.replace(" ", "_")
     if isinstance(request, SayToApplication):
@@ -102,7 +102,7 @@ class SecretFilter:
         """Take the secrets of the environment.
 
         Args:
-            environ: Variables; values of those whose name speaks of a key, and passwords in addresses, are secrets.
+            environ: Variables; values of names that indicate a key, and passwords in addresses, are secrets.
         """
         self._secrets: set[str] = set()
         for name, value in (environ or {}).items():
@@ -268,7 +268,7 @@ class PrometheusMetrics:
                 return _database_metrics(databases)
 
             def describe(self) -> Iterable[Metric]:
-                return ()  # nothing is read before somebody asks
+                return ()  # nothing is read before the first access
 
         self.registry.register(DatabaseCollector())
 
@@ -314,7 +314,7 @@ class JsonFormatter(logging.Formatter):
     """Writes each record as one JSON object on a line, without secrets."""
 
     def __init__(self, secrets: SecretFilter) -> None:
-        """Set what strikes secrets out."""
+        """Set the redaction of secrets."""
         super().__init__()
         self._secrets = secrets
 
@@ -349,7 +349,7 @@ def _trace_ids() -> dict[str, object]:
 
 
 class LineLog:
-    """A text stream whose lines become log records, e.g. in the place of standard error."""
+    """A text stream with lines that become log records, e.g. to replace standard error."""
 
     encoding = "utf-8"
 
@@ -370,7 +370,7 @@ class LineLog:
         """Do nothing: whole lines are logged already."""
 
     def isatty(self) -> bool:
-        """Return that nobody watches."""
+        """Return that there is no observer."""
         return False
 
 
@@ -479,7 +479,7 @@ _UNIT_TRACE: ContextVar[_UnitTrace | None] = ContextVar("unit_trace", default=No
 class TraceObserver:
     """Spans of OpenTelemetry for dialogues, turns, annotations and calls, with the attributes of its GenAI conventions.
 
-    A turn begins with the first call for its prompt and ends with the reply of the application.
+    A turn starts with the first call for its prompt and ends with the reply of the application.
     """
 
     def __init__(
@@ -556,7 +556,7 @@ class TraceObserver:
                 state.turn = None
 
     def _parent_of(self, request: Request, state: _UnitTrace | None) -> Any:
-        """Return the context of the turn of a request, begun where it is the turn's first; else that of its unit."""
+        """Return the context of the turn of a request, started if it is the turn's first; else that of its unit."""
         from opentelemetry import trace
 
         if state is None or state.unit.kind is not UnitKind.SESSION:

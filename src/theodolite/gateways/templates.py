@@ -56,7 +56,7 @@ def text_template(
         encode: Function applied to each value before it is inserted.
 
     Raises:
-        InputError: If it is no template, or names what nothing fills.
+        InputError: If it is not a template, or uses unknown names.
     """
     known = tuple(slots)
     try:
@@ -82,7 +82,7 @@ def address_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]],
     """Return a function that fills an address; values are percent-encoded.
 
     Raises:
-        InputError: If it is no template, or names what nothing fills.
+        InputError: If it is not a template, or uses unknown names.
     """
     return text_template(source, what=what, encode=_in_address)
 
@@ -108,7 +108,7 @@ def form_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], st
     """Return a function that fills the fields of a form and writes them as one text.
 
     Values are percent-encoded after they are filled in, so that no `&` or `=` of a prompt
-    can add a field. A list is its field several times; what is no text is written as JSON.
+    can add a field. A list is its field several times; values other than text are written as JSON.
 
     Raises:
         InputError: If the body is no JSON object of texts, or a template is malformed.
@@ -160,7 +160,7 @@ def _value_template(source: str, what: str) -> Fill:
 
 
 class RecordedApplication:
-    """Answers with what a file says that was answered, found by item, repeat and turn."""
+    """Recorded answers of a file, found by item, repeat and turn."""
 
     def __init__(self, name: str, recordings: Iterable[RecordedDialogue]) -> None:
         """Index the recordings of one application; those of others are left out."""
@@ -237,7 +237,7 @@ class PromptedModelApplication:
             model: The model; its opener closes it.
 
         Raises:
-            InputError: If the system prompt is no template, or names what nothing fills.
+            InputError: If the system prompt is not a template, or uses unknown names.
         """
         self._name = name
         self._connection = connection
@@ -328,7 +328,7 @@ class ScriptedModel:
         return Reply(text=text, answered_as="script", finish="stop", cost_microusd=0, scripted=True)
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Say that a script stands in for a model."""
+        """State that a script replaces a model."""
         n = len(self._endpoint.script)
         answer = f"ok, SCRIPTED: {n} {'reply' if n == 1 else 'replies'} in turn, no model"
         return EndpointCheck(name=self._endpoint.name, host="", alive=True, answer=answer)

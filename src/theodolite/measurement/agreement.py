@@ -227,7 +227,7 @@ def majority_labels(ratings: Sequence[Sequence[Label]]) -> list[str | None]:
         ['y', 'y', None]
 
     Source:
-        Plurality vote; on what it hides: Davani, Diaz, Prabhakaran (2022),
+        Plurality vote; on its hidden disagreement: Davani, Diaz, Prabhakaran (2022),
         Transactions of the Association for Computational Linguistics 10:92-110,
         doi:10.1162/tacl_a_00449.
     """

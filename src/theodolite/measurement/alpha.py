@@ -200,7 +200,7 @@ def _kinds(units: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDAr
     """Return the different rows and which of them each unit is; counts are `most` or less."""
     n_points = units.shape[1]
     if n_points * math.log2(most + 1) < 62:
-        # As digits of one number, rows are told apart ten times faster.
+        # As digits of one number, rows are compared ten times faster.
         codes = units @ (most + 1) ** np.arange(n_points, dtype=np.int64)
         _, first, kind = np.unique(codes, return_index=True, return_inverse=True)
         return units[first], kind

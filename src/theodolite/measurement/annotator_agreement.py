@@ -42,13 +42,13 @@ SEGMENTS: Final = 6
 """Stretches of time that a history is cut into at most; count."""
 
 FEWEST_IN_SEGMENT: Final = 10
-"""Shared units that a stretch holds at least; count."""
+"""Minimum number of shared units in a segment; count."""
 
 FEWEST_ON_DAY: Final = 5
 """Shared units from which a day has an alpha; count."""
 
 MOST_IN_PAIRS: Final = 10
-"""People up to whom alpha is worked out pair by pair; count."""
+"""Largest number of people for a pairwise computation of alpha; count."""
 
 
 def question_agreement(category: str, question: Question, columns: AnswerArrays) -> QuestionAgreement:
@@ -132,7 +132,7 @@ def _apart(columns: AnswerArrays) -> AnswerArrays:
 
 
 def pair_agreements(question: Question, columns: AnswerArrays, *, of: str = "") -> tuple[PairAgreement, ...]:
-    """Return the agreement of every two people who labelled a unit in common.
+    """Return the agreement of every two annotators with a common unit.
 
     Among more than ten people only the share of equal labels is given for each
     pair: alpha of a thousand pairs adds nothing to the alpha of all.
@@ -158,7 +158,7 @@ def model_agreements(question: Question, columns: AnswerArrays, models: Collecti
     Args:
         question: The question.
         columns: AnswerArrays of people and models.
-        models: Which of those who answered are models.
+        models: The models among the annotators.
     """
     rows_of = by_person(columns)
     return tuple(
@@ -179,7 +179,7 @@ def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -
     Args:
         question: The question.
         columns: AnswerArrays of people and of this judge.
-        judge: Which of those who answered is the judge.
+        judge: The judge among the annotators.
     """
     labelled, is_judge = columns.value != NO_VALUE, np.zeros(len(columns), dtype=bool)
     if judge in columns.names:

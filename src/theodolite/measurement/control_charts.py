@@ -228,7 +228,7 @@ POWER: Final = 0.8
 
 
 def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER) -> float | None:
-    """Return the lowest defect rate that `rate_detector` finds within so many observations.
+    """Return the lowest defect rate that `rate_detector` detects within a number of observations.
 
     The detector's statistic after n observations is at least exp(S) / bets for
     each rate bet on, with S the sum of its log likelihood ratios since the rise,

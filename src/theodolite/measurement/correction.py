@@ -351,7 +351,7 @@ def rogan_gladen_rate(
         interval is outside of 0..1: the calibration does not fit these dialogues.
 
     Raises:
-        InputError: If a count is above what it is a part of.
+        InputError: If a count is above its total.
 
     Example:
         >>> rate = rogan_gladen_rate(400, 1000, sensitivity=(180, 200), specificity=(140, 200))

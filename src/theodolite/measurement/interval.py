@@ -101,7 +101,7 @@ def clopper_pearson(count: int, n: int, confidence: float) -> Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concord:
-    """Observed agreement; what an interval falls back on.
+    """Observed agreement; an interval falls back on it.
 
     Attributes:
         agreeing: Units with unanimous labels; count.

@@ -98,7 +98,7 @@ def brennan_prediger(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate agreement beyond that of annotators who pick evenly at random.
+    """Estimate agreement beyond that of annotators who choose evenly at random.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
@@ -134,7 +134,7 @@ def conger_kappa(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate the agreement of annotators who each keep a use of the labels of their own.
+    """Estimate the agreement of annotators who each use the labels with a constant frequency.
 
     Cohen's kappa for more than two; unlike Fleiss' it does not take annotators
     as drawn again for every unit.

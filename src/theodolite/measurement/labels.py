@@ -25,7 +25,7 @@ def label_text(label: Label) -> str | None:
     """Return the label as text (4 and 4.0 are both `4`), or None if there is none."""
     if label is None or isinstance(label, str):
         return label
-    # Scalars of arrays say by `item` what they are; their booleans are no numbers otherwise.
+    # Scalars of arrays give their value by `item`; their booleans are no numbers otherwise.
     label = label.item() if hasattr(label, "item") else label
     if not isinstance(label, numbers.Real):
         message = f"a label must be a text, a number or None; got {label!r}"
@@ -169,7 +169,7 @@ def cluster_codes(clusters: ClusterIds | None, n: int) -> Whole:
         raise InputError(message)
     fresh = count()
     numbers: defaultdict[Hashable, int] = defaultdict(lambda: next(fresh))
-    # A unit without a cluster gets a number that nobody else can ask for.
+    # A unit without a cluster gets a number that no other unit can have.
     return np.array([next(fresh) if name is None else numbers[name] for name in clusters], dtype=np.int64)
 
 

@@ -413,7 +413,7 @@ def chance_levels(
 
     Args:
         scores: Shape (n,).
-        metrics: Name to what computes it and to the value found.
+        metrics: Name to its function and its observed value.
         seed: Of the random orders.
     """
     null = null_of(scores, seed=seed)

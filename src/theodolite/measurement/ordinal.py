@@ -1,4 +1,4 @@
-"""Ordinal model: what moves answers on an ordered scale, people answering several times."""
+"""Ordinal model: effects on answers on an ordered scale, with repeated answers of people."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def ordinal_model(
     people: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> OrdinalFit | Undefined:
-    """Fit what moves answers on an ordered scale, with each person's own tendency.
+    """Fit the effects on answers on an ordered scale, with each person's own tendency.
 
     Treats the scale as ordered and nothing more. Where people answer several
     times, each gets a tendency of their own (a random intercept), integrated
@@ -184,7 +184,7 @@ def odds_by_threshold(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """Answers with what may move them, sorted by person.
+    """Answers with their possible causes, sorted by person.
 
     Attributes:
         answers: Place of each answer among the points given.

@@ -108,7 +108,7 @@ def length_bias(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate whether a judge's errors go with the length of what it judges.
+    """Estimate whether a judge's errors depend on the length of the judged text.
 
     Longer dialogues may really be better or worse; so it is the judge's score
     minus people's that is compared with the length, not the score.

@@ -576,7 +576,7 @@ def _codes(ids: Sequence[Hashable]) -> Whole:
 def _without_variance(
     unit: Whole, cluster: Whole, flags: Floats, *, is_clustered: bool, confidence: float
 ) -> Estimate | Undefined:
-    """Return the rate for unanimous labels, whose variation is unknown."""
+    """Return the rate for unanimous labels, for which the variation is unknown."""
     _, first = np.unique(unit, return_index=True)
     own = flags[first] > 0
     sizes = cluster_sizes(own.tolist(), cluster[first].tolist()) if is_clustered else None

@@ -102,7 +102,7 @@ def people_permutation(
 def _within(
     by_person: dict[str, dict[str, list[float]]], names: Sequence[str], draws: int, seed: int
 ) -> Significance | None:
-    """Return the test of those who answered about both sides; None if they are fewer than two."""
+    """Return the test of people with answers about both sides; None with fewer than two."""
     both = [ranks for ranks in by_person.values() if len(ranks) == 2]
     if len(both) < 2:
         return None
@@ -129,7 +129,7 @@ def _within(
 def _between(
     by_person: dict[str, dict[str, list[float]]], names: Sequence[str], draws: int, seed: int
 ) -> Significance | Undefined:
-    """Return the test of whole people: who answered about both counts on the side of most of their answers."""
+    """Return the test of whole people: those with answers about both count on the side of most of their answers."""
     side = {person: _main_side(ranks, names) for person, ranks in by_person.items()}
     means = np.array([np.mean(ranks[side[person]]) for person, ranks in by_person.items()])
     second = np.array([side[person] == names[-1] for person in by_person])
@@ -199,7 +199,7 @@ class AnswerDescription:
     Attributes:
         counts: How many gave each point of the scale, in its order.
         n: Answers; count.
-        missing: People who gave none; count.
+        missing: People without an answer; count.
         median: The point up to which half of the answers lie; None if there is none.
         lower_quartile: The point up to which a quarter is; likewise.
         upper_quartile: The point up to which three quarters lie; likewise.
@@ -317,7 +317,7 @@ def masi_distance(first: Collection[str], second: Collection[str]) -> float:
 def set_alpha(
     given: Sequence[Sequence[Collection[str]]], *, clusters: ClusterIds | None = None, confidence: float = 0.95
 ) -> Estimate | Undefined:
-    """Estimate the agreement beyond chance of people who give sets of codes to texts.
+    """Estimate the agreement beyond chance of people who assign sets of codes to texts.
 
     Krippendorff's alpha with the distance MASI, so that sets that share a code
     agree in part.

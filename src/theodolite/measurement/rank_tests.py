@@ -182,7 +182,7 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
 
 
 def _newcombe_ends(value: float, n: int, m: int, confidence: float) -> tuple[float, float]:
-    """Return the probabilities whose standard error just reaches the observed one.
+    """Return the probabilities with a standard error equal to the observed one.
 
     The squared error is p (1 - p) (1 + (N - 1) ((1 - p) / (2 - p) + p / (1 + p))) / (n m), N = (n + m) / 2.
     """

@@ -237,7 +237,7 @@ def _tied(rank: Whole) -> int:
 
 
 def _chance(people: Floats, scores: Floats, opposed: int, seed: int) -> tuple[Chance | Undefined, Chance | Undefined]:
-    """Return the values of judges whose scores are independent of people's."""
+    """Return the values of judges with scores independent of people's."""
     null = null_of(scores, seed=seed)
     if isinstance(null, Undefined):
         return null, null

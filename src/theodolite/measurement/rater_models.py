@@ -89,7 +89,7 @@ def dawid_skene(
 ) -> RaterModel:
     """Fit every rater's own errors and the true labels at once (Dawid and Skene).
 
-    A diagnostic of raters: who mixes up what. Its beliefs are no labels, since
+    A diagnostic of raters: their confusions of labels. Its beliefs are no labels, since
     it takes disagreement as error, and people may disagree with good reason.
 
     Args:
@@ -131,7 +131,7 @@ def dawid_skene(
     right = np.einsum("k,rkk->r", prevalence, errors)
     use = np.einsum("k,rkl->rl", prevalence, errors)
     chance = use @ prevalence
-    # A rater who fits no better than its own habits would has no competence to show.
+    # A rater who fits no better than its own habits has no measurable competence.
     competence = np.where(chance < 1.0 - 1e-12, (right - chance) / np.maximum(1.0 - chance, 1e-12), 0.0)
     return coded.model(prevalence, errors, competence, beliefs, (float(reached), rounds))
 
@@ -142,7 +142,7 @@ def mace(
     """Estimate each rater's competence and the true labels at once (MACE).
 
     Two numbers a rater and a habit, so it works where raters gave few labels
-    each. A diagnostic of who does not look; its beliefs are no labels.
+    each. A diagnostic of careless raters; its beliefs are no labels.
 
     Args:
         labels: Triples (unit, rater, label).
@@ -176,7 +176,7 @@ def mace(
     looks, habits = np.full(len(coded.raters), 0.5), np.full((len(coded.raters), q), 1.0 / q)
     height, rounds = -np.inf, 0
     while True:
-        # How likely each label is a look and no guess, given what the unit may be.
+        # Probability that each label is based on reading, given the unit's likely label.
         fits = beliefs[coded.unit, coded.label]
         copied = looks[coded.rater] / (
             looks[coded.rater] + (1.0 - looks[coded.rater]) * habits[coded.rater, coded.label]

@@ -76,7 +76,7 @@ def n_for_difference(
 
 
 def detectable_difference(n: int, variance: float, *, confidence: float = 0.95, power: float = 0.8) -> float:
-    """Return the smallest difference that so many paired cases show.
+    """Return the smallest difference that a number of paired cases can detect.
 
     Args:
         n: Cases; count, at least 1.
@@ -242,7 +242,7 @@ def compare_sides(
     Args:
         first: The side that is compared with.
         second: The side that is compared.
-        mitigation: Name of the mitigation that the second side adds, where that is what differs.
+        mitigation: Name of the mitigation that the second side adds, if the sides differ in it.
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Example:
@@ -270,7 +270,7 @@ def compare_sides(
 def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 0.95) -> tuple[Comparison, ...]:
     """Compare all pairs of variants in which the second has one mitigation more than the first.
 
-    Two applications that are no variants of one differ by more than what they declare.
+    Applications that are not variants of one differ by more than their declared mitigations.
 
     Args:
         sides: Applications of one run.
@@ -427,7 +427,7 @@ def _needed(wish: SampleWish, changing: float, size: float) -> int:
 
 
 def _reached(wish: SampleWish, changing: float, n: int) -> float | None:
-    """Return the smallest size, in steps of a thousandth, that so many dialogues are enough for; None for none."""
+    """Return the smallest size, in steps of a thousandth, for a number of dialogues; None for none."""
     sizes = (step / _GRID for step in range(math.ceil(wish.size * _GRID), _GRID // 2))
     return next((size for size in sizes if _needed(wish, changing, size) <= n), None)
 

@@ -48,7 +48,7 @@ from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.sequences import Floats, Whole, packed, packed_counts, rolling_mean, rolling_windows
 
 N_DETECTORS: Final = 6
-"""Detectors that share the false alarms of a stretch: rate, level, and PEN twice, CIN, LIS; count."""
+"""Detectors that share the false alarms of a segment: rate, level, and PEN twice, CIN, LIS; count."""
 
 SR: Final = "e-SR detector"
 SCAN: Final = "exact rank-sum scan"
@@ -73,7 +73,7 @@ _ORDER_ALERTS = (
 
 @dataclass(frozen=True, slots=True)
 class SegmentRow:
-    """The scored units of a stretch, one for each session.
+    """The scored units of a segment, one for each session.
 
     Attributes:
         last_positions: Place of each session's last score in the history; shape (sessions,).
@@ -95,11 +95,11 @@ class SegmentRow:
 
 
 def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
-    """Return the sessions of a stretch; a score without a session is one of its own.
+    """Return the sessions of a segment; a score without a session is a separate one.
 
     Args:
         history: In order of time.
-        placed: Places of the stretch's scores in it, ascending.
+        placed: Positions of the segment's scores in it, ascending.
     """
     columns, all_places = history.columns, np.asarray(placed, dtype=np.int64)
     values = np.frombuffer(columns.value)[all_places] if len(all_places) else np.empty(0)

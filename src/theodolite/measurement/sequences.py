@@ -94,7 +94,7 @@ def packed_counts(values: NDArray[Any]) -> array[int]:
 
 
 MANY_VALUES = 64
-"""From so many different scores on, merging is faster than going digit by digit."""
+"""From this number of different scores on, merging is faster than going digit by digit."""
 
 SMALL_BLOCK = 16
 """Scores whose pairs are compared one by one before merging starts; a power of 2."""
@@ -226,7 +226,7 @@ def _zeros_first(is_one: NDArray[np.bool_], ones_before: Whole, starts: Whole) -
 
 
 FEW_VALUES = 32
-"""Up to so many different scores a pass per value is faster than a pass per score."""
+"""Up to this number of different scores, a pass per value is faster than a pass per score."""
 
 
 def longest_increasing_subsequence(scores: Sequence[float], *, strict: bool = True) -> int:
@@ -286,7 +286,7 @@ def _by_values(rank: Whole, n_values: int, *, strict: bool) -> int:
 
 
 def _by_patience(rank: list[int], *, strict: bool) -> int:
-    """Put each score on the first pile whose top is not lower (or, if equals may follow, is higher)."""
+    """Put each score on the first pile with a top that is not lower (or, if equals may follow, is higher)."""
     position = bisect_left if strict else bisect_right
     tops: list[int] = []
     for score in rank:
@@ -477,7 +477,7 @@ def tied_patterns(scores: Floats, order: int, delay: int) -> float | None:
 
 
 FEW = 24
-"""Up to so many flags are summed one by one in single bytes, which is faster than a running sum."""
+"""Up to this number of flags, sums of single bytes are faster than a running sum."""
 
 
 def rolling_windows(scores: Sequence[float] | Floats, *, window: int, order: int = 3, delay: int = 1) -> RollingWindows:

@@ -56,8 +56,8 @@ class Strata:
     Attributes:
         parts: One a verdict, in the order of their first appearance.
         verdicts_by_cluster: Dialogues of each cluster by verdict, shape (clusters, verdicts).
-        labels_by_cluster: Those that people labelled, shape likewise.
-        defects_by_cluster: Those in which they found a defect, shape likewise.
+        labels_by_cluster: Those with labels by people, shape likewise.
+        defects_by_cluster: Those with a defect found by people, shape likewise.
         alone: Whether dialogues are independent.
     """
 
@@ -346,7 +346,7 @@ def plan_labels(
         verdicts: The judge's verdict on every dialogue.
         labels: People's labels so far; None = no label.
         budget: Dialogues that people can label; count.
-        seed: Where the draw within verdicts begins.
+        seed: Start value of the draw within verdicts.
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:
@@ -390,7 +390,7 @@ def _neyman(heaps: Strata, free: Whole, budget: int) -> Whole:
     for _ in range(budget):
         n = labelled + take + 2.0 * JEFFREYS
         gain = np.where(take < free, spread**2 / (n * (n + 1.0)), -1.0)
-        # A verdict that nobody has looked at leaves the rate unknown.
+        # A verdict without any label leaves the rate unknown.
         first = np.flatnonzero((labelled + take == 0) & (free > 0))
         take[first[0] if len(first) else int(np.argmax(gain))] += 1
     return take
@@ -403,7 +403,7 @@ def _expected_sd(defects: int, labelled: int) -> float:
 
 
 def _width(heaps: Strata, more: Floats, confidence: float) -> float:
-    """Return the width of the interval if further labels look like what is expected now."""
+    """Return the expected width of the interval if further labels follow the present ones."""
     shares, _ = heaps.chances()
     k = len(heaps.parts)
     spread = lattice(2 * k - 1)[k - 1 :]

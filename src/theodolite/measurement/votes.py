@@ -315,12 +315,12 @@ class VotingOutcome:
 
 
 def voting_outcome(share: float, *, most: int, lead: int | None = None, curtailed: bool = True) -> VotingOutcome:
-    """Work out what a rule of voting is worth, exactly.
+    """Compute the value of a voting rule, exactly.
 
     Args:
         share: How often one call gives the judge's usual label; fraction.
         most: Votes at most; count, at least 1.
-        lead: Stop as soon as one label is so many votes ahead; None = never.
+        lead: Stop as soon as one label leads by this number of votes; None = never.
         curtailed: Whether to stop when the rest cannot change the majority.
 
     Returns:

@@ -169,7 +169,7 @@ def _called(point: EntryPoint, hook: str) -> Any:
         plugin = point.load()
         returned = getattr(plugin, hook)() if hasattr(plugin, hook) else None
         return tuple(returned) if isinstance(returned, Iterator) else returned  # a generator runs here, or not at all
-    except Exception as error:  # anything may happen in somebody else's code; this is the boundary
+    except Exception as error:  # foreign code may raise anything; this is the boundary
         message = f"{_who(point)} cannot be loaded: {type(error).__name__}: {error}. {_remedy(point)}"
         raise InputError(message) from error
 

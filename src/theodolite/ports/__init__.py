@@ -1,1 +1,1 @@
-"""Ports: what the use cases need of the world."""
+"""Ports: interfaces that the use cases need."""

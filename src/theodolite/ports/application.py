@@ -55,7 +55,7 @@ class Admitting(Protocol):
 
 @runtime_checkable
 class Resettable(Protocol):
-    """An application whose sessions can start another dialogue on their state."""
+    """An application with sessions that can start another dialogue on their state."""
 
     async def restart(self, session: str) -> None:
         """Start a new dialogue without knowledge of the previous one.
@@ -68,7 +68,7 @@ class Resettable(Protocol):
 
 @runtime_checkable
 class Lenient(Protocol):
-    """An application whose gateway tolerates some breaches of its interface, and reports them."""
+    """An application with a gateway that tolerates some breaches of its interface, and reports them."""
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class Lenient(Protocol):
 
 @runtime_checkable
 class Networked(Protocol):
-    """An application that is code, whose connections are observed."""
+    """An application that is code, with observed connections."""
 
     @property
     def network(self) -> NetworkUse:
@@ -122,7 +122,7 @@ class Labeller(Protocol):
         """Return the result of the function, as JSON.
 
         Raises:
-            GatewayError: If it raised, took too long or returned what JSON cannot hold.
+            GatewayError: If it raised, took too long or returned a value that JSON cannot represent.
         """
         ...
 

@@ -58,10 +58,10 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One reply as it was kept, with what it answers: the cache is an audit trail too.
+    """One stored reply, with its request: the cache is an audit trail too.
 
     Attributes:
-        key: Content hash of what was sent and of the replicate number; 64 hexadecimal digits.
+        key: Content hash of the request and of the replicate number; 64 hexadecimal digits.
         request: The request, canonical JSON without the key of the account.
         reply: The reply.
         since: Time of its arrival; UTC.
@@ -74,7 +74,7 @@ class Kept:
 
 
 class Cache(Protocol):
-    """Replies by content hash of what was sent; it may lose anything at any time, but never fail a call."""
+    """Replies by content hash of their requests; it may lose anything at any time, but never fail a call."""
 
     async def find(self, key: str) -> Kept | None:
         """Return the value stored under a key, or None."""

@@ -74,7 +74,7 @@ class LedgerStore(Protocol):
     def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
-        """Lease waiting units in order of position, and those of others whose lease ran out.
+        """Lease waiting units in order of position, and those with an expired lease.
 
         With `within`, only units at these positions of the plan are leased. No unit is ever leased to two owners at
         one time. Annotations are leased only once the session that they are about is done.
@@ -82,7 +82,7 @@ class LedgerStore(Protocol):
         ...
 
     def origins(self, run: Run) -> dict[str, str]:
-        """Return the units that took over an earlier result: own key to the key of the unit that brought it."""
+        """Return the units with an adopted result: own key to the key of the unit that produced it."""
         ...
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
@@ -178,7 +178,7 @@ class ResultStore(Protocol):
         ...
 
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
-        """Store final labels that a file brought; those already there stay as they are."""
+        """Store final labels of a file; those already there stay unchanged."""
         ...
 
 
@@ -193,10 +193,10 @@ class ReadingStore(Protocol):
         ...
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
-        """Return the dialogues that some session units brought or took over, by unit.
+        """Return the dialogues of some session units, own or adopted, by unit.
 
         Raises:
-            NotFound: If one of them has brought none.
+            NotFound: If one of them has none.
         """
         ...
 
@@ -274,13 +274,13 @@ class ContentStore(Protocol):
 
 
 class Files(Protocol):
-    """Records that are found by what they are about."""
+    """Records that are found by their subject."""
 
     def file(self, subject: str, record: Record) -> str:
         """Store a record under a subject unless it exists, and return its version.
 
         Args:
-            subject: Hash of what it is about; 64 hexadecimal digits.
+            subject: Hash of its subject; 64 hexadecimal digits.
             record: The record to store.
         """
         ...
@@ -319,7 +319,7 @@ class Store(LedgerStore, Journal, ResultStore, ReadingStore, ContentStore, Files
 
 
 class ReplySink(Protocol):
-    """Stores the shown text of replies; what it has acknowledged outlives the process."""
+    """Stores the shown text of replies; acknowledged text outlives the process."""
 
     async def hold(self, partials: Mapping[str, str]) -> None:
         """Store partial replies: key of the turn to the text shown so far.

@@ -77,7 +77,7 @@ def documents(study: Study, results: CitedResults, criteria: Sequence[tuple[str,
     """Return the documentation pack of a run.
 
     Args:
-        study: The study, with all who labelled.
+        study: The study, with all annotators.
         results: The results file of the run.
         criteria: Statements on recruiting, selecting and assigning annotators: name and text.
     """
@@ -390,7 +390,7 @@ def _found_text(entry: Mapping[str, Any]) -> str:
 
 
 def _people_in(results: CitedResults) -> tuple[str, ...]:
-    """Return the people who label, in the order of the results file; their place is their number here."""
+    """Return the annotators, in the order of the results file; their position is their number here."""
     kinds = results.data["instruments"]["annotators"]
     return tuple(kind["name"] for kind in kinds if kind["kind"] == AnnotatorKind.PERSON.value)
 

@@ -80,7 +80,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCell:
-    """A value with what the page shows next to it.
+    """A value with its context on the page.
 
     Attributes:
         value: The value.
@@ -153,7 +153,7 @@ class Table:
     """A table of a report; the first column names the rows.
 
     Attributes:
-        title: Name of the table for readers who do not see it.
+        title: Name of the table for readers who cannot see it.
         columns: Headings and kinds.
         rows: Values in order of the columns.
         caption: Heading above the table; empty for none.

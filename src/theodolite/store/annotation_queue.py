@@ -261,12 +261,12 @@ def expire(queue: QueueRow) -> int:
 
 
 def end_of(minutes: int) -> datetime:
-    """Return when a reservation that begins or is renewed now will end; by the database's clock."""
+    """Return the end of a reservation that starts or is renewed now; by the database's clock."""
     return database_now() + timedelta(minutes=minutes)
 
 
 def note(row: ReservationRow, *, by: str = "", reason: str = "") -> None:
-    """Write down what happened to a reservation."""
+    """Record an event of a reservation."""
     ReservationEventRow.objects.create(reservation=row, state=row.state, by=by, reason=reason, created=database_now())
 
 
@@ -287,7 +287,7 @@ def reservation_of(row: ReservationRow) -> Reservation:
 
 
 def note_all(reservations: Sequence[ReservationRow], by: str) -> None:
-    """Write down what happened to reservations."""
+    """Record an event of reservations."""
     now = database_now()
     ReservationEventRow.objects.bulk_create(
         (

@@ -115,7 +115,7 @@ class Contents:
         self._bases: dict[str, _Base] = {}
 
     def keep(self, contents: Iterable[Content]) -> None:
-        """Store what is not there yet.
+        """Store the missing records.
 
         Files are written first: a row never names an incomplete file.
         """
@@ -124,7 +124,7 @@ class Contents:
             return
         insert(ContentRow, [self._row(requested[version]) for version in sorted(requested)], unless_there="version")
         if bases := self._new_bases(requested.values()):
-            # Nobody may be packed against what another transaction cannot see.
+            # Records must not be compressed against others that another transaction cannot see.
             transaction.on_commit(partial(self._remember, bases))
 
     def texts(self, versions: Iterable[str]) -> Mapping[str, str]:

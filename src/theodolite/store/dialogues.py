@@ -230,7 +230,7 @@ def _unless_journalled(text: str, journalled: str | None) -> str | None:
 
 
 def dialogues_of(unit_ids: Sequence[int], contents: Contents) -> list[Dialogue]:
-    """Return the dialogues that some units brought, in the order of the units."""
+    """Return the dialogues of some units, in the order of the units."""
     rows = rows_of(DialogueRow, "unit_id", unit_ids, columns=_DIALOGUE)
     parts = _parts(rows, contents)
     matches = {row.unit_id: _dialogue(row, parts) for row in rows}
@@ -396,7 +396,7 @@ def entries_of(unit: str) -> list[JournalEntry]:
 
 
 def journals_of(units: Sequence[str]) -> dict[str, list[JournalEntry]]:
-    """Return the replies of some units, or of those whose result they adopted, in order of position."""
+    """Return the replies of some units, or of those with the adopted result, in order of position."""
     rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id")
     origins = {key: origin or own for key, own, origin in rows}
     matches = grouped(

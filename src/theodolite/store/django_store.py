@@ -110,7 +110,7 @@ class DjangoStore:
 
     @cached_property
     def events(self) -> EventRepository:
-        """The repositories of what people do in events; their tables are loaded by the first use (ADR-0044)."""
+        """The repositories of people's actions in events; their tables are loaded by the first use (ADR-0044)."""
         from theodolite.store.event_withdrawal import EventRepository
 
         return EventRepository(self._executor, self._contents)
@@ -213,11 +213,11 @@ class DjangoStore:
         await self._executor.put(KeepFailure(unit=unit, failure=failure))
 
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
-        """Store final labels that a file brought; those already there stay as they are."""
+        """Store final labels of a file; those already there stay unchanged."""
         await self._executor.put(KeepAdjudications(run=run, adjudications=tuple(adjudications)))
 
     def merge(self, results: Sequence[UnitResult]) -> list[MergeOutcome]:
-        """Store results of other workspaces in one transaction, and return what became of each."""
+        """Store results of other workspaces in one transaction, and return the outcome of each."""
         from theodolite.store.merging import merge_results
 
         def work() -> list[MergeOutcome]:
@@ -232,7 +232,7 @@ class DjangoStore:
             yield from self._executor.stream(partial(self._readings.dialogues, run, part))
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
-        """Return the dialogues that some session units brought or took over, by unit."""
+        """Return the dialogues of some session units, own or adopted, by unit."""
         result: dict[str, Dialogue] = {}
         rest = iter(units)
         while chunk := list(islice(rest, CHUNK)):
@@ -326,7 +326,7 @@ class DjangoStore:
         return content.version
 
     def file(self, subject: str, record: Record) -> str:
-        """Keep a record under the hash of what it is about, and return its version."""
+        """Store a record under the hash of its subject, and return its version."""
         return self._executor.write(partial(file_record, self._contents, subject, record))
 
     def filed(self, kind: type[R], subject: str) -> list[R]:
@@ -388,7 +388,7 @@ class Readings:
         return dialogues_of(unit_range.origins, self._contents), unit_range.end
 
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
-        """Return the dialogues that some session units brought or took over, by unit."""
+        """Return the dialogues of some session units, own or adopted, by unit."""
         rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id", "adopted_from__key")
         brought_by = {key: origin or key for key, _, _, origin in rows}
         ids = list(dict.fromkeys(origin or own for _, own, origin, _ in rows))

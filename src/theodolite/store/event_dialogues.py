@@ -57,7 +57,7 @@ class LiveDialogueRepository(Repository):
     """
 
     def __init__(self, executor: Executor, contents: Contents) -> None:
-        """Set what runs the work, and where source material is stored."""
+        """Set the executor, and the store of source material."""
         super().__init__(executor)
         self._contents = contents
 
@@ -89,7 +89,7 @@ class LiveDialogueRepository(Repository):
         """Reset the last turn of an open dialogue after an error, so that it can be answered again.
 
         Raises:
-            Conflict: If it has brought a response, or is not the last one of an open dialogue.
+            Conflict: If it has a response, or is not the last one of an open dialogue.
             NotFound: If there is no such turn.
         """
         row = _turn_row(turn)

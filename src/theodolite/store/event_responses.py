@@ -296,7 +296,7 @@ class ResponseRepository(Repository):
 
     @writes
     def add_guess(self, guess: BlindingGuess) -> None:
-        """Store what a tester guesses about a session.
+        """Store a tester's guess about a session.
 
         Raises:
             Conflict: If the tester has guessed that before.

@@ -308,7 +308,7 @@ class ParticipantRepository(Repository):
 
     @reads
     def release_consents(self, study: str) -> set[str]:
-        """Return the keys of participants whose latest choice is to be part of public releases."""
+        """Return the keys of participants with a latest choice for public releases."""
         rows = AcknowledgementRow.objects.filter(study=study, subject=AcknowledgedText.RELEASE.value).order_by("id")
         latest = dict(rows.values_list("participant__key", "version"))
         return {participant for participant, choice in latest.items() if choice == INCLUDED}
@@ -357,7 +357,7 @@ class ParticipantRepository(Repository):
 
     @reads
     def avoided_topics_in(self, study: str) -> dict[str, frozenset[str]]:
-        """Return the avoided topics of every participant who was asked about them, by key."""
+        """Return the avoided topics of every participant with an answer about them, by key."""
         choices = AcknowledgementRow.objects.filter(study=study, subject=AcknowledgedText.TOPICS.value)
         avoided: dict[str, set[str]] = {
             key: set() for key in choices.values_list("participant__key", flat=True).distinct()

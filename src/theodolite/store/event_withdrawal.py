@@ -104,7 +104,7 @@ class WithdrawalRepository(Repository):
     """
 
     def __init__(self, executor: Executor, contents: Contents) -> None:
-        """Set what runs the work, and where combined reviews are stored."""
+        """Set the executor, and the store of combined reviews."""
         super().__init__(executor)
         self._contents = contents
 
@@ -320,7 +320,7 @@ def _delete_contents(versions: Sequence[str]) -> None:
 
 
 def _forget_work(dialogues: Sequence[int]) -> None:
-    """Delete what annotators wrote about some dialogues, gold answers too, and set their items aside.
+    """Delete annotators' texts about some dialogues, gold answers too, and set their items aside.
 
     Args:
         dialogues: Ids of the dialogues' rows.

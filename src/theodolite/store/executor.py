@@ -182,7 +182,7 @@ class Executor:
             with self._location.translated():
                 return work()
         except StorageUnavailable:
-            connection.close()  # what is wrong with it is unknown; the next work connects again
+            connection.close()  # the kind of error is unknown; the next write connects again
             raise
 
     def _commit(self, batch: Sequence[Write]) -> Sequence[Exception | None]:
@@ -214,7 +214,7 @@ class Repository:
     """The rows of one aggregate; its methods run on the executor of the store."""
 
     def __init__(self, executor: Executor) -> None:
-        """Set what runs the work."""
+        """Set the executor."""
         self.executor = executor
 
 
@@ -285,7 +285,7 @@ class Place:
         self.name = f"`{database['NAME']}`" if is_file else f"`{database['NAME']}` on {host}"
 
     def so_far(self) -> str:
-        """State what is safe."""
+        """Describe the stored data."""
         if not self.last_written:
             return "Nothing had been written since the program started."
         return f"Written last: {self.last_written}; that and everything before it is safe."
@@ -371,7 +371,7 @@ class KeepAnnotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepFailure:
-    """Why a unit brought nothing."""
+    """Why a unit has no result."""
 
     unit: Unit
     failure: Failure
@@ -379,7 +379,7 @@ class KeepFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepAdjudications:
-    """Final labels that a file brought."""
+    """Final labels of a file."""
 
     run: Run
     adjudications: tuple[Adjudication, ...]
@@ -390,7 +390,7 @@ Write = KeepReply | KeepDialogue | KeepAnnotation | KeepFailure | KeepAdjudicati
 
 
 def described(write: Write) -> str:
-    """Return a write in words, for people who want to know what was stored last."""
+    """Return a write in words, for messages about the last stored data."""
     match write:
         case KeepReply():
             return f"reply {write.entry.position + 1} of unit {write.unit[:SHORT]}"
@@ -469,7 +469,7 @@ class Writer:
             await waiter
 
     async def stop(self) -> None:
-        """Commit what is queued and end the thread."""
+        """Commit the queued writes and end the thread."""
         if self._refusal is None:
             self._refusal = StoreError("the store was stopped; start it before writing")
             self._hand_over()
@@ -502,7 +502,7 @@ class Writer:
         self._in_work = []
         for (_, waiter), outcome in zip(batch, outcomes, strict=True):
             _settle(waiter, outcome)
-        # Those who have just been answered speak first.
+        # Threads with a recent answer go first.
         self._loop.call_soon(self._linger, ROUNDS)
 
     def _linger(self, rounds: int) -> None:
@@ -529,7 +529,7 @@ class Writer:
 
 
 def _settle(waiter: asyncio.Future[None], outcome: Exception | None) -> None:
-    if waiter.done():  # whoever waited was cancelled; what it wrote is stored all the same
+    if waiter.done():  # the caller was cancelled; its write is stored all the same
         return
     if outcome is None:
         waiter.set_result(None)

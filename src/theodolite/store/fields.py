@@ -118,7 +118,7 @@ class DatabaseClock(Func):
         return self.as_sql(compiler, connection, template=clock_words("sqlite"), **extra)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
-        """Return PostgreSQL's words for it; not the time at which the transaction began."""
+        """Return PostgreSQL's time now; not the time at which the transaction started."""
         return self.as_sql(compiler, connection, template=clock_words("postgresql"), **extra)
 
 

@@ -79,7 +79,7 @@ class Ledger:
         self._owners = owners
         self._numbers = numbers
         self._runs: dict[str, int] = {}
-        self._registered: dict[str, object] = {}  # the connection whose session shows that an owner is alive
+        self._registered: dict[str, object] = {}  # the connection with the session that shows that an owner is alive
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool) -> Run:
         """Return the latest run of a plan, or start one."""
@@ -166,7 +166,7 @@ class Ledger:
         units_of_run = UnitRow.objects.filter(run_id=self._runs[run.key], kind=kind.value)
         requested = _within(units_of_run, within)
         if newcomer:
-            # Leases under this name belong to a process that is gone: its lock was free.
+            # Leases under this name belong to an ended process: its lock was free.
             self.release(owner)
             self._free_leases_of_the_dead()
         self._show_alive(self._runs[run.key], owner, lease_s)
@@ -474,7 +474,7 @@ class RowNumbers:
     """Numbers of rows by the keys of the units that they belong to; neither ever changes."""
 
     def __init__(self, *, kept: int = KEPT) -> None:
-        """Remember nothing yet, and so many at most."""
+        """Start with an empty cache of a limited size."""
         self._kept = kept
         self._known: dict[str, int] = {}
         self._lock = Lock()  # units are leased on one thread and worked on by another
@@ -611,7 +611,7 @@ class Owners:
 def _could_be_had(lock: FileLock) -> bool:
     try:
         lock.acquire(blocking=False)
-    except OSError:  # somebody has it (`Timeout` is one too), or this folder is not ours to write to
+    except OSError:  # another process holds it (`Timeout` is one too), or this folder is not writable
         return False
     return True
 

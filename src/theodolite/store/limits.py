@@ -45,7 +45,7 @@ _KINDS = ("calls", "tokens", "microusd")
 
 def register(run_id: int, owner: str, lease_s: float) -> None:
     """Add a worker of a run, or move one to this run."""
-    with transaction.atomic():  # nobody sees the row before its lock
+    with transaction.atomic():  # the row is invisible before its lock
         WorkerRow.objects.update_or_create(
             owner=owner,
             defaults={
@@ -80,7 +80,7 @@ def unlock_session(owner: str) -> None:
 
 
 def without_session() -> list[str]:
-    """Return the workers that are registered and whose session with PostgreSQL has ended."""
+    """Return the registered workers with an ended PostgreSQL session."""
     if connection.vendor != "postgresql":
         return []
     result = execute(
@@ -104,7 +104,7 @@ def remove(*owners: str) -> None:
 
 
 def n_workers_of(run_id: int) -> int:
-    """Return the workers of a run whose heartbeat has not ended; count."""
+    """Return the workers of a run with a current heartbeat; count."""
     return WorkerRow.objects.filter(run_id=run_id, until__gt=DatabaseClock()).count()
 
 

@@ -21,9 +21,9 @@ def merge_results(
     apply: Callable[[Sequence[Write]], None],
     reopen: Callable[[Sequence[str]], None],
 ) -> list[MergeOutcome]:
-    """Store results within the transaction that is open, and return what became of each.
+    """Store results within the open transaction, and return the outcome of each.
 
-    A unit whose stored replies are a prefix of the new ones receives the rest and the result, so that
+    A unit with stored replies that are a prefix of the new ones receives the rest and the result, so that
     a merge that was interrupted, and a failed unit that was tried again elsewhere, are completed.
 
     Args:

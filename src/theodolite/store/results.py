@@ -247,7 +247,7 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
 def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
     """Store a final label that people agreed on, or could not, in place of an earlier one of the same question.
 
-    The reviews behind it are kept elsewhere, each of them; here is what counts now.
+    The reviews behind it are stored elsewhere, each of them; the value that counts now is here.
     """
     (dialogue_id,) = ids_of_dialogues([adjudication.dialogue]).values()
     position = (dialogue_id, adjudication.guideline, adjudication.question)
@@ -483,7 +483,7 @@ def _revisions(dialogue_ids: Iterable[int]) -> dict[tuple[int, str, str], set[in
 
 
 def annotations_of(unit_ids: Sequence[int]) -> list[Annotation]:
-    """Return the latest revisions of what some units brought, in the order of the units."""
+    """Return the latest revisions of some units' records, in the order of the units."""
     revisions = rows_of(AnnotationRow, "unit_id", unit_ids, "unit_id", "revision")
     latest = {row.unit_id: row for row in revisions}
     return annotations_in([latest[unit_id] for unit_id in unit_ids if unit_id in latest])
@@ -510,7 +510,7 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
 
 
 def _keys(rows: Sequence[AnnotationRow]) -> dict[int, tuple[str, str]]:
-    """Return the key of the unit and of the dialogue of some annotations; what a person labels has no unit."""
+    """Return the key of the unit and of the dialogue of some annotations; labels by people have no unit."""
     about = rows_of(DialogueRow, "id", (row.dialogue_id for row in rows), columns=("id", "unit_id"))
     held_by = {row.id: row.unit_id for row in about}
     own = [row.unit_id for row in rows if row.unit_id is not None]

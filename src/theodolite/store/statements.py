@@ -161,7 +161,7 @@ def _insertion(model: type[Model]) -> _Insertion:
 
 @cache
 def _insert_words(model: type[Model], n: int, unless_there: str) -> str:
-    """Return the statement that inserts so many rows at once."""
+    """Return the statement that inserts a number of rows at once."""
     form = _insertion(model)
     end = f" ON CONFLICT ({unless_there}) DO NOTHING" if unless_there else ""
     return f"{form.head}{', '.join([form.marks] * n)}{end}"
@@ -190,7 +190,7 @@ def _power_from(n: int) -> int:
 
 @cache
 def marks(n: int) -> str:
-    """Return the places for so many values."""
+    """Return the placeholders for a number of values."""
     return ", ".join(["%s"] * n)
 
 
@@ -204,7 +204,7 @@ def without_time_limits(connection: Any) -> None:
 
 def execute(words: str, values: Sequence[object]) -> Any:
     """Do one statement on the connection of this thread, past Django's cursor, which reads each text again."""
-    here = connections[DEFAULT_DB_ALIAS]  # looked for once: finding out whose thread this is takes a while
+    here = connections[DEFAULT_DB_ALIAS]  # cached: a look-up of the thread's owner takes a while
     here.ensure_connection()
     with here.wrap_database_errors:
         return here.connection.execute(_native(words, here.vendor), values)
@@ -223,7 +223,7 @@ def _into(field: Field[Any, Any]) -> _Into | None:
         prepare: _Into = stored.get_prep_value
         return prepare
     if isinstance(stored, StorableTextField):
-        return repaired_text  # what the field does, without the detour
+        return repaired_text  # the field's own conversion, without the detour
     # SQLite would take any text for a number.
     return _PLAIN.get(stored.get_internal_type())
 

@@ -18,7 +18,7 @@ from theodolite.testing.assigning import AllocationDesign, allocation_design, pe
 
 
 def topics_version(study: Study) -> str:
-    """Return the hash of what people are asked about topics; empty if a study has none.
+    """Return the hash of the questions about topics; empty if a study has none.
 
     With other topics, or other words, they are asked again.
     """
@@ -93,7 +93,7 @@ def topic_tallies(
         study: The study.
         seats: Assigned seats.
         sessions: Those that were made.
-        avoided: Each person who was asked, to the names of the topics that they avoid.
+        avoided: Each person with an answer, to the names of the topics that they avoid.
     """
     held = tuple(seats)
     spared, free = list(spared_cells(study, held, sessions, avoided)), list(_free_cells(study, held))
@@ -121,7 +121,7 @@ def spared_cells(
         study: The study.
         seats: Assigned seats.
         sessions: Existing sessions; one that started before the choice counts as offered.
-        avoided: Each person who was asked, to the names of the topics that they avoid.
+        avoided: Each person with an answer, to the names of the topics that they avoid.
     """
     begun = {
         (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None

@@ -90,7 +90,7 @@ class TesterBlock:
         """
         scenario = self.scenario
         packet = version_of(scenario.packet)
-        # Nobody on the tester's side reads the corpus, but with another one this is another test.
+        # The tester's side never reads the corpus, but with another one this is another test.
         searched = [canonical_json((scenario.corpus, scenario.passages))] if scenario.corpus else []
         for tester in self.testers:
             seen = _seen(scenario, tester)
@@ -101,7 +101,7 @@ class DesignCells:
     """All testers in all their scenarios, in order of the plan; each is built when it is requested."""
 
     def __init__(self, blocks: Iterable[TesterBlock]) -> None:
-        """Lay cells out and look at what each tester sees.
+        """Lay cells out and determine each tester's content.
 
         Raises:
             TemplateError: If a persona cannot be filled.
@@ -154,7 +154,7 @@ def grouping_of(study: Study) -> tuple[str, ...]:
 
 
 def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, str]:
-    """Return those values that dialogues are split by; if there are none, one object stands for all."""
+    """Return the values that dialogues are split by; if there are none, one object represents all."""
     return {name: values[name] for name in names if name in values} or _NO_GROUPS
 
 
@@ -311,7 +311,7 @@ class PersonaSequence:
     __slots__ = ("_group", "_scenario", "_template_version")
 
     def __init__(self, group: PersonaGroup, scenario: Scenario) -> None:
-        """Remember who plays where."""
+        """Store the slots of people."""
         self._group, self._scenario = group, scenario
         self._template_version = version_of(group.template)
 

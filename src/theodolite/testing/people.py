@@ -50,7 +50,7 @@ def label_of(place: int) -> str:
 
 
 def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueSummary]) -> Sessions:
-    """Return the sessions of a study with those of people behind what a run holds itself.
+    """Return the sessions of a study with those of people after the run's own plan.
 
     A planned cell without a dialogue is listed, so that it is missing
     and not forgotten.
@@ -73,7 +73,7 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
 
 
 def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
-    """Return the dialogues of people that brought nothing, and why; in order.
+    """Return the dialogues of people without a result, and why; in order.
 
     One that is in progress, or in which the person stopped every reply, is missing and no failure.
     """

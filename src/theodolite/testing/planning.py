@@ -160,7 +160,7 @@ class RecordedSessions:
     """Sessions that were held long ago, in the order of their file."""
 
     def __init__(self, study: Study, recordings: Sequence[RecordedDialogue]) -> None:
-        """Remember what was recorded."""
+        """Store the recorded rows."""
         self._scenario = study.scenarios[0].name if len(study.scenarios) == 1 else RECORDED_SCENARIO
         self._recordings = recordings
         self._grouped_by = grouping_of(study)

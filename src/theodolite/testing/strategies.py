@@ -93,7 +93,7 @@ class CheckedAttack:
         """Return the first move; None if there is none.
 
         Raises:
-            PlanError: If the strategy breaks, or yields what is no move.
+            PlanError: If the strategy breaks, or yields an invalid move.
         """
         return self._move(lambda: next(self._line))
 
@@ -101,7 +101,7 @@ class CheckedAttack:
         """Return the next prompt after a reply; None if there is none.
 
         Raises:
-            PlanError: If the strategy breaks, or yields what is no move.
+            PlanError: If the strategy breaks, or yields an invalid move.
         """
         return self._move(lambda: self._line.send(reply))
 

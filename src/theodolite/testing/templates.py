@@ -46,7 +46,7 @@ FILTERS = (
     "upper",
     "wordcount",
 )
-"""Filters whose result is at most a small multiple of the text, for all arguments."""
+"""Filters with a result of at most a small multiple of the text, for all arguments."""
 
 _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Call: "a call",
@@ -90,7 +90,7 @@ class _BoundedEnvironment(SandboxedEnvironment):
 
 
 def _is_small_product(left: Any, right: Any) -> bool:
-    """Return whether a product is one of numbers, or a text repeated within the bound; lists hide what they hold."""
+    """Return whether a product is one of numbers, or a text repeated within the bound; lists hide their content."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return True
     text, times = (left, right) if isinstance(left, str) else (right, left)
@@ -113,7 +113,7 @@ class Refusal:
 
     Attributes:
         line: Line of the template that is meant, from 1; 0 if all of it is.
-        words: Its action and what is allowed; continues after `the template`.
+        words: Its action and the permitted values; continues after `the template`.
         malformed: Whether it is no template at all, rather than one that wants too much.
     """
 
@@ -215,7 +215,7 @@ def _said_by(part: nodes.Node) -> Sequence[nodes.Node]:
 
 
 def _span(node: nodes.Node) -> tuple[str, str] | None:
-    """Return words, or the name of a slot; None for what is neither."""
+    """Return words, or the name of a slot; None for all else."""
     if isinstance(node, nodes.TemplateData):
         return node.data, ""
     return ("", node.name) if isinstance(node, nodes.Name) and node.name != "self" else None  # which is Jinja's own

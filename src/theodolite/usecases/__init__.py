@@ -1,1 +1,1 @@
-"""Use cases: what a user can ask for, as functions over ports."""
+"""Use cases: user operations, as functions over ports."""

@@ -1,4 +1,4 @@
-"""Audiences of a report: what each of them may see of a run."""
+"""Audiences of a report: the parts of a run that each of them may see."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def for_team(
         records: Curated records of the run.
         applications: Names of the team's applications.
         findings: Identifiers in the texts, with decisions.
-        private: Labels of dialogues whose texts are withheld.
+        private: Labels of dialogues with withheld texts.
     """
     redactions = (
         one if one.decision is ReviewDecision.KEEP else replace(one, decision=ReviewDecision.REDACT) for one in findings

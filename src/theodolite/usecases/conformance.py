@@ -97,13 +97,13 @@ class Examination:
             self.remarks.append(remark)
 
     def has_not_met(self, check: EndpointCheck) -> None:
-        """Store why the application could not be examined, its address, and what to try."""
+        """Store why the application could not be examined, its address, and the remedy."""
         self.unexamined = f"{check.host}: {check.answer}" if check.host else check.answer
         self.hint = check.hint
 
 
 async def examine(name: str, application: ApplicationClient) -> Examination:
-    """Call an application a few times and return what that showed.
+    """Call an application a few times and return the results.
 
     It ends early if there is no answer, or if the application hangs or fails
     twice at plain prompts: more calls would show the same at the same cost.
@@ -262,7 +262,7 @@ def _look_at_interface(result: Examination, application: ApplicationClient) -> N
 
 
 def _first_tag(text: str) -> str:
-    """Return the first HTML tag outside of code; code may show what it likes."""
+    """Return the first HTML tag outside of code; code may show any."""
     tag = _TAG.search(_CODE.sub("", text))
     return tag[0][:40] if tag else ""
 

@@ -452,7 +452,7 @@ class LabelRequest:
     Attributes:
         n: Dialogues wanted; count.
         guideline: Name of the guideline; empty if the study has one alone that is judged.
-        judge: Name of the annotator whose verdicts define the strata; empty for the first judge.
+        judge: Name of the annotator with the verdicts that define the strata; empty for the first judge.
         seed: Of the draw.
     """
 
@@ -486,7 +486,7 @@ def guideline_for(study: Study, name: str) -> Guideline:
 
 
 def judge_for(study: Study, guideline: Guideline, name: str) -> Annotator | None:
-    """Return the annotator whose verdicts define the strata: the named one, else the first model, else the first rule.
+    """Return the annotator that defines the strata: the named one, else the first model, else the first rule.
 
     Raises:
         InputError: If the one named does not label by the guideline, or is a person.
@@ -543,7 +543,7 @@ def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelC
     Args:
         evidence: All records of one run.
         guideline: Guideline of the labels.
-        judge: Annotator whose verdicts define the strata; empty for none.
+        judge: Annotator with the verdicts that define the strata; empty for none.
     """
     held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
     positions = [position for position in of_place if (item := held[position]) is not None and not item.withheld]
@@ -569,7 +569,7 @@ def planned_labels(evidence: Evidence, request: LabelRequest) -> tuple[LabelCoun
     """Return people's labels so far, and the gain from further labels.
 
     Raises:
-        InputError: If it is not clear what is to be labelled, or nothing is left to label.
+        InputError: If the sample is ambiguous, or nothing is left to label.
     """
     guideline = guideline_for(evidence.study, request.guideline)
     judge = judge_for(evidence.study, guideline, request.judge)
@@ -607,7 +607,7 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
     labelled before is not drawn again.
 
     Raises:
-        InputError: If it is not clear what is to be labelled, or nothing is left to label.
+        InputError: If the sample is ambiguous, or nothing is left to label.
     """
     guideline = guideline_for(evidence.study, request.guideline)
     judge = judge_for(evidence.study, guideline, request.judge)

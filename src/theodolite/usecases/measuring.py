@@ -185,7 +185,7 @@ def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) ->
     Args:
         store: The database.
         study: The study.
-        run: Run whose labels show who annotates.
+        run: Run with labels that show who annotates.
         review: Result of the review.
 
     Raises:
@@ -228,7 +228,7 @@ def state_criteria(
         study: Name of the study.
         about: Subject of the criteria.
         text: The criteria, in words.
-        by: Opaque key or name of who states them.
+        by: Opaque key or name of their author.
         now: The time; UTC.
         why: Change and reason; required from the second statement on.
         follows: Revision that the writer had before them; 0 for none.
@@ -403,7 +403,7 @@ def annotator_attributes_in(store: Store, study: Study) -> dict[str, dict[str, s
 
 
 def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
-    """Add the annotations, final labels and failures of a run, whose dialogues were added before."""
+    """Add the annotations, final labels and failures of a run with dialogues that were added before."""
     for annotation in archive.annotations():
         builder.add_annotation(annotation)
     for final in archive.adjudications():
@@ -415,7 +415,7 @@ def _add_labels(builder: AnswerTableBuilder, archive: StoredArchive) -> None:
 def _add_assignments(
     builder: AnswerTableBuilder, store: Store, study: Study, run: Run, samples: Iterable[LabelSample]
 ) -> Study:
-    """Add the dialogues assigned to each person whom the study file does not name; return the study with all people.
+    """Add the dialogues assigned to each person not in the study file; return the study with all people.
 
     They are the dialogues that a person has labelled or reserved. A person in the file is to label
     every dialogue; others only their annotations from the queue or a label file.
@@ -435,7 +435,7 @@ def _add_assignments(
 
 
 def study_with_people(store: Store, study: Study, run: Run) -> Study:
-    """Return a study with all who labelled dialogues of a run by hand among its annotators."""
+    """Return a study with all people who labelled dialogues of a run by hand among its annotators."""
     return with_people(study, {label.annotator: label.guideline for label in store.labels(run)})
 
 
@@ -476,7 +476,7 @@ def with_representative_people(study: Study, labelled: Collection[str], samples:
 
     Args:
         study: The study with all who labelled by hand.
-        labelled: Names of those who labelled by hand.
+        labelled: Names of people who labelled by hand.
         samples: The samples that were drawn.
     """
     sampled = {sample.guideline for sample in samples if sample.judge}
@@ -490,6 +490,6 @@ def with_representative_people(study: Study, labelled: Collection[str], samples:
 
 
 def _by_hand(name: str, guideline: str) -> Annotator:
-    """Return a person whom the file does not name; reports leave out the guideline that a name may end in."""
+    """Return a person who is not in the file; reports leave out the guideline that a name may end in."""
     title = name.removesuffix(f"-{guideline}") if name.endswith(f"-{guideline}") else ""
     return Annotator(name=name, title=title, kind=AnnotatorKind.PERSON, guideline=guideline, labelling=HandLabels())

@@ -30,7 +30,7 @@ class Watched:
     Attributes:
         guideline: Name of the guideline; empty if the study has one.
         annotator: Name of the annotator; empty for the guideline's first.
-        anchors: Application whose dialogues are the frozen anchors; empty for none.
+        anchors: Application with the frozen anchors as its dialogues; empty for none.
     """
 
     guideline: str = ""

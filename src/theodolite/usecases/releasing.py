@@ -1,4 +1,4 @@
-"""Curation of a public release: what is left out, which identifiers are removed, and new ids for everything."""
+"""Curation of a public release: omissions, removed identifiers, and new ids for everything."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def curate(
 
     Args:
         evidence: The evidence of the run.
-        without_consent: Labels of dialogues whose participants have not agreed to releases.
+        without_consent: Labels of dialogues by participants who have not agreed to releases.
         restricted: Keys of dialogues that an open case restricts.
         redact: Applies the redactions of reviewers to a dialogue.
-        held_out: Names of scenarios whose texts stay private.
+        held_out: Names of scenarios with private texts.
         min_group: People who must share a combination of attributes; count.
     """
     reasons = dict.fromkeys(without_consent, "participant did not agree")
@@ -343,7 +343,7 @@ def _replaced(text: str, patterns: Iterable[tuple[re.Pattern[str], str]]) -> str
 
 
 def rewritten(record: R, rewrite: Rewrite, *, name: str = "") -> R:
-    """Return a record whose texts are rewritten; ids, hashes and words of closed lists stay."""
+    """Return a record with rewritten texts; ids, hashes and words of closed lists stay."""
     value: Any = record
     if isinstance(value, Enum) or name in _NO_TEXT:
         return record
@@ -433,7 +433,7 @@ def _is_private(held_by: TesterType) -> bool:
 
 
 def _names_of_people(study: Study, ids: _Ids) -> dict[str, str]:
-    """Return the new name of each person who labels; one who labels by several guidelines stays one person."""
+    """Return the new name of each human annotator; one with several guidelines stays one person."""
     people = [one for one in study.annotators if one.kind is AnnotatorKind.PERSON]
     persons = ids.names((_person(one) for one in people), "annotator")
     return {

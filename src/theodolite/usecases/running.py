@@ -101,7 +101,7 @@ def annotations_due(study: Study, scenarios: Iterable[str]) -> int:
 def annotation_units(
     study: Study, run: Run, planned: Sessions, sessions: Iterable[Unit], origins: Mapping[str, str]
 ) -> Iterator[Unit]:
-    """Yield one unit for each session and each annotator who is asked about it, in order of the plan.
+    """Yield one unit for each session and each of its annotators, in order of the plan.
 
     Args:
         study: Names the annotators.
@@ -179,7 +179,7 @@ class StudyFlows:
         study: The study's preregistration.
         sessions: Sessions of its plan.
         recordings: Dialogues of the recorded applications.
-        searches: Name of a scenario to what searches its corpus.
+        searches: Name of a scenario to the search of its corpus.
         approaches: Strategies of red teaming by name.
     """
 
@@ -272,7 +272,7 @@ ALL_KINDS = frozenset(UnitKind)
 """Testing and assessment."""
 
 _AT_ONCE = 500
-"""Dialogues whose final labels are read together; count."""
+"""Dialogues with final labels that are read together; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +284,7 @@ class RunOptions:
         limit: Run only the first selected sessions of the plan; count, None for all.
         selection: Run only these sessions of the plan.
         new_run: Start a new run even if one of this plan exists; every call is made again.
-        retry_failed: Try once more what failed before.
+        retry_failed: Retry earlier failures once.
         concurrency: Concurrent calls per kind of unit; count.
         cache: Keep the replies of all models and give them again, whatever the study says.
         budget: Limits in place of the study's; None for the study's.

@@ -37,7 +37,7 @@ class MergingStore(Store, Protocol):
     """A database that takes results of other workspaces."""
 
     def merge(self, results: Sequence[UnitResult]) -> list[MergeOutcome]:
-        """Store results of units in one transaction, and return what became of each."""
+        """Store results of units in one transaction, and return the outcome of each."""
         ...
 
 
@@ -111,7 +111,7 @@ def _results_at(
 
 @dataclass(slots=True)
 class MergeCounts:
-    """Results that a merge read, by what became of them; counts.
+    """Results that a merge read, by outcome; counts.
 
     Attributes:
         dialogues: Results of sessions.

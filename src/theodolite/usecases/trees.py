@@ -77,7 +77,7 @@ def compare_chosen(first: Chosen, second: Chosen, *, draws: Draws, methods: Meth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodChange:
-    """The same leaves under two methods: what a change of the tree does to the values of one application.
+    """The same leaves under two methods: the effect of a tree's change on the values of one application.
 
     Attributes:
         comparison: The shared nodes, old method and new method.

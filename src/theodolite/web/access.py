@@ -1,6 +1,6 @@
 """Authorisation: roles, second factors, and the audit log.
 
-Every view declares who may open it. A page that an account may not know of answers 404, never 403.
+Every view declares its permissions. A page that an account may not know of answers 404, never 403.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AccessContext:
 
     @property
     def role_home(self) -> str:
-        """The page on which this role begins in this study."""
+        """The home page of this role in this study."""
         return role_home(self.membership)
 
     @property
@@ -134,7 +134,7 @@ def signed_in(view: View) -> View:
 
 
 def hosts_only(view: View) -> View:
-    """Open a view to those who may put studies on this server."""
+    """Open a view to accounts that may put studies on this server."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, **rest: Any) -> Any:

@@ -214,7 +214,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         version: Content hash of the version that the person has read.
 
     Raises:
-        Conflict: If the files have changed since, or hold what was published last.
+        Conflict: If the files have changed since, or equal the latest published version.
         InvalidStudyError: If they hold faults.
     """
     study = study_in_files(hosted).study
@@ -222,7 +222,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         message = "the study's files have changed since you opened the page; review the changes, then publish"
         raise Conflict(message)
     with transaction.atomic():
-        HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # two who publish at once come one after the other
+        HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # concurrent publications come one after the other
         last = last_edition(hosted)
         if last is not None and last.version == version:
             message = f"nothing has changed since version {last.number}"

@@ -199,7 +199,7 @@ INVITED = "invitation"
 
 
 CHOSEN = "language"
-"""Name under which a browser's session holds what its person has chosen."""
+"""Name of the person's settings in a browser's session."""
 
 
 PLAIN = "en"
@@ -207,7 +207,7 @@ PLAIN = "en"
 
 
 _TRANSLATED = ("theodolite.web.accounts.", "theodolite.web.tester.", "theodolite.web.middleware", "allauth.", "django.")
-"""Modules whose views show translated pages."""
+"""Modules with views that show translated pages."""
 
 
 def page_languages() -> tuple[str, ...]:
@@ -269,7 +269,7 @@ def choose(request: HttpRequest, language: str) -> None:
 
 
 class SpokenPages:
-    """Middleware that lets pages be in the language of who asks, as far as they are translated."""
+    """Middleware that shows pages in the user's language, as far as they are translated."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         """Store the next handler."""

@@ -34,7 +34,7 @@ def read_profile(sent: Mapping[str, str]) -> PersonProfile:
         sent: Fields of the form; `skip` leaves everything unsaid.
 
     Raises:
-        InputError: If a line of the self-description names a thing and not what it is.
+        InputError: If a line of the self-description has a name and no description.
     """
     fields = {} if sent.get("skip") else sent
     return PersonProfile(

@@ -573,7 +573,7 @@ def _autosaved(page: FormPage, answers: Sequence[Answer]) -> JsonResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoderAnswer:
-    """The answer of one coder, who is named by a letter."""
+    """The answer of one coder, named by a letter."""
 
     letter: str
     words: str

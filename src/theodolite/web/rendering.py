@@ -66,7 +66,7 @@ class Histogram:
     Attributes:
         bars: One a label, in order of the scale.
         width: Pixels.
-        words: The whole of it in words, for those who do not see it.
+        words: The whole of it in words, for readers who cannot see it.
         quartiles: Left and right end of the line between the quartiles; None if labels have no order.
     """
 
@@ -286,7 +286,7 @@ TINTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarPart:
-    """One label of a bar: which tint, where it begins and how long it is; pixels."""
+    """One label of a bar: its tint, start and length; pixels."""
 
     tint: int
     at: float

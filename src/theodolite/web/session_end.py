@@ -39,7 +39,7 @@ def reply_manager() -> ReplyManager:
 
 
 def close_session(hosted: HostedStudy, session: Session) -> None:
-    """Stop the reply in progress of a session and tell its application, before the session changes."""
+    """Stop the reply in progress of a session and notify its application, before the session changes."""
     for dialogue in server_store().events.dialogues.of_session(session.key):
         if dialogue.is_open:
             opened = open_event_of(hosted, session.study_version)

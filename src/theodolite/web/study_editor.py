@@ -60,7 +60,7 @@ class EditedStudy:
         environ: Environment variables, to note which keys are not set; None asks nothing.
         publishing: Address of the page that publishes the files; empty if nothing is published.
         tools: Addresses of pages that belong to parts of the study, by part.
-        record: Records what was done to which files; None if nothing is recorded.
+        record: Records actions and their files; None to record nothing.
     """
 
     title: str
@@ -131,7 +131,7 @@ class PartLink:
 
 
 def edit(request: HttpRequest, edited: EditedStudy) -> HttpResponse:
-    """Show a file of a study with its form and its diagnostics, or save what was sent."""
+    """Show a file of a study with its form and its diagnostics, or save the submitted text."""
     name = request.POST.get("file") or request.GET.get("file") or edited.files.main
     if request.method != "POST":
         try:
@@ -175,7 +175,7 @@ def _save(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: 
 
 
 def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: str) -> StudyText:
-    """Save the text after the action of a button, and return what is saved."""
+    """Save the text after the action of a button, and return the saved text."""
     shown, sent = edited.files.read(name), request.POST
     text = sent.get("text", shown.text).replace("\r\n", "\n")
     form = _form(request, edited, shown)

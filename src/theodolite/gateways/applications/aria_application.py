@@ -32,7 +32,7 @@ from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock
 
 PromptForm: TypeAlias = Callable[[str, int, str], str]
-"""From a prompt, the number of its turn and the source material to what `GetResponse` is given."""
+"""From a prompt, the number of its turn and the source material to the input of `GetResponse`."""
 
 
 def prompt_template(source: str, name: str) -> PromptForm:
@@ -46,7 +46,7 @@ def prompt_template(source: str, name: str) -> PromptForm:
         name: Name of the application in the study.
 
     Raises:
-        InputError: If it is no template, or names what nothing fills.
+        InputError: If it is not a template, or uses unknown names.
     """
     if not source:
         return lambda prompt, _turn, _context: prompt
@@ -247,7 +247,7 @@ class AriaClassOf:
         init: Arguments of the constructor.
         credentials: Credentials passed to `OpenConnection`.
         timeout_s: Time limit of each call; seconds.
-        remarks: Takes what was let pass although the interface asks for something else.
+        remarks: Collects tolerated deviations from the interface.
         in_use: The instances of open sessions, by process and identity.
     """
 
@@ -310,7 +310,7 @@ class AriaInstance:
         self.turns = 0
 
     def _own(self, identity: int) -> None:
-        """Remember what the class has made; refuse what another open session has, which is spoilt by that, too."""
+        """Remember the class's session; refuse one of another open session, which fails as well."""
         self._identity = identity
         holder = self._of.in_use.setdefault((self._channel, identity), self)
         if holder is not self:
@@ -429,7 +429,7 @@ class AriaApplication:
         clock: Clock,
         connections: Connections | None = None,
     ) -> None:
-        """Load the class and look at what it has; no instance is made yet.
+        """Load the class and inspect its methods; no instance is made yet.
 
         Args:
             name: Name of the application in the study.

@@ -39,7 +39,7 @@ class CallableApplication:
         clock: Clock,
         connections: Connections | None = None,
     ) -> None:
-        """Load the function and look at what it takes; it is not called yet.
+        """Load the function and inspect its arguments; it is not called yet.
 
         Args:
             name: Name of the application in the study.
@@ -77,7 +77,7 @@ class CallableApplication:
             GatewayError: If it raised, returned no text or took too long.
         """
         keywords = self._offered(request, session)
-        hear = None if self._connection.markup is Markup.HTML else on_chunk  # nobody is shown half a tag
+        hear = None if self._connection.markup is Markup.HTML else on_chunk  # half a tag is never shown
         async with self._sessions.call(session), self._slots.take():
             channel = await self._workers.channel(session)
             begun = self._clock.monotonic_s()
@@ -170,7 +170,7 @@ class PassedFunction:
     """A function, sync or async, that the caller of `theodolite.run` passed; it runs in the caller's process."""
 
     def __init__(self, name: str, function: Callable[..., Any], connection: PythonCallable, *, clock: Clock) -> None:
-        """Look at what the function takes; it is not called yet.
+        """Inspect the function's arguments; it is not called yet.
 
         Args:
             name: Name of the application in the study.
@@ -264,7 +264,7 @@ class CallableLabeller:
     """A function from the turns of a dialogue to labels, called once a dialogue in the judge's own process."""
 
     def __init__(self, name: str, labelling: PythonLabeller, workers: Workers, *, clock: Clock) -> None:
-        """Load the function and look at what it takes; it is not called yet.
+        """Load the function and inspect its arguments; it is not called yet.
 
         Args:
             name: Name of the annotator in the study.
@@ -287,7 +287,7 @@ class CallableLabeller:
         """Return the result of the function, as JSON.
 
         Raises:
-            GatewayError: If it raised, took too long or returned what JSON cannot hold.
+            GatewayError: If it raised, took too long or returned a value that JSON cannot represent.
         """
         offered = {
             "context": request.context,
@@ -338,7 +338,7 @@ class PassedLabeller:
     """A labelling function that the caller of `theodolite.run` passed; it runs in the caller's process."""
 
     def __init__(self, name: str, function: Callable[..., Any], labelling: PythonLabeller, *, clock: Clock) -> None:
-        """Look at what the function takes; it is not called yet.
+        """Inspect the function's arguments; it is not called yet.
 
         Args:
             name: Name of the annotator in the study.
@@ -357,7 +357,7 @@ class PassedLabeller:
         """Return the result of the function, as JSON.
 
         Raises:
-            GatewayError: If it raised, took too long or returned what JSON cannot hold.
+            GatewayError: If it raised, took too long or returned a value that JSON cannot represent.
         """
         offered = {"context": request.context, "guideline": request.guideline, "questions": list(request.questions)}
         keywords = {name: offered[name] for name in self._keywords}

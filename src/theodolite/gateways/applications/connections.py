@@ -17,7 +17,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.network import NetworkUse
 
 NETWORK_NAME = "network"
-"""Folder within a workspace that remembers what versions of applications connected to."""
+"""Folder within a workspace with the recorded connections of applications' versions."""
 
 CUT_OFF, WATCHED = "cut off", "watched"
 """Kinds of event: whether the system gave a process no network, or Python's own calls are observed."""
@@ -29,7 +29,7 @@ class Connections:
     """Destinations of one version of an application, each once; any thread may report."""
 
     def __init__(self, application: Application | None = None, workspace: Path | None = None) -> None:
-        """Go on with what the workspace remembers.
+        """Continue with the state stored in the workspace.
 
         Args:
             application: Owner of the connections; None for an application without a study.
@@ -105,7 +105,7 @@ def _read(file: Path) -> dict[str, list[str]]:
 
 
 IDLE_S = 600.0
-"""Time without a call after which a session that can go on later lets go of what it holds; seconds."""
+"""Time without a call after which a resumable session releases its resources; seconds."""
 
 Suspend = Callable[[str], Awaitable[None]]
 """Releases a session's resources; the session continues later by replaying its earlier prompts."""
@@ -114,7 +114,7 @@ Suspend = Callable[[str], Awaitable[None]]
 class OpenSessions:
     """Bounds the sessions that are open at one time.
 
-    A run begins each session before its first call and holds it open to its end, so
+    A run starts each session before its first call and holds it open to its end, so
     that further sessions wait. In an event it is unknown when a person will continue:
     there a session is open from call to call, and the one that has been idle longest
     is suspended when another person needs its place.
@@ -124,7 +124,7 @@ class OpenSessions:
         """Start without sessions.
 
         Args:
-            suspend: Lets go of what a session holds.
+            suspend: Releases the resources of a session.
             most: Sessions at one time at most; count, 0 for any.
             can_resume: Whether a suspended session can go on; else none is suspended.
             idle_s: Time without a call after which a session is suspended; seconds.
@@ -172,7 +172,7 @@ class OpenSessions:
             self._rest(session)
 
     def end(self, session: str) -> None:
-        """Forget a session that is over; the caller lets go of what it holds."""
+        """Forget a completed session; the caller releases its resources."""
         self._enter_loop()
         self._stop_timer(session)
         self._held.discard(session)

@@ -53,7 +53,7 @@ class _SiteSessions:
 
     @contextmanager
     def hearing(self, session: str, turn: int) -> Iterator[None]:
-        """Take note of a turn that the site answers within the block; what its filter withholds is an answer, too."""
+        """Take note of a turn that the site answers within the block; a text of its filter is an answer, too."""
         try:
             yield
         except ContentRefused:
@@ -173,7 +173,7 @@ class HttpApplication:
     def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error = outcome.attempt_error
         words = str(outcome.error(endpoint=self._name))
-        # 403 is what some gateways say to OPTIONS whatever the token.
+        # some gateways answer OPTIONS with 403 whatever the token
         if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
             return self._endpoint_check(words, alive=False, hint=hint, attempts=outcome.tries)
@@ -301,7 +301,7 @@ def _writing(connection: HttpEndpoint, *, what: str) -> tuple[Callable[[Mapping[
 
 
 def checked_template(url: str, *, what: str) -> str:
-    """Return a template of an address whose scheme and host are fixed.
+    """Return a template of an address with a fixed scheme and host.
 
     Raises:
         InputError: If they are not: a prompt must not choose the host.

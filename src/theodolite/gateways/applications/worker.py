@@ -74,7 +74,7 @@ def encode(value: Any, depth: int = 0) -> Any:
     if depth < DEEPEST and isinstance(value, Mapping):
         return {"mapping": [[str(key), encode(value[key], depth + 1)] for key in value]}
     if inspect.iscoroutine(value):
-        value.close()  # nobody awaits it; unclosed it would warn
+        value.close()  # it is not awaited; unclosed it would warn
     return {"object": type(value).__name__, "truth": _truth_of(value), "text": _text_of(value)}
 
 
@@ -243,7 +243,7 @@ class Worker:
         return "".join(texts)
 
     async def _finish_later(self, number: int, make: Callable[[], Any], *, streams: bool) -> None:
-        """Await what a call makes and send its answer."""
+        """Await a call's result and send its answer."""
         try:
             returned = make()
             if isinstance(returned, Awaitable):
@@ -406,7 +406,7 @@ def _takes(function: Any, arguments: list[Any]) -> bool:
         inspect.signature(function).bind(*arguments)
     except TypeError:
         return False
-    except ValueError:  # it does not say what it takes
+    except ValueError:  # it does not declare its arguments
         return True
     return True
 
@@ -445,7 +445,7 @@ def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
     """Return the arguments that a class needs, and those that it takes; None for the latter where it takes any."""
     try:
         parameters = list(inspect.signature(kind).parameters.values())
-    except (TypeError, ValueError):  # it does not say what it takes
+    except (TypeError, ValueError):  # it does not declare its arguments
         return [], None
     loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     fixed = [one for one in parameters if one.kind not in loose]
@@ -557,7 +557,7 @@ def _arrange_imports(request: dict[str, Any]) -> None:
     sys.path_importer_cache.clear()
     importlib.invalidate_caches()
     sys.dont_write_bytecode = True
-    sys.meta_path.append(StandIns(request["base_class"]))  # after all others: what is installed comes first
+    sys.meta_path.append(StandIns(request["base_class"]))  # after all others: installed distributions come first
 
 
 class SourceAsItStands(SourceFileLoader):
@@ -604,7 +604,7 @@ class Network:
     starting = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn"})
 
     def __init__(self, send: Send, allowed: Iterable[str] | None) -> None:
-        """Remember what is allowed.
+        """Store the permissions.
 
         Args:
             send: Reports each destination once.

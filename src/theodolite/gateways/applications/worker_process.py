@@ -176,7 +176,7 @@ LARGEST_LOG = 10 * 2**20
 """Size at which an application's log starts again; bytes."""
 
 Observe = Callable[[str, str], None]
-"""Receives what code does on the network: the kind of event and its destination."""
+"""Receives the network use of code: the kind of event and its destination."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class Launch:
         memory_mb: Most memory of a process, in MB; 0 for any.
         cpu_s: Most CPU time of a process, in seconds; 0 for any.
         network: Hosts that it may connect to; None for any.
-        log: File that takes what the code prints; None to drop it.
+        log: File for the code's output; None to drop it.
         offered: Keywords that a function is given if it takes them; empty for those of an application.
     """
 
@@ -216,7 +216,7 @@ class Launch:
     offered: tuple[str, ...] = ()
 
     def request(self) -> dict[str, Any]:
-        """Return the first request to a process: what it loads, and its limits."""
+        """Return the first request to a process: its code, and its limits."""
         return {
             "target": self.target,
             "is_class": self.is_class,
@@ -268,7 +268,7 @@ class WorkerChannel(ABC):
         """Start without requests.
 
         Args:
-            observe: Receives what the code does on the network.
+            observe: Receives the network use of the code.
         """
         self.ended = ""
         self._observe = observe
@@ -372,7 +372,7 @@ class WorkerChannel(ABC):
             self._observe(_text(answer["network"]), _text(answer["name"]))
             return
         pending = self._pending.get(answer["id"])
-        if pending is None:  # nobody waits any more
+        if pending is None:  # the caller no longer waits
             return
         if "piece" in answer:
             if pending.hear is not None:
@@ -453,7 +453,7 @@ class WorkerProcess(WorkerChannel):
                 self._process.kill()
 
     def _write(self, request: dict[str, Any]) -> None:
-        """Send a request without waiting: what the pipe does not take now, a thread sends."""
+        """Send a request without waiting: a thread sends the part that the pipe does not take now."""
         data = json.dumps(request).encode() + b"\n"
         with self._lock:
             if self._requests.closed:
@@ -470,7 +470,7 @@ class WorkerProcess(WorkerChannel):
                 self._backlog = self._backlog[os.write(self._requests.fileno(), self._backlog) :]
         except BlockingIOError:
             return False
-        except OSError:  # the process has ended, which the reader tells
+        except OSError:  # the process has ended; the reader reports it
             self._backlog = b""
         return True
 
@@ -555,7 +555,7 @@ def _pending_on(future: asyncio.Future[dict[str, Any]], hear: OnChunk | None) ->
     loop = future.get_loop()
 
     def deliver(answer: dict[str, Any]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no caller waits
             loop.call_soon_threadsafe(_settle, future, answer)
 
     def hear_there(piece: str) -> None:

@@ -175,7 +175,7 @@ class Workers:
             message = f"{self._credentials.scrub(str(error))}; the next call starts it again"
             raise ServerFault(message, endpoint=self.code.owner) from None
         if "raised" in answer:
-            # Not chained: what foreign code raises may hold the credentials.
+            # Not chained: exceptions of foreign code may hold the credentials.
             raise self._fault(answer["raised"], what) from None
         return answer
 
@@ -291,7 +291,7 @@ class Slots:
 
 
 LOGS_NAME = "logs"
-"""Folder within a workspace that takes what applications print."""
+"""Folder within a workspace for the output of applications."""
 
 ENVIRONMENTS_NAME = "environments"
 """Folder within a workspace that holds virtual environments of applications."""
@@ -340,7 +340,7 @@ def code_of(
         name: Name of the application in the study.
         connection: How the study names it.
         around: The study's folder, the environment and the workspace.
-        observe: Receives what the code does on the network.
+        observe: Receives the network use of the code.
         init: Names of the constructor's arguments that the study gives.
 
     Raises:

@@ -25,7 +25,7 @@ class Cacheable(Model, Endpoint, Protocol):
 
 
 class CachedModel:
-    """Asks once what is asked many times.
+    """Caches frequent requests.
 
     Two requests are equal if the same bytes would be sent to the same address and
     the replicate numbers are equal; names, keys and limits of the study play no

@@ -180,7 +180,7 @@ CHAT_FIELD = "messages"
 
 _WRITE = json.JSONEncoder(separators=(",", ":")).encode
 
-_TEXT = encode_basestring_ascii  # what the encoder does with a text
+_TEXT = encode_basestring_ascii  # the encoder's operation on a text
 
 _ROLES = {speaker: _TEXT(speaker.value) for speaker in Speaker}
 

@@ -50,7 +50,7 @@ https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
 class StructuredOutput:
     """Offers answer schemas to an endpoint, and remembers which it has refused.
 
-    Servers do not announce what they accept, and their errors are all
+    Servers do not announce their options, and their errors are all
     different. So the same request is made once without the schema: if that brings
     an answer, the schema was the cause, and it is not offered again.
     """
@@ -67,7 +67,7 @@ class StructuredOutput:
         self._refused: set[str] = set()
 
     def intended(self, request: AskModel) -> AskModel:
-        """Return a request as the study states it, regardless of what the endpoint accepts."""
+        """Return a request as the study states it, regardless of the endpoint's options."""
         return words_alone(request) if self._is_off else request
 
     async def reply(self, request: AskModel, ask: Callable[[AskModel], Awaitable[Reply]]) -> Reply:
@@ -126,7 +126,7 @@ _SHOWN_NAMES = 8
 
 
 class ChatEndpointCheck:
-    """One request, and what people should do for each kind of answer."""
+    """One request, and the messages for each kind of answer."""
 
     def __init__(self, chat_client: ChatClient, *, endpoint_check_s: float = ENDPOINT_CHECK_S) -> None:
         """Check through a client.
@@ -398,7 +398,7 @@ class StreamOptions:
         return self._refused
 
     def may_be_refused(self, sent: Mapping[str, object], outcome: HttpResponse | RetriesExhausted) -> bool:
-        """Return whether a call may have failed for the wishes that it was sent with; what succeeds is remembered."""
+        """Return whether a call may have failed because of its options; successful options are cached."""
         if not sent:
             return False
         if isinstance(outcome, HttpResponse):

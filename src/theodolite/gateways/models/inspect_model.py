@@ -1,7 +1,7 @@
 """Language models of any provider that Inspect knows, through its model API.
 
 Limits, the retry policy and attempts stay ours: Inspect is asked for one attempt at a
-time and only tells what became of it.
+time and only reports the outcome.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from theodolite.ports.progress import Clock
 OURS = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections", "cache", "batch"}
 )
-"""Fields that other keys of a model stand for: `attempts`, `timeout`, `parallel`, `cache`."""
+"""Fields that other keys of a model replace: `attempts`, `timeout`, `parallel`, `cache`."""
 
 _MILLION = 1_000_000
 
@@ -153,7 +153,7 @@ class InspectClient:
     """Makes one attempt at a time; limits, the retry policy and further attempts are not its business."""
 
     def __init__(self, endpoint: ModelEndpoint, *, key: str, clock: Clock) -> None:
-        """Keep what is needed; nothing is opened before the first call.
+        """Store the options; nothing is opened before the first call.
 
         Args:
             endpoint: Its entry in the study; its `params` are fields of Inspect's `GenerateConfig`.
@@ -221,7 +221,7 @@ class InspectClient:
         return await model.generate(messages, config=config, on_stream=listener.hear if listener else None)
 
     async def _open(self) -> Any:
-        """Return the model; the first time, what a provider's code imports takes seconds, in which others go on."""
+        """Return the model; the first time, the imports of a provider's code take seconds, in which others continue."""
         loop = asyncio.get_running_loop()
         opened = self._opened
         if opened is None or opened.loop is not loop or (opened.making.done() and opened.model() is None):
@@ -273,7 +273,7 @@ def _require_extra(endpoint: ModelEndpoint) -> None:
 
 
 def _leave_retries_to_us(model: Any) -> None:
-    """Switch off what a maker's own client tries again: it would hide refusals, and attempts that cost."""
+    """Switch off the retries of a maker's own client: they would hide refusals, and attempts that cost."""
     client: Any = getattr(model.api, "client", None)
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0
@@ -295,7 +295,7 @@ class InspectModel:
     """One model `provider/name`, as Inspect calls it."""
 
     def __init__(self, endpoint: ModelEndpoint, *, key: str | None, clock: Clock, rate_limiter: RateLimiter) -> None:
-        """Keep what is needed; nothing is opened before the first call.
+        """Store the options; nothing is opened before the first call.
 
         Args:
             endpoint: Its entry in the study; its `params` are fields of Inspect's `GenerateConfig`.

@@ -1,4 +1,4 @@
-"""Model answers: what reading them has in common, whichever dialect they are in."""
+"""Model answers: the common parts of reading them, whichever dialect they use."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ class Speech:
         """Add the next piece and return the text that may be passed now; empty while that is unknown."""
         if self._speaks:
             return piece
-        if not self._held and not piece.strip():  # a reply may begin with ever so much of it
+        if not self._held and not piece.strip():  # a reply may start with a long part of it
             self._blank.append(piece)
             return ""
         self._held += piece
@@ -196,7 +196,7 @@ class Speech:
         _, closed, rest = self._held.partition(self._closes)
         if closed:
             self._held, self._closes = rest.lstrip(), ""
-        else:  # a mark may be cut in two; what is before it need not be looked at again
+        else:  # a mark may be cut in two; the text before it need not be searched again
             self._held = self._held[-len(self._closes) :]
 
     def _said(self) -> str:
@@ -249,7 +249,7 @@ class StreamListener:
         return self._heard
 
     def feed(self, piece: bytes) -> None:
-        """Take the next bytes; what cannot be read is left for the end, where it becomes a failed attempt."""
+        """Take the next bytes; unreadable ones are left for the end, where they become a failed attempt."""
         for data in self._reader.feed(piece):
             event = _event(data)
             if event is not None and (text := self._speech.feed(self._form.piece(event))):

@@ -81,7 +81,7 @@ class SourcePair:
 
 
 def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
-    """Yield the agreement of those who label one application, on one question.
+    """Yield the agreement of the annotators of one application, on one question.
 
     Every two people are compared (up to ten people) and all people together, and
     judges likewise, the members of each panel among them. Every judge is compared
@@ -116,7 +116,7 @@ def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> I
 
 
 def _people_with_standard(by: AnswerSources) -> list[AnswerSource]:
-    """Return the people whose own labels are in another file than the reference."""
+    """Return the people with labels in another file than the reference."""
     return [source for source in by.annotators if source.is_person and source.by_hand] if by.reference else []
 
 
@@ -477,7 +477,7 @@ FEWEST_RATERS: Final = 3
 """Smallest number of annotators for estimating individual errors; count."""
 
 FEWEST_DIALOGUES: Final = 20
-"""Smallest number of dialogues with so many labels; count."""
+"""Smallest number of dialogues with this number of labels; count."""
 
 SMOOTHING: Final = 0.05
 """Labels added to each cell of an annotator's errors."""
@@ -505,7 +505,7 @@ def rater_checks(application: str, question_labels: QuestionLabels, by: AnswerSo
         if reading.value is not None
     ]
     labelled = Counter(position for position, _, _ in labels)
-    labels = [label for label in labels if labelled[label[0]] > 1]  # of a lone label nobody can tell what it is
+    labels = [label for label in labels if labelled[label[0]] > 1]  # a lone label does not show which of them it is
     counts = Counter(name for _, name, _ in labels)
     shared = sum(n >= FEWEST_RATERS for n in labelled.values())
     if len(counts) < FEWEST_RATERS or shared < FEWEST_DIALOGUES:

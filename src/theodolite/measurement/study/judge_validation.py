@@ -65,7 +65,7 @@ class JudgeFindings:
 
 
 def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
-    """Validate a judge against all who labelled the same dialogues.
+    """Validate a judge against all annotators of the same dialogues.
 
     The reference stands for people where the study has one; else each person
     is an authority of her own, since labels are never merged.
@@ -87,7 +87,7 @@ def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
 
 
 def authorities_of(evidence: Evidence, judge: str) -> tuple[str, ...]:
-    """Return the authorities for a judge: the reference, or else each person who labelled the same dialogues."""
+    """Return the authorities for a judge: the reference, or else each annotator of the same dialogues."""
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
     return tuple(paired.authority.name for paired in _all_paired(evidence, guideline, judge))
 
@@ -167,7 +167,7 @@ def _beside_judges(evidence: Evidence, guideline: Guideline, judge: str) -> Iter
 
 
 def _labelled_people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
-    """Return the people of a guideline who have labelled anything."""
+    """Return the people of a guideline with at least one label."""
     marks = evidence.answers.marks
     return tuple(name for name in _people(evidence, guideline) if any(marks.get(name, ())))
 

@@ -52,7 +52,7 @@ from theodolite.measurement.sequences import rolling_windows
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
 
 WINDOW: Final = 8
-"""Scores in a rolling window; the published table is for so many."""
+"""Scores in a rolling window; the published table is for this number."""
 
 POINTS: Final = 100
 """Rolling windows that a finding holds at most; count."""

@@ -26,7 +26,7 @@ class Design:
     Attributes:
         census: Whether it was to label every dialogue.
         sampled: Positions of the dialogues that were drawn for people to label.
-        strata: Position of a session to what it was drawn by.
+        strata: Position of a session to its stratum.
     """
 
     census: bool

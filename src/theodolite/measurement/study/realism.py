@@ -181,7 +181,7 @@ PEOPLE: Final = frozenset({TesterType.PERSON, TesterType.RECORDED})
 """Testers that count as people; a recording does as far as its prompts are people's."""
 
 Condition = tuple[str, Level, TesterType]
-"""Scenario, level of testing and who held the tester's side."""
+"""Scenario, level of testing and tester type."""
 
 _WORD = re.compile(r"\w+")
 
@@ -274,7 +274,7 @@ def prompt_mark(mark: StyleMark, prompt: str) -> float | None:
         prompt: The tester's prompt.
 
     Returns:
-        A count, or 1 and 0 for marks whose mean is a share.
+        A count, or 1 and 0 for marks with a mean that is a share.
 
     Example:
         >>> [prompt_mark(mark, "Where is it?") for mark in list(StyleMark)[1:]]
@@ -347,7 +347,7 @@ class RoleBreakBook:
     """Reads dialogues, one at a time, and stores their role breaks.
 
     Args:
-        rules: By what role breaks are found.
+        rules: Rules that detect role breaks.
         scenarios: For their turn limits.
     """
 

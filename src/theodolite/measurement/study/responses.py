@@ -169,7 +169,7 @@ def answer_spread(question: Question, responses: Responses) -> AnswerSpread:
 
 
 def _ordered(spread: AnswerSpread, question: Question, responses: Responses) -> AnswerSpread:
-    """Return a spread with what an order of the labels adds to it."""
+    """Return a spread with the statistics of an ordered scale."""
     people = [response.participant for response in responses]
     return _described(spread, question, [answer_value(response, question) for response in responses], people)
 
@@ -225,9 +225,9 @@ def _adjusted_contrasts(contrasts: tuple[AnswerContrast, ...]) -> tuple[AnswerCo
 
 
 def construct_answers(evidence: Evidence) -> Iterator[ConstructAnswers]:
-    """Yield the answers to questions that show what users made of the content, construct by construct.
+    """Yield the answers to questions on users' views of the content, construct by construct.
 
-    Testers answer about themselves after a session; annotators answer about what a dialogue shows.
+    Testers answer about themselves after a session; annotators answer about the content of a dialogue.
     The two are never added, nor are levels of testing.
     Questions without a construct are left out.
 
@@ -279,7 +279,7 @@ def _contexts(evidence: Evidence, scenarios: Sequence[str]) -> Iterator[tuple[st
 
 
 def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
-    """Yield annotators' findings in dialogues, by those whose labels lead."""
+    """Yield findings in dialogues by the annotators whose labels lead."""
     table, study = evidence.answers, evidence.study
     for guideline in study.guidelines:
         asked = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
@@ -332,7 +332,7 @@ def _observed_by(
 
 
 FEWEST_PEOPLE: Final = 10
-"""Testers below whom no model is made: its intervals would be too narrow; count."""
+"""Minimum number of testers for a model: with fewer, its intervals would be too narrow; count."""
 
 UNIT: Final = "ratio of odds of a higher answer"
 """Unit of a model's numbers."""
@@ -419,7 +419,7 @@ def _is_even(side: str, fits: Sequence[OrdinalFit | Undefined]) -> bool:
 
 
 FEWEST_WITHIN: Final = 3
-"""Testers who answered on every side from whom on these alone are compared with themselves; count."""
+"""Minimum number of testers with answers on every side for comparing only these with themselves; count."""
 
 SideOf = Callable[[QuestionnaireResponse], str]
 """From a response to the name of its side; empty for none."""

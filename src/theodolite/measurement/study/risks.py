@@ -1,7 +1,7 @@
-"""Materialised risks and codings of what people reported.
+"""Materialised risks and codings of people's reports.
 
-Nothing is merged: if annotators differ, the record names those who found it
-and those who do not.
+Nothing is merged: if annotators differ, the record names those who reported it
+and those who did not.
 """
 
 from __future__ import annotations

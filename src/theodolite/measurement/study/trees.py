@@ -272,7 +272,7 @@ def tester_leaves(evidence: Evidence, questions: Collection[str], application: A
 
     A response is about its session: its leaf bears the session's key, or the
     label of its dialogue where it had one alone, so that one can read it. What a
-    follow-up was not asked is not applicable; what was left open is missing.
+    follow-up was not asked is not applicable; an open one is missing.
 
     Args:
         evidence: All records of one run.

@@ -235,7 +235,7 @@ class Parts:
     """How the dialogues of a table fall into parts.
 
     Attributes:
-        group: Name of what is split by.
+        group: Name of the attribute to split by.
         names: Names of the parts.
         part_of: Place of each dialogue's part in `names`; -1 where none is stated. Shape (dialogues,).
     """

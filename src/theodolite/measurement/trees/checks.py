@@ -52,7 +52,7 @@ class NodeKind:
 
 
 Kinds = Mapping[str, NodeKind]
-"""Name of a node to what it holds."""
+"""Name of a node to its value."""
 
 
 def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
@@ -110,7 +110,7 @@ def _kinds(design: TreeDesign, methods: Methods, faults: list[Diagnostic]) -> di
     kinds: dict[str, NodeKind] = {}
     for node in design.upwards():
         below = {child: kinds[child] for child in node.children if child in kinds}
-        if len(below) == len(set(node.children)):  # what rests on a faulty node is not complained of again
+        if len(below) == len(set(node.children)):  # errors that follow from a faulty node are not reported again
             kind = _kind(node, below, methods, faults)
             if kind is not None:
                 kinds[node.name] = kind

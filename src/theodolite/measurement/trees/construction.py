@@ -283,7 +283,7 @@ class _DesignBuilder:
         yield self._answers(item, f"{name}, answers", condition)
 
     def _multiplied(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
-        """Yield an item whose score is a product, e.g. of likelihood and magnitude, with its factors."""
+        """Yield an item with a product as its score, e.g. of likelihood and magnitude, with its factors."""
         name, factors = f"{item.name}: {condition.name}", self._factors(item)
         edges = tuple(Edge(child=f"{name}, {factor.name}") for factor in factors)
         yield SummaryNode(name=name, summary=PRODUCT, edges=edges, title=f"{_title(item)}, {item.degree}")
@@ -517,7 +517,7 @@ class TreeSources:
         return result
 
     def impacts(self, items: Sequence[RiskItem]) -> tuple[RiskItem, ...]:
-        """Return the follow-ups of some items that ask whether what happened was good or bad for people."""
+        """Return the follow-ups of some items that ask whether the effect was good or bad for people."""
         sources = {item.source for item in items}
         return tuple(
             RiskItem(
@@ -535,7 +535,7 @@ class TreeSources:
         )
 
     def rules(self, guideline: str) -> tuple[str, ...]:
-        """Return the names of the items that stand for a whole guideline: its defect rules."""
+        """Return the names of the items for a whole guideline: its defect rules."""
         meant = [each for each in self.guidelines if each.name == guideline]
         return tuple(f"{each.name}.{rule.name}" for each in meant for rule in each.defect_rules)
 

@@ -75,11 +75,11 @@ class LeafTable:
     Attributes:
         sessions: The dialogues.
         questions: The questions, as `instrument.question`.
-        answerers: Name and kind of those who answer.
+        answerers: Names and kinds of the annotators and testers.
         texts: All answers that occur, each once.
         session: Place in `sessions`, shape (leaves,).
-        question: Place in `questions`, likewise.
-        answerer: Place in `answerers`, likewise.
+        question: Position in `questions`.
+        answerer: Position in `answerers`.
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole.
         text: Place in `texts`; -1 without a value.
         outcome: Place in `OUTCOMES`.
@@ -113,7 +113,7 @@ class LeafTable:
 
     @cached_property
     def _by_question(self) -> tuple[Ints, Ints]:
-        """Rows in order of the questions, and where each question begins among them."""
+        """Rows in order of the questions, and the first row of each question."""
         order = np.argsort(self.question, kind="stable")
         ends = np.searchsorted(self.question[order], np.arange(len(self.questions) + 1))
         return order, ends
@@ -342,7 +342,7 @@ def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str])
     Args:
         node: The leaf.
         table: All leaves of the tree.
-        raised: Labels of the dialogues that lift what is above the leaf.
+        raised: Labels of the dialogues that raise the nodes above the leaf.
     """
     rows = table.rows_of(node)
     if not len(rows):

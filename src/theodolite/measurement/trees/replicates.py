@@ -1,4 +1,4 @@
-"""Replicates: what every node would be, had other dialogues been held.
+"""Replicates: the value of every node with other samples of dialogues.
 
 Dialogues are drawn again, never single answers. Each node over answers keeps one
 histogram a dialogue; the weights of the replicates times these histograms are
@@ -288,7 +288,7 @@ def point_values(tree: Compiled) -> dict[str, float]:
 
 
 NOBODY: Final = -1
-"""Code of who answered where a value is that of several annotators."""
+"""Code for the source of a value if that is several annotators."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -567,7 +567,7 @@ def scale_normalised_median(values: Sequence[float], *, highest: float) -> float
     The top is that of the scale, not of the values that occur. The formula
     presumes a scale that begins at 0 (footnote 21): on a scale of 1 to 10 the best
     answer gives .1 and not 0. Designs must rescale such answers first, in a node
-    that everybody can see; this function does not.
+    that all readers can see; this function does not.
 
     Args:
         values: Numbers, shape (n,).
@@ -628,7 +628,7 @@ def _maxima(values: Floats, weights: Floats) -> Floats:
 def _medians(values: Floats, weights: Floats) -> Floats:
     """Return weighted medians: where exactly half the weight is below, the mean of the two in the middle."""
     selected = np.where(_present(values, weights), weights, 0.0)
-    order = np.argsort(values, axis=1, kind="stable")  # NaN goes last, and weighs nothing
+    order = np.argsort(values, axis=1, kind="stable")  # NaN goes last, with weight 0
     if values.shape[0] == 1:
         ordered, selected = values[:, order[0]], selected[:, order[0]]
     else:

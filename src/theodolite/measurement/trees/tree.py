@@ -181,7 +181,7 @@ MOVER: Final = "difference of two intervals"
 """Name of the interval that is put together from two of its own."""
 
 SAME = 1e-12
-"""Values closer than this are equal: what is left is rounding."""
+"""Values closer than this are equal: such differences are rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -525,7 +525,7 @@ def compare_applications(
 
 
 def _pairs(n: int) -> Sequence[tuple[int, int]]:
-    """Return which of so many applications are compared node by node."""
+    """Return which of a number of applications are compared node by node."""
     pairs = list(combinations(range(n), 2))
     return pairs if len(pairs) <= MOST_PAIRS else [(0, other) for other in range(1, n)]
 

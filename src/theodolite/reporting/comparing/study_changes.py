@@ -71,7 +71,7 @@ def _order(section: str, before: Mapping[str, str], after: Mapping[str, str]) ->
 
 
 def _parts(value: object) -> Mapping[str, str]:
-    """Return the parts of a section by name, each as canonical JSON; what is not there is no part."""
+    """Return the parts of a section by name, each as canonical JSON; missing parts are left out."""
     if isinstance(value, tuple):
         return {_name(part, position): canonical_json(part) for position, part in enumerate(value, start=1)}
     return {} if value is None or value == "" else {"": canonical_json(value)}

@@ -167,7 +167,7 @@ def _labels(
 
 
 def dataset_card(evidence: Evidence, n_rows: int, file: str) -> str:
-    """Return the card of a data set whose rows are the dialogue table, in the layout of Hugging Face.
+    """Return the card of a data set with the dialogue table as rows, in the layout of Hugging Face.
 
     Args:
         evidence: All records of one run.

@@ -62,7 +62,7 @@ _CASES = frozenset({TesterKind.SCRIPT, TesterKind.ATTACK})
 """Testers that are test cases: scripts, recorded items and planned attacks."""
 
 _CHUNK = 256
-"""Sessions whose texts are in memory at once; count."""
+"""Sessions with texts in memory at once; count."""
 
 
 @dataclass(slots=True)

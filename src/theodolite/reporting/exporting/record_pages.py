@@ -18,7 +18,7 @@ from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import person_numbers
 
 CHUNK = 64
-"""Sessions whose texts are in memory at once; count."""
+"""Sessions with texts in memory at once; count."""
 
 WITHHELD = "session of a person; texts need a finished privacy review and `include_text`"
 """Reason for a missing text of a person's session."""
@@ -29,7 +29,7 @@ class RunRecords:
     """The records of one run.
 
     Attributes:
-        study: The study, with all who labelled among its annotators.
+        study: The study, with all human annotators.
         run: The run.
         sessions: Sessions of the plan, then those of people.
         archive: The records.

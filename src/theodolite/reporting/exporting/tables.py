@@ -99,12 +99,12 @@ def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTab
 
 
 def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterator[tuple[str, str]]:
-    """Yield name and text of what it takes to read the tables: what they hold, and the guidelines.
+    """Yield name and text of the documents for reading the tables: their content, and the guidelines.
 
     Args:
         evidence: All records of one run.
         ending: How the files of tables end, e.g. `csv`.
-        guideline: The only one whose text is included; empty for all.
+        guideline: The only one with its text included; empty for all.
     """
     yield "README.txt", _readme(evidence, ending)
     for one in evidence.study.guidelines:

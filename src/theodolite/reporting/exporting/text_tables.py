@@ -76,7 +76,7 @@ _MARKDOWN = str.maketrans({"|": r"\|", "\n": " ", "<": "&lt;", "*": r"\*", "`": 
 def paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
     """Return the tables of a run: completeness first, then one for each measure, then the trees.
 
-    Every number has its interval, its n, what is missing and its method.
+    Every number has its interval, its n, the missing data and its method.
 
     Args:
         evidence: All records of one run.

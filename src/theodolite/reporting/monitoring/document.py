@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def watch_document(watch: Watch, *, exit_code: int) -> dict[str, Json]:
-    """Return everything that a watch brought, as plain values; rows are thinned to 500 points."""
+    """Return all results of monitoring, as plain values; rows are thinned to 500 points."""
     history, rules = watch.history, watch.rules
     return {
         "schema_version": SCHEMA_VERSION,

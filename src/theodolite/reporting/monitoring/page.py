@@ -68,7 +68,7 @@ th { color: var(--soft); font-weight: 500; }
 
 
 def watch_html(watch: Watch, words: Words) -> str:
-    """Return the page: alerts, instrument changes, charts with their tables, anchors, what was watched for."""
+    """Return the page: alerts, instrument changes, charts with their tables, anchors, monitoring rules."""
     title = f"{watch.history.name}: monitor"
     body = "".join(part for section in _sections(watch, words) for part in section)
     policy = f"default-src 'none'; style-src '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
@@ -260,9 +260,9 @@ class Panel:
         title: Text at its left end.
         low: Lower end of its axis.
         high: Upper end of its axis.
-        row_of: From a stretch to the row; as long as the stretch's windows, or empty.
+        row_of: From a segment to the row; as long as the segment's windows, or empty.
         cuts: Lower ends of medium and high; None for a metric without bands.
-        reference_of: From a stretch to a value that it is compared with; None for none.
+        reference_of: From a segment to its reference value; None for none.
     """
 
     key: str
@@ -345,7 +345,7 @@ def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.A
 
 
 def _references(panel: Panel, stretches: Sequence[Stretch]) -> Iterator[tuple[float, str, int, int]]:
-    """Yield the value that each stretch is compared with; the last one has a label."""
+    """Yield the reference value of each segment; the last one has a label."""
     if panel.reference_of is None:
         return
     name = {"level": "level", "share": "baseline"}[panel.key]

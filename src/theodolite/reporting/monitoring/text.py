@@ -156,7 +156,7 @@ def _alerts(watch: Watch, width: int) -> Iterator[list[str]]:
 
 
 def alert_text(alert: Alert) -> str:
-    """Return one alert as a paragraph: what, where, since when, what was seen, who moved."""
+    """Return one alert as a paragraph: kind, place, start, observation, cause."""
     where = [alert.application] if alert.application else []
     where += [day(alert.at)] if alert.at else []
     where += [f"score {alert.position + 1:,}"] if alert.position is not None else []
@@ -192,7 +192,7 @@ def guarantee_text(watch: Watch) -> str:
 
 
 def power_texts(watch: Watch) -> list[str]:
-    """Return which rises of the defect rate are found within how many scores, one text for each shown stretch."""
+    """Return the detectable rises of the defect rate and the scores needed, one text for each shown segment."""
     rated = [one for one in watch.stretches if one.baseline is not None and one.detectable][-SHOWN:]
     if not rated:
         return ['not stated: no rule says which scores are defects. Add one, e.g.  --defect "<= 3"']

@@ -198,7 +198,7 @@ def _column_text(column: str, spelling: Mapping[str, str]) -> str:
 
 
 def agreement_tables(subject: Subject) -> tuple[Table, ...]:
-    """Return the agreements, one table for those who are compared."""
+    """Return the agreements, one table for the compared annotators."""
     grouped: dict[tuple[str, tuple[str, ...], bool], list[Agreement]] = defaultdict(list)
     for agreement in subject.agreements:
         of = agreement.measurement.subject

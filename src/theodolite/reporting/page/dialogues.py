@@ -323,7 +323,7 @@ def estimate_text(result: Estimate | Undefined) -> str:
 
 LETTERS = 10_000_000
 
-"""Letters of dialogues that a report may hold, about: what browsers open without a wait worth mentioning."""
+"""Size of dialogues in a report, about: browsers open it without a noticeable delay; letters."""
 
 
 _AROUND = 400

@@ -299,7 +299,7 @@ def _is_of(rate: Rate, gap: GroupGap, value: str) -> bool:
 
 
 def clear_gaps(subject: Subject) -> list[GroupGap]:
-    """Return the gaps whose interval excludes 0, the clearest first."""
+    """Return the gaps with an interval that excludes 0, the clearest first."""
     clear = [gap for gap in subject.findings.gaps if isinstance(gap.gap, Estimate) and (gap.gap.low or 0.0) > 0]
     return sorted(clear, key=lambda gap: -(gap.gap.low or 0.0) if isinstance(gap.gap, Estimate) else 0.0)
 

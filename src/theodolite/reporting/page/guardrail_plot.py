@@ -72,7 +72,7 @@ class NameLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotPanel:
-    """A pair of axes with what is between them.
+    """A pair of axes with the area between them.
 
     Attributes:
         box: Its plotting area.

@@ -49,7 +49,7 @@ class HeatLevel:
     """A group of columns: a level of testing.
 
     Attributes:
-        title: Level and who tested; empty if there is one alone.
+        title: Level and tester type; empty if there is only one.
         size: Dialogues in a cell, in words.
         is_small: Whether all its cells have too few dialogues for a rate.
     """
@@ -122,7 +122,7 @@ def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
 
 
 def _station(subject: Subject, row: MatrixRow) -> str:
-    """Return the level of testing and who tested; read from the plan where an area has one level alone."""
+    """Return the level of testing and the tester type; read from the plan if an area has only one level."""
     rate = next((rate for rate in row.cells if rate is not None and rate.group is not None), None)
     if row.station or rate is None or rate.group is None or rate.group.name != SPLIT:
         return row.station

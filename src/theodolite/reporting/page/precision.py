@@ -113,7 +113,7 @@ def _quantile(share: float) -> float:
 
 
 def precision_table(subject: Subject) -> Table | None:
-    """Return the leading rates of the first screen with what more dialogues would give; None without any."""
+    """Return the leading rates of the first screen with the gain from more dialogues; None without any."""
     rows = tuple(_rows(subject))
     if not rows:
         return None
@@ -158,7 +158,7 @@ def _forecast(found: Precision | Undefined) -> tuple[Value, ...]:
 
 
 def cost_of(subject: Subject, n_more: int) -> str:
-    """Return the cost of the model calls of so many more dialogues at this run's cost of a completed dialogue."""
+    """Return the cost of the model calls of further dialogues at this run's cost of a completed dialogue."""
     spending, n = subject.evidence.spending, subject.evidence.answers.n_completed
     if not (n and n_more and spending.calls) or spending.unpriced_calls or spending.estimated_microusd:
         return COST_UNKNOWN

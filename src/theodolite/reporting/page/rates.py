@@ -128,7 +128,7 @@ class RuleBlock:
 
 
 def nobody_labels_by(subject: Subject) -> tuple[str, ...]:
-    """Return the names of guidelines whose rules have no rate because there are no labels."""
+    """Return the names of guidelines with rules that have no rate because there are no labels."""
     return tuple(guideline.name for guideline in unlabelled_guidelines(subject.study, subject.rates))
 
 

@@ -363,7 +363,7 @@ def method_view(subject: Subject) -> MethodView:
 
 
 def _hosts(facts: RunFacts) -> str:
-    """Return where calls went; of applications' own code what was observed."""
+    """Return the destinations of calls; for applications' own code the observed ones."""
     called = [", ".join(facts.hosts)] if facts.hosts else []
     code = [f"`{use.application}`: {use.text}" for use in facts.network]
     return "; ".join([*called, *code, *facts.unobserved]) or NO_HOSTS

@@ -63,7 +63,7 @@ def _defects(subject: Subject) -> list[int]:
 
 
 def _disagreements(subject: Subject) -> list[int]:
-    """Return the dialogues on which two annotators gave different labels; what cannot be read is no label."""
+    """Return the dialogues with different labels by two annotators; unreadable answers are no labels."""
     found: set[int] = set()
     for columns in _labels_by_question(subject):
         readable = zip(*(column.values for column in columns), strict=True)
@@ -288,7 +288,7 @@ def labels_line(subject: Subject, case: Case) -> str:
 
 
 def grouped_labels(subject: Subject, case: Case) -> str:
-    """Return the labels of a dialogue, each with those who gave it: `partial refusal: A, B; full compliance: GPT-4`."""
+    """Return the labels of a dialogue, each with its annotators: `partial refusal: A, B; full compliance: GPT-4`."""
     by_label: dict[str, list[str]] = defaultdict(list)
     for title, label in _labels(subject, case):
         by_label[_rounded(label)].append(title)

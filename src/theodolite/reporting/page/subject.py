@@ -77,7 +77,7 @@ class Subject:
         return self.labelled({label for rate in leading for label in rate.measurement.dialogues})
 
     def labelled(self, labels: Iterable[str]) -> list[Case]:
-        """Return the cases of some labels, in order of the plan; the label of a tester's session stands for all its."""
+        """Return the cases of some labels, in order of the plan; the label of a tester's session covers all its."""
         found = {place for label in labels for place in self._places(label)}
         return [self.cases[place] for place in sorted(found)]
 

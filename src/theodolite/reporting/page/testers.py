@@ -294,7 +294,7 @@ def event_view(subject: Subject) -> EventView | None:
 
 
 def blinding_table(finding: EventFinding) -> Table:
-    """Return how often testers guessed the application or level, against chance; without rows if nobody was asked."""
+    """Return the frequency of right guesses of application or level, against chance; no rows without guesses."""
     return Table(
         title="Blinding",
         caption="Did testers see through the blinding? First guesses at the end, against chance",

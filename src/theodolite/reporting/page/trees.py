@@ -99,7 +99,7 @@ class TreeView:
     Attributes:
         title: Name and edition.
         about: Its subject.
-        version: Content hash of what decides values.
+        version: Content hash of everything that decides values.
         roots: Its roots.
         icicles: The tree as an icicle, one for each application.
         radar: Its dimensions as a radar; None for fewer than three.
@@ -385,7 +385,7 @@ PAGE = 25
 FEWEST, MOST_OF_TREE = 10, 2000
 
 
-"""Answers of a leaf that are listed at least, and those of a whole tree at most where that leaves so many; counts."""
+"""Minimum number of listed answers of a leaf, and maximum of a whole tree above that; counts."""
 
 
 def share_of_leaf(findings: Sequence[TreeFinding]) -> int:
@@ -426,7 +426,7 @@ def leaf_list(
 
     Args:
         subject: The run.
-        people: Person to the number that stands for them.
+        people: Person to their number.
         finding: Result of the tree for one application.
         node: The leaf.
         most: Answers that are listed at most; count.

@@ -122,7 +122,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
 
 
 def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]:
-    """Return the limits of applications, for those who decide about a deployment.
+    """Return the limits of applications, for decisions about a deployment.
 
     The tables name, for each application, the upper end of every defect rate, the part of the
     dialogues with the highest rate, the failures, and the claims that no dialogue tests.
@@ -261,7 +261,7 @@ def _hint(rule: DefectRule, guideline: Guideline) -> str:
 
 
 def _part(rates: tuple[Rate, ...], whole: Rate, overall: Estimate) -> str:
-    """Return the part of the dialogues where a defect is most frequent, or that none stands out."""
+    """Return the part of the dialogues with the most frequent defects, or that none stands out."""
     subject = whole.measurement.subject
     parts = [
         (one.estimate.value, one)

@@ -61,7 +61,7 @@ def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
 
 
 def people_of(study: Study, guideline: str) -> tuple[str, ...]:
-    """Return the names of the people who label under a guideline: those who look at everything, if there are any.
+    """Return the names of the human annotators of a guideline: those who label everything, if there are any.
 
     People who label a sample by hand are not mixed with them: what they agree on was drawn to be difficult.
     """
@@ -252,7 +252,7 @@ class Correction:
 
     @property
     def by(self) -> str:
-        """Name of the person who corrects it, or the dialogues that the judge's errors are known from."""
+        """Name of the person whose labels correct it, or the dialogues used to estimate the judge's errors."""
         subject = self.measurement.subject
         return subject.corrected_by or subject.calibrated_on
 

@@ -27,7 +27,7 @@ from theodolite.domain.study import Study
 
 _AT_ONCE = 200
 
-"""Sessions whose records are read together; count."""
+"""Sessions with records that are read together; count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Case:
 
     @property
     def pair_key(self) -> str:
-        """Hash of what the tester's side sees and the repeat."""
+        """Hash of the content that the tester's side sees and the repeat."""
         return self.table.sessions.pair_key(self.index)
 
     @property
@@ -196,7 +196,7 @@ def rules_of(study: Study) -> tuple[tuple[Guideline, DefectRule], ...]:
 
 
 def pseudonyms(evidence: Evidence) -> Mapping[str, str]:
-    """Return a number for each person who labelled."""
+    """Return a number for each human annotator."""
     return person_numbers(evidence.study, evidence.run)
 
 

@@ -45,7 +45,7 @@ class AccountPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """Outcomes of all planned dialogues under one guideline, for annotators whose labels count together.
+    """Outcomes of all planned dialogues under one guideline, for annotators with labels that count together.
 
     Attributes:
         guideline: Name of the guideline.
@@ -53,7 +53,7 @@ class Account:
         by_people: Whether they are people.
         planned: Dialogues planned; count.
         labelled: Those that all of them have labelled.
-        unmeasured: All others, by what became of them.
+        unmeasured: All others, by outcome.
     """
 
     guideline: str
@@ -114,7 +114,7 @@ def _people(study: Study) -> set[str]:
 
 
 def _counted(study: Study, guideline: Guideline, application: str) -> tuple[str, ...]:
-    """Return the annotators whose labels make a dialogue count as labelled."""
+    """Return the annotators with labels that make a dialogue count as labelled."""
     sources = annotators_of(study, guideline, application, guideline.question.name)
     people = tuple(source.name for source in sources.annotators if source.is_person and not source.by_hand)
     pool = (sources.pool.name,) if sources.pool and not sources.reference else ()
@@ -252,7 +252,7 @@ def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
 
 
 def claim_words(study: Study, test: ClaimTest) -> str:
-    """Return how a claim is and on what that rests, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
+    """Return the status of a claim and its evidence, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
     if test.standing in {ClaimStanding.NOT_TESTED, ClaimStanding.UNTESTABLE}:
         return f"{test.standing.value}: {test.reason}"
     n = figures.number_of(test.n, "labelled dialogue")

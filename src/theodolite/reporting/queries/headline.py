@@ -47,7 +47,7 @@ def _testers(evidence: Evidence) -> str:
 
 
 def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
-    """Return how many personas, scripts or prompts, and attacks spoke: each for what it is."""
+    """Return the number of personas, scripts or prompts, and attacks."""
     settings = evidence.answers.settings
     by_kind: dict[TesterKind, list[int]] = {}
     for position in places:

@@ -67,7 +67,7 @@ class Rate:
 
     @property
     def station(self) -> str:
-        """Level of testing and who held the tester's side, in words; empty if there is one alone."""
+        """Level of testing and tester type, in words; empty if there is only one."""
         return self.measurement.subject.test_setting
 
     @property
@@ -205,7 +205,7 @@ class MatrixRow:
 
     Attributes:
         area: Name of the area.
-        station: Level of testing and who held the tester's side; empty if there is one alone.
+        station: Level of testing and tester type; empty if there is only one.
         cells: The rate of each application, in order of the study; None if there is none.
     """
 

@@ -340,7 +340,7 @@ def _answer_schema(evidence: Evidence, annotator: str) -> dict[str, Json] | None
 
 
 def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
-    """Return every statement as the results file has it, the first first; who made it stays in the store."""
+    """Return every statement as in the results file, the oldest first; the author stays in the store."""
     return [
         {
             "subject": one.about.value,

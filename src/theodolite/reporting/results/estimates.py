@@ -69,7 +69,7 @@ def number_entry(result: Estimate | Undefined) -> dict[str, Json]:
 
 
 def short_number_entry(result: Estimate | Undefined, *more: str) -> dict[str, Json]:
-    """Return a number that stands outside the list `estimates`, or nulls and the reason.
+    """Return a number outside the list `estimates`, or nulls and the reason.
 
     Args:
         result: The number.
@@ -135,7 +135,7 @@ def _group_entry(group: GroupValue) -> dict[str, Json]:
 
 
 def subject_from(entry: Mapping[str, Any]) -> EstimateSubject:
-    """Return the subject that an object of the results file stands for.
+    """Return the subject of an object of the results file.
 
     Raises:
         KeyError: If it has no `application`.

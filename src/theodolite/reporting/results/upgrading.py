@@ -139,4 +139,4 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "criteria": _each(_renaming(_CRITERIA)),
     "instruments": _renaming({}, annotators=_each(_renaming(_ANNOTATOR))),
 }
-"""Key of form 1 to what upgrades its part."""
+"""Key of form 1 to the function that upgrades its part."""

@@ -37,7 +37,7 @@ _SHORT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureCell:
-    """A figure in words, what it lacks, and where its own report shows it.
+    """A figure in words, its missing data, and its place in its own report.
 
     Attributes:
         words: The figure.
@@ -65,7 +65,7 @@ class SeriesTable:
         about: Its subject; empty if none.
         notes: Notes to read before comparing.
         columns: Headings of the columns.
-        rows: First cell, what is below it, depth, and the other cells; None if nothing was tested.
+        rows: First cell, its children, depth, and the other cells; None if there were no tests.
         axis: Position and text of each tick of the bars; empty for a table without bars.
     """
 

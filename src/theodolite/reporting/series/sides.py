@@ -86,7 +86,7 @@ class SeriesResults:
         return tuple(dict.fromkeys([*planned, *(name for study in self.studies for name in study.scenarios)]))
 
     def untested(self) -> tuple[str, ...]:
-        """Return in words what of the plan no study tests."""
+        """Return in words the parts of the plan that no study tests."""
         if self.preregistered is None:
             return ()
         studies = [one.study for one in self.studies]

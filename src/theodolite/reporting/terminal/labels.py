@@ -41,7 +41,7 @@ def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, wid
 
 
 MOST_NAMED = 5
-"""Largest number of people who are listed by name; more are counted."""
+"""Largest number of people listed by name; more are counted."""
 
 
 def kept_text(
@@ -98,7 +98,7 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
     Args:
         n: Dialogues that wait; count.
         guideline: Name of the guideline.
-        judge: Judge whose verdicts defined the strata; empty for none.
+        judge: Judge with the verdicts that defined the strata; empty for none.
         by: Name under which the labels count.
         width: Columns of the terminal; count.
     """

@@ -108,7 +108,7 @@ def _sided_rows(
 
 
 def _voices(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
-    """Return station and annotator of each row; what was measured nowhere has none beside stations that were."""
+    """Return test setting and annotator of each row; unmeasured rows have none beside others."""
     voices = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
     at_stations = [(station, annotator) for station, annotator in voices if station]
     idle = not any(rate.estimate for side in sides for (station, _), rate in side.items() if not station)

@@ -67,7 +67,7 @@ def robustness_lines(finding: TreeFinding, *, width: int = 80) -> list[str]:
 
 
 def design_lines(design: TreeDesign, *, depth: int = _DEEPEST) -> list[str]:
-    """Return a design as lines, from its roots down: what each node does, and weights that are not 1."""
+    """Return a design as lines, from its roots down: the operation of each node, and weights that are not 1."""
     lines = [f"{design.name} {design.edition}".rstrip()]
     for root in design.roots:
         lines += _design_branch(design, root, 0, depth, "")

@@ -1,4 +1,4 @@
-"""Comparisons in words: which rates lead, what they are called, counts, differences and verdicts."""
+"""Comparisons in words: which rates lead, their names, counts, differences and verdicts."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def p_value_text(rate: PairedRate) -> str:
 
 
 def _why_unsure(rate: PairedRate) -> str:
-    """Return why a difference whose own interval excludes 0 is not significant."""
+    """Return why a difference with an interval that excludes 0 is not significant."""
     if rate.test is not None and rate.test.p_value < SURE:
         return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
     return "too few personas or scripts changed for a test over clusters, whatever the interval"

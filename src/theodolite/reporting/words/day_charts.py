@@ -49,7 +49,7 @@ class DayChart:
     """A chart over days.
 
     Attributes:
-        label: The chart in words, for readers who do not see it.
+        label: The chart in words, for readers who cannot see it.
         low: Lower end of the values.
         high: Upper end of the values.
         ticks: Values of the axis with their labels.
@@ -133,7 +133,7 @@ def day_bars(label: str, counts: Sequence[int], days: Sequence[tuple[float, str]
     """Return one bar a day with its count above it.
 
     Args:
-        label: The chart in words, for readers who do not see it.
+        label: The chart in words, for readers who cannot see it.
         counts: One a day.
         days: Positions and labels of the days that are named; fractions of the width.
     """

@@ -198,7 +198,7 @@ def short_phrase(rule: DefectRule) -> str:
 
 
 def contamination_facts(study: Study, checks: Sequence[ContaminationCheck]) -> tuple[tuple[str, str], ...]:
-    """Return the contamination note as pairs of name and text: what was public since when, and canaries in responses.
+    """Return the contamination note as pairs of name and text: public parts with dates, and canaries in responses.
 
     Scenarios from no pack and no packet are listed as unknown: their other publications are not stated.
     """

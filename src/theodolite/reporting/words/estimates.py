@@ -131,4 +131,4 @@ def compares_judges(report: ValidationReport, measurement: Measurement) -> bool:
 
 
 MOST_APART = 5
-"""Most people whom a judge is compared with one by one; for more the range is shown. Count."""
+"""Most people that a judge is compared with one by one; for more the range is shown. Count."""

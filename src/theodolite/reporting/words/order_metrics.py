@@ -76,7 +76,7 @@ def p_text(p_value: float) -> str:
 
 
 def ranking_text(ranking: RankingAgreement | Undefined, unit: str = "score") -> str:
-    """Return how far a judge follows people's order, on one line; `unit` is what was ranked."""
+    """Return how far a judge follows people's order, on one line; `unit` is the ranked unit."""
     if isinstance(ranking, Undefined):
         return undefined_text(ranking)
     parts = [f"tau {coefficient_text(ranking.tau)}", f"rho {coefficient_text(ranking.spearman)}"]
@@ -128,7 +128,7 @@ def shift_text(effect: OrderEffect) -> str:
 
 
 def moved_text(effect: OrderEffect) -> str:
-    """Return in one line what an order did, e.g. `asked later, beside asked earlier: share of "yes": +8.3 points`."""
+    """Return the effect of an order, e.g. `asked later, beside asked earlier: share of "yes": +8.3 points`."""
     return f"{effect.second.shown}, beside {effect.first.shown}: {shift_text(effect)}"
 
 

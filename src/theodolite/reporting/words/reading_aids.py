@@ -61,9 +61,9 @@ class Words:
 
     Attributes:
         aids: Name to reading aid.
-        measures: Name of the measuring function to what it is.
+        measures: Name of the measuring function to its description.
         methods: Prefix of a method's name to its source.
-        alerts: Kind of alarm to what it means.
+        alerts: Kind of alarm to its meaning.
         terms: Term to its two sentences, in order of the file.
     """
 

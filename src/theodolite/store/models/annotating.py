@@ -344,7 +344,7 @@ class ResolutionRow(models.Model):
 
 
 class ResolverRow(models.Model):
-    """One person who took part in a review."""
+    """One participant of a review."""
 
     resolution = models.ForeignKey(ResolutionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
@@ -439,7 +439,7 @@ class PostRow(models.Model):
 
 
 class CaseRow(models.Model):
-    """One sensitive place of a dialogue; what became of it is in its steps."""
+    """One sensitive place of a dialogue; its outcome is in its steps."""
 
     token = StorableTextField(unique=True)
     study = StorableTextField()
@@ -478,7 +478,7 @@ class CaseStepRow(models.Model):
 
 
 class RedactionRow(models.Model):
-    """A stretch of text that annotators do not see, but in the categories that must judge it."""
+    """A span of text that is hidden from annotators, except in the categories that must judge it."""
 
     case = models.ForeignKey(CaseRow, on_delete=models.PROTECT, related_name="+")
     turn = models.IntegerField()

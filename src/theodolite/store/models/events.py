@@ -346,7 +346,7 @@ class CodingRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, numbering, so many coders and no more."""
+        """Table, numbering, a fixed number of coders."""
 
         db_table = "store_coding"
         constraints: ClassVar = [
@@ -406,7 +406,7 @@ class ResolvedCodeRow(models.Model):
 
 
 class CodingTalkerRow(models.Model):
-    """One person who took part in talking about an answer."""
+    """One participant of a discussion about an answer."""
 
     resolution = models.ForeignKey(CodingResolutionRow, on_delete=models.CASCADE, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
@@ -441,7 +441,7 @@ class QuoteReleaseRow(models.Model):
 
 
 class QuoteStretchRow(models.Model):
-    """A stretch of an answer that is not shown."""
+    """A hidden span of an answer."""
 
     release = models.ForeignKey(QuoteReleaseRow, on_delete=models.CASCADE, related_name="+", db_index=False)
     start = models.IntegerField()

@@ -118,7 +118,7 @@ class UnitRow(models.Model):
 
 
 class ParticipantRow(models.Model):
-    """An opaque key; who is behind it is never known here."""
+    """An opaque key; the person behind it is never known here."""
 
     key = StorableTextField(unique=True)
 
@@ -348,7 +348,7 @@ class AttemptRow(models.Model):
 
 
 OUTCOMES = [outcome.value for outcome in Outcome]
-"""Words for what became of a question."""
+"""Words for the outcome of a question."""
 
 
 CONTROLS = [control.value for control in Control]
@@ -507,7 +507,7 @@ class AdjudicationRow(models.Model):
 
 
 class AdjudicatorRow(models.Model):
-    """One person who took part in a final label."""
+    """One author of a final label."""
 
     adjudication = models.ForeignKey(AdjudicationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")

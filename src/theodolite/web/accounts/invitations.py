@@ -428,7 +428,7 @@ def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: s
 
 @transaction.atomic
 def completion_of(membership: Membership) -> tuple[str, str] | None:
-    """Return the completion code of a person who has finished, and the address that hands it in.
+    """Return the completion code of a person who has finished, and the address that submits it.
 
     None if no service sent the person, or it gives no code.
     """
@@ -444,7 +444,7 @@ def completion_of(membership: Membership) -> tuple[str, str] | None:
 
 
 def screened_out_code(membership: Membership) -> tuple[str, str] | None:
-    """Return the code of a person who was screened out, and the address that hands it in; None if there is none."""
+    """Return the code of a person who was screened out, and the address that submits it; None if there is none."""
     recruit = _recruit_of(membership)
     return _handed(recruit.link.screened_out_code) if recruit else None
 
@@ -476,12 +476,12 @@ def opening_lines(study: str) -> tuple[str, ...]:
 
 
 def _permission_lines() -> Iterator[str]:
-    """Yield a warning for each study whose applications cannot answer, since code or keys have not been allowed."""
+    """Yield a warning for each study with applications that cannot answer, since code or keys are not allowed."""
     for hosted in HostedStudy.objects.exclude(folder=""):
         try:
             loaded = load_study(hosted.folder, resolver=resource_resolver())
         except InputError:
-            continue  # its pages say what is wrong with the study
+            continue  # its pages report the error in the study
         missing = [("code", code_request(loaded)), ("keys", key_request(loaded, os.environ))]
         names = [name for name, request in missing if request is not None]
         if names:

@@ -66,7 +66,7 @@ BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 @open_to_all
 def join(request: HttpRequest, signed: str) -> HttpResponse:
-    """Show an invitation; let the person in who takes it up."""
+    """Show an invitation; admit the person who accepts it."""
     invitation = invitation_of(signed)
     if invitation is None:
         raise Http404
@@ -318,7 +318,7 @@ class StudyLink:
     Attributes:
         study: Displayed name of the study.
         role: Role there.
-        address: Where it begins.
+        address: Address of the start page.
     """
 
     study: str
@@ -378,7 +378,7 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
 
 @signed_in
 def display_settings(request: HttpRequest) -> HttpResponse:
-    """Show or keep what a person has chosen, then go back to where the person was."""
+    """Show or store a person's settings, then return to the previous page."""
     back = back_of(request)
     account = account_of(request)
     form = ComfortForm(request.POST or None, instance=comfort_of(account), languages=_study_languages(account))

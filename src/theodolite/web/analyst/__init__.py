@@ -1,1 +1,1 @@
-"""Pages of those who read what testers answered: analysts, organisers and seniors who annotate nothing."""
+"""Pages for readers of testers' answers: analysts, organisers and seniors who annotate nothing."""

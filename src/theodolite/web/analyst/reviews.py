@@ -100,7 +100,7 @@ def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
 def _settled(
     analyst: AnalystContext, answered: LabelledSessions, labelled: dict[str, list[Annotation]]
 ) -> LabelledSessions:
-    """Return the sessions whose dialogues are all annotated by people and settled."""
+    """Return the sessions with all dialogues annotated by people and settled."""
     waiting = unsettled(analyst.study.name)
     return {
         session: answers

@@ -1,1 +1,1 @@
-"""Pages of people who annotate dialogues."""
+"""Pages for human annotators."""

@@ -63,7 +63,7 @@ class Frame:
         saved: When anything was saved last, for the page's script; empty for never.
         is_held: Whether it may be given back or skipped.
         is_work: Whether it is real work: flags and comments belong to it.
-        is_preview: Whether it only shows what annotators will see; what is tried on it stays on the page.
+        is_preview: Whether it only previews the annotators' page; answers on it stay on the page.
         threads: The annotator's earlier questions in this category.
         faq: Questions that were settled for all.
         additions: Decisions worded for the guideline; its next version includes them.
@@ -108,7 +108,7 @@ class TaskSequence:
 
     Attributes:
         main: The task that the address names.
-        tasks: All tasks, in order; those whose text differs from the main one's have a page of their own.
+        tasks: All tasks, in order; those with a text that differs from the main one's have a separate page.
     """
 
     main: AnnotatorTask

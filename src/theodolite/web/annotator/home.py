@@ -386,7 +386,7 @@ class LastOne:
 
 @allowed(Role.ANNOTATOR)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show where an annotator begins."""
+    """Show the annotator's home page."""
     annotator = annotator_context(access)
     context = {"access": access, "annotator": annotator} | (_at_work(request, annotator) if annotator else {})
     return render(request, "web/annotator/home.html", context)
@@ -473,7 +473,7 @@ class LoginLink:
 
 @transaction.atomic
 def one_time_login(*, study: str, guideline: str, by: str) -> LoginLink:
-    """Return a login for the person who labels; an earlier membership of the person is used again.
+    """Return a login for the annotator; an earlier membership of the person is used again.
 
     Args:
         study: Name of the study.

@@ -43,7 +43,7 @@ UNPROCESSABLE = 422
 
 
 Build = Callable[[Sequence[Answer]], AnnotationPage]
-"""From what was answered so far to the sheet."""
+"""From the answers so far to the sheet."""
 
 
 def answers_from(values: Mapping[Key, str]) -> list[Answer]:
@@ -65,13 +65,13 @@ class SessionAnnotationPage:
 
     @property
     def given(self) -> dict[Key, str]:
-        """Key of the page to what was chosen or written so far."""
+        """Key of the page to the choice or text so far."""
         values: dict[Key, str] = self._request.session.get(self._name, {})
         return values
 
     @property
     def annotation_page(self) -> AnnotationPage:
-        """The sheet with what was answered so far."""
+        """The sheet with the answers so far."""
         return self._build(answers_from(self.given)).without_evidence()
 
     def begin_with(self, values: Mapping[Key, str]) -> None:

@@ -226,7 +226,7 @@ _STATUS_OF: tuple[tuple[type[Exception], HTTPStatus], ...] = (
 
 
 def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpResponse:
-    """Return the problem that an exception stands for."""
+    """Return the problem for an exception."""
     match error:
         case ApiProblem():
             return problem(request, error.status, str(error), error.errors)
@@ -245,7 +245,7 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
 
 
 def _fault(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return one validation error: where, what was expected, and what came."""
+    """Return one validation error: place, expected value, and submitted value."""
     location = [str(part) for part in entry["loc"]]
     fault = {"where": ".".join(location), "expected": str(entry["msg"])}
     came = request.GET.get(location[-1]) if location[0] == "query" else None

@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    """Let what was published before be published again."""
+    """Allow publishing an earlier version again."""
 
     dependencies = [("web", "0012_guess_counts")]
 

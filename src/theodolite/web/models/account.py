@@ -95,7 +95,7 @@ class Comfort(models.Model):
         advances: Whether a single choice leads to the next question of an annotation.
         text_size: One of `SIZES`.
         colours: One of `COLOURS`; those of strong contrast are for people who see little.
-        language: Tag of the language of pages and study texts; empty for what the browser asks for.
+        language: Tag of the language of pages and study texts; empty for the browser's language.
     """
 
     account = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="comfort", primary_key=True)
@@ -234,7 +234,7 @@ class Membership(models.Model):
         participant: Key under which the store knows the person; the only link between the two.
         left_at: When the person left or was taken out; None while the role is held.
         withdrew: Whether the person withdrew the dialogues.
-        reminded_at: When the person was last reminded of what is still to be done; None if never.
+        reminded_at: Time of the last reminder of open tasks; None if never.
     """
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
@@ -362,7 +362,7 @@ class Measurement(models.Model):
         asked_by: Who asked for it.
         edition: Content hash of the study that was measured.
         done_at: When it ended; None while it is in progress.
-        problem: Why it brought nothing; empty if it did.
+        problem: Why it failed; empty if it did not.
         shared_at: When each team was allowed to read the report on its own application; None while none may.
     """
 
@@ -413,7 +413,7 @@ class PausedApplication(models.Model):
 
 
 class SavedView(models.Model):
-    """One view of a study's dialogues: what its address asks for.
+    """One view of a study's dialogues: the filters of its address.
 
     Attributes:
         token: Names it in addresses.
@@ -452,7 +452,7 @@ class Batch(models.Model):
         token: Names it in addresses.
         account: Who acted.
         act: A `BulkAct`.
-        whom: Token of the membership that dialogues were offered to; empty for other actions.
+        whom: Token of the membership that got the offered dialogues; empty for other actions.
         n_done: Items with which something was done; count.
         n_refused: Items with which nothing was done; count.
         undone_at: When it was taken back; None while it is.

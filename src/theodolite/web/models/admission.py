@@ -25,7 +25,7 @@ class Invitation(models.Model):
         role: A `Role`; empty for the first organiser of this server.
         email: Where it was sent, or empty if the link is handed over.
         name: How the person is called, as far as the organiser knows.
-        language: Tag of the language that the person is met in; empty for what the browser asks for.
+        language: Tag of the language used with the person; empty for the browser's language.
         expires_at: When the link ends.
         sent_at: When it went out by e-mail; None if it did not.
         used_at: When it was used; None while it is open.
@@ -98,7 +98,7 @@ class RecruitLink(models.Model):
         study_id: The service's own name of the study; others are turned away where it is given.
         completion_code: Handed to each person at the end, so that the service pays; empty for none.
         screened_out_code: Handed to people who are screened out; empty for none.
-        language: Tag of the language that people are met in; empty for what their browsers ask for.
+        language: Tag of the language used with people; empty for their browsers' languages.
         most: Largest number of people who may join by it; count.
         closes_at: When it closes to new people; None for no such time.
         closed_at: When it was closed; None while it is open.
@@ -241,7 +241,7 @@ class Screening(models.Model):
 
 
 class UnsentText(models.Model):
-    """The text in the box of one session; gone once it is sent, or the session is over.
+    """The text in the box of one session; deleted once it is sent, or the session has ended.
 
     It belongs to the person, not to the dialogue: only its writer sees it, and it is never measured.
 
@@ -272,7 +272,7 @@ class EventMessage(models.Model):
     It is no part of a dialogue and is never measured. A withdrawal deletes it.
 
     Attributes:
-        membership: The tester who asks or is answered; None for a message to all testers.
+        membership: The tester of the question or answer; None for a message to all testers.
         author: Token of the account of the organiser who wrote it; empty for a question of a tester.
         location: The session, dialogue and turn at which a question was asked; empty for none.
         text: As written.

@@ -141,7 +141,7 @@ class Webhook(models.Model):
         url: The address.
         events: Types of the messages.
         known_disputes: Items that were disputed when it was created, which it does not report.
-        disabled_at: When its receiver answered that it is gone; None while it gets messages.
+        disabled_at: When its receiver answered that it no longer exists; None while it gets messages.
     """
 
     hosted = models.ForeignKey("web.HostedStudy", models.CASCADE, related_name="webhooks")

@@ -1,1 +1,1 @@
-"""Pages of those who hold an event."""
+"""Pages for organisers of an event."""

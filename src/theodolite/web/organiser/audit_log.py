@@ -101,7 +101,7 @@ def _day(text: str) -> date | None:
 
 
 SERVER = "server"
-"""Name of the server in a filter by the one who acted."""
+"""Name of the server in a filter by actor."""
 
 
 @allowed(Role.ORGANISER)

@@ -1,4 +1,4 @@
-"""The dashboard of an event: its state at this moment, its course over days, and who needs help."""
+"""The dashboard of an event: its state at this moment, its course over days, and testers who need help."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class Dashboard:
         timeline: The event over time.
         charts: The charts over days.
         attention: Tasks for an organiser, the most urgent first.
-        n_stuck: Testers who have not moved for too long; count.
+        n_stuck: Testers without progress for too long; count.
         n_questions: Testers who wait for an answer; count.
         n_cases: Open cases of sensitive content; count.
         annotated: The progress of the annotation queue; None without a queue.
@@ -305,7 +305,7 @@ def _recent_errors(status: EventStatus, people: Mapping[str, tuple[str, str]]) -
 
 
 def _joined(hosted: HostedStudy) -> dict[str, tuple[datetime, int]]:
-    """Return when each tester joined who has not left and was not screened out, and the sessions planned for each."""
+    """Return the joining time of each tester who has not left and was not screened out, and their planned sessions."""
     plans = {plan.level: plan.sessions for plan in people_levels(event_of(hosted).study)}
     testers = hosted.memberships.filter(role__in=[role.value for role in TESTERS], left_at=None)
     rows = testers.exclude(screening__passed=False).values_list("participant", "joined_at", "role")

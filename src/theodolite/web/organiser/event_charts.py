@@ -265,7 +265,7 @@ def _bars(timeline: EventTimeline) -> list[tuple[str, SafeString]]:
 
 @hosts_only
 def components(request: HttpRequest) -> HttpResponse:
-    """Show every component of the pages with example content, for those who change or review their look."""
+    """Show every component of the pages with example content, for changes or reviews of their look."""
     first, last = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 6, tzinfo=UTC)
     ended = [(0.0, 0.0), (0.25, 30.0), (0.5, 60.0)]
     example = DayChart(

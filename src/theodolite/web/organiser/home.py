@@ -444,7 +444,7 @@ class StatedBefore:
     Attributes:
         about: The subject.
         asked: Required topics of the statement.
-        statements: The latest first, each with who made it, in words.
+        statements: The latest first, each with its author, in words.
     """
 
     about: CriteriaSubject

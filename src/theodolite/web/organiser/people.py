@@ -185,7 +185,7 @@ def ask(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Invite everybody on a list or in pasted lines, or nobody if there is an error."""
+    """Invite all people on a list or in pasted lines, or none if there is an error."""
     if "addresses" in request.POST:
         field, pasted = "addresses", PasteForm(request.POST)
         if not pasted.is_valid():
@@ -366,7 +366,7 @@ class Participant:
     """One participant as organisers see it.
 
     Attributes:
-        membership: Who, and as what.
+        membership: The person, and the role.
         state: Where the person is; testers only go through all of it.
         sessions: Those that were made, in order.
         minutes: Time in sessions, pauses left out; minutes.

@@ -215,7 +215,7 @@ def file_response(path: Path, kind: str, name: str) -> HttpResponse:
 
 
 MOST_PEOPLE = 12
-"""People of each role whose pages are searched, the latest ones; count."""
+"""People of each role with searched pages, the latest ones; count."""
 
 
 MOST_PAGES = 80
@@ -236,7 +236,7 @@ class AuditResult:
     """The result of a search.
 
     Attributes:
-        people: Number of people whose pages were opened.
+        people: Number of people with opened pages.
         pages: Pages that were searched; count.
         leaks: Secret words that are on them.
         plain: Names that could not be searched because they are common words.
@@ -373,7 +373,7 @@ class LeakLine:
         right: Right guesses out of all, and their share where there are enough.
         between: Ends of the interval; empty if there are too few guesses.
         chance: Expected share by guessing alone.
-        surprise: Probability of so many or more right guesses by chance; a text if guesses are too few.
+        surprise: Probability of at least this number of right guesses by chance; a text if guesses are too few.
         n_unknown: Testers who did not know; count.
         n_repeated: Later guesses of the same people; count.
         line: Share and interval on a line from 0 to 100%; without a place where there are too few guesses.

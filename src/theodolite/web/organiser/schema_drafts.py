@@ -61,7 +61,7 @@ _LINE_END = re.compile(r"\r\n?")
 
 
 SHIPPED = "aria-five-categories"
-"""The schema that a new one begins with, where no other is named."""
+"""The default schema that a new one starts with."""
 
 
 def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> SchemaDraft:
@@ -162,7 +162,7 @@ class Outlook:
 
     @property
     def version(self) -> str:
-        """Content hash of what would be published."""
+        """Content hash of the version to publish."""
         return version_of(self.schema)
 
     @property
@@ -218,7 +218,7 @@ def publish_schema(
         number: The revision that the publisher has read.
         by: Who publishes.
         note: Why.
-        keep: Category to whether those who are qualified stay so, where only words have changed.
+        keep: Category to whether qualified annotators stay so, if only words have changed.
 
     Raises:
         Conflict: If another person has saved in the meantime, or the study's version may not be replaced.
@@ -545,7 +545,7 @@ def _order(request: HttpRequest) -> ShownOrder:
 
 
 def _rows(guideline: Guideline) -> list[tuple[str, str]]:
-    """Return the orders of questions that a study may show: what is sent, and words."""
+    """Return the orders of questions that a study may show: value, and words."""
     counts = {n_orders(guideline.instrument, plan) for plan in QuestionOrder} - {0}
     orders = [f"{row} of {rows}" for rows in sorted(counts) for row in range(2, rows + 1)]
     return [(order, REVERSED if order == "2 of 2" else f"balanced, {order}") for order in orders]
@@ -588,7 +588,7 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpResponse:
-    """Show one instrument as people see it; what is answered here is kept nowhere.
+    """Show one instrument as people see it; answers here are stored nowhere.
 
     A category is shown on the annotation page, a questionnaire on that of testers.
     """

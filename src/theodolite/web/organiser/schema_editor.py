@@ -282,7 +282,7 @@ def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
 
 
 def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str) -> str:
-    """Return a draft's text with the words of a thread as a note, and write down who put them there.
+    """Return a draft's text with the words of a thread as a note, and record its author.
 
     Args:
         access: The account, study and membership of the request.
@@ -360,7 +360,7 @@ class VersionPair:
         version: Content hash of `before`.
         asked: Content hash of the draft's version in the queue; empty while the queue has another.
         touches: The questions that are touched.
-        past: Question to what was answered.
+        past: Question to its answer.
     """
 
     before: Guideline
@@ -400,7 +400,7 @@ class VersionPair:
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
-    """Show what a draft touches, and put the sample that shows what it moves into the queue."""
+    """Show the impact of a draft, and put the sample that measures it into the queue."""
     schema_draft = SchemaDraft.objects.filter(hosted=access.hosted, token=draft).select_related("hosted").first()
     if schema_draft is None:
         raise Http404

@@ -48,7 +48,7 @@ class ReviewedPart:
     Attributes:
         part: The part.
         evidence: Results of the latest measurement, as text.
-        lines: Entries with the names of those who made them, the oldest first.
+        lines: Entries with the names of their authors, the oldest first.
     """
 
     part: SeriesPart

@@ -51,8 +51,8 @@ class AnnotatorStatus:
     Attributes:
         code: Token of their membership.
         read: Which of the texts were acknowledged, in words.
-        practised: Categories whose examples they practised; count.
-        passed: Categories whose test they passed; count.
+        practised: Categories with practised examples; count.
+        passed: Categories with a passed test; count.
         n_categories: Categories; count.
         open_to: Titles of the categories that they may work in.
         work: Figures of their work; None before the first submission.
@@ -355,7 +355,7 @@ class OrderLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
-    """People who describe themselves alike."""
+    """People with the same self-description."""
 
     found: GroupAgreement
     within: IntervalBar
@@ -427,7 +427,7 @@ def _figures(request: HttpRequest, annotator: AnnotatorContext) -> QuestionFigur
 
 
 def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, int]) -> dict[str, object]:
-    """Return every two where they are few, else the pairs of the one who is asked for; judges are always there."""
+    """Return every pair if there are few, else the pairs of the selected annotator; judges are always included."""
     annotator_key = next(
         (name for name, number in numbers.items() if str(number) == request.GET.get("annotator", "")), ""
     )
@@ -462,7 +462,7 @@ def _divided(annotator: AnnotatorContext, category: str, spreads: Iterable[UnitS
 
 
 def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: QuestionFigures) -> dict[str, object]:
-    """Return how people who describe themselves alike agree, by the attribute that is asked for."""
+    """Return the agreement of people with the same self-description, by the selected attribute."""
     known = sorted(attributes(annotator.queue))
     attribute = request.GET.get("attribute", "")
     group_agreements = figures.groups(attribute) if attribute in known else ()
@@ -518,10 +518,10 @@ class OptOutEffect:
     Attributes:
         title: The topic.
         weight: Weight of the topic.
-        n_asked: Testers and annotators who were asked.
-        n_people: Those among them who opted out.
+        n_asked: Testers and annotators with a question.
+        n_people: Those of them who opted out.
         n_spared: Planned sessions that were not offered to the participant of their slot.
-        n_free: Planned sessions whose slot is not allocated.
+        n_free: Planned sessions with a free slot.
         n_waiting: Dialogues and categories that wait for an annotator.
         n_annotators: Annotators who did not opt out.
         passes: Different annotators that each of them needs.

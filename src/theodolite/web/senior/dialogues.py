@@ -443,7 +443,7 @@ def _save_view(view: SavedView) -> SavedView:
 
 
 PAGE = 100
-"""Lines on one page of what became of a batch; count."""
+"""Lines on one page of a batch's outcomes; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -534,7 +534,7 @@ def _store_batch(access: AccessContext, bulk_act: BulkAct, lines: list[BulkLine]
 @require_GET
 @list_view
 def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> HttpResponse:
-    """Show what became of each dialogue, what was refused first."""
+    """Show the outcome of each dialogue, refused ones first."""
     row = _batch(annotator, batch)
     page, size = page_number(request), row.n_done + row.n_refused
     lines = list(row.lines.order_by("-refused", "id")[page * PAGE : (page + 1) * PAGE])

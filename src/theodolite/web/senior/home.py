@@ -94,7 +94,7 @@ def page_number(request: HttpRequest, name: str = "page") -> int:
 
 
 MOST_QUEUES = 4
-"""Queues whose figures are computed ahead, those with the latest submissions; count."""
+"""Queues with figures computed ahead, those with the latest submissions; count."""
 
 
 _LOG = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def fill_queue(hosted: HostedStudy, *, by: str) -> int:
     """Add the study's completed dialogues to its queue, except those with withheld texts.
 
-    The queue asks what the edition published last asks. Programs look through
+    The queue uses the questions of the latest published version. Programs look through
     new dialogues before annotators see them; their findings become cases.
 
     Args:
@@ -177,7 +177,7 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
 
 @allowed(Role.SENIOR)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show where a senior annotator begins."""
+    """Show the senior annotator's home page."""
     annotator = annotator_context(access)
     if annotator is None:
         return render(request, "web/senior/home.html", {"access": access})

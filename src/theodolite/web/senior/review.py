@@ -118,7 +118,7 @@ class Dispute:
 
     @property
     def as_given(self) -> tuple[Decision, ...]:
-        """The answers that annotators gave, each with the letters of those who gave it."""
+        """The answers of annotators, each with their letters."""
         letters: dict[str, list[str]] = {}
         for letter, value in self.positions:
             letters.setdefault(value, []).append(letter)
@@ -201,7 +201,7 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
 
 
 _RECENT, _TOOK_PART = "recent rationales", "took part"
-"""Keys of the browser session: rationales written lately, and letters of those who took part in a review."""
+"""Keys of the browser session: recent rationales, and letters of the participants of a review."""
 
 
 def _index(disputes: list[Dispute], key: str) -> int:
@@ -234,7 +234,7 @@ def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ..
 
     Args:
         text: The text.
-        quotes: Quotes, with the letters of those who took them.
+        quotes: Quotes, with the letters of their annotators.
 
     Example:
         >>> [(piece.text, piece.letters) for piece in quoted_pieces("In the tower.", {"the tower": "AB"})]
@@ -562,7 +562,7 @@ def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> H
 @require_GET
 @senior_view
 def case_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show the cases of the study: what programs suggest, what is open, what is closed; never the words themselves."""
+    """Show the cases of the study: suggested, open and closed ones; never the words themselves."""
     study = queues.study_name(annotator.queue)
     counts = cases.n_cases(study)
     view = next(
@@ -593,7 +593,7 @@ def case(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
 @require_POST
 @senior_view
 def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
-    """Show the unredacted dialogue, after recording who reads it and why."""
+    """Show the unredacted dialogue, after recording reader and reason."""
     case_row = _case(annotator, case)
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]

@@ -441,7 +441,7 @@ class DecisionForm(forms.Form):
 
 @allowed(Role.ORGANISER)
 def submissions(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """List what teams have handed in; drafts are the teams' own."""
+    """List the teams' submissions; drafts are the teams' own."""
     handed_in = Submission.objects.filter(hosted=access.hosted).exclude(state=_State.DRAFT).select_related("team")
     return render(request, "web/organiser/submissions.html", {"access": access, "submissions": handed_in})
 
@@ -568,7 +568,7 @@ class _TrialPage:
     trial: Trial
 
     def shown(self, **more: object) -> HttpResponse:
-        """Return the page with what is new on it; `error` is the error message."""
+        """Return the page with its new entries; `error` is the error message."""
         scenarios = [scenario.name for scenario in self.study.scenarios]
         context = {
             "access": self.access,

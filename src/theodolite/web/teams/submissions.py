@@ -205,7 +205,7 @@ _LONGEST_FEEDBACK = 5000
 
 @allowed(Role.TEAM)
 def feedback(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Take a team's feedback on the series, and show what became of earlier entries."""
+    """Take a team's feedback on the series, and show the outcome of earlier entries."""
     store, by, error = server_store(), access.account.token, ""
     if request.method == "POST":
         try:
@@ -285,7 +285,7 @@ class PublicPacket:
 
 
 def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
-    """Return the public part of the test packets of what was published; none if it cannot be read at present."""
+    """Return the public part of the published test packets; none if it cannot be read at present."""
     try:
         study = event_of(hosted).study
     except (Http404, TheodoliteError):
@@ -363,7 +363,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         widgets = {"way": forms.RadioSelect} | {name: forms.Textarea(attrs={"rows": 3}) for name in _LONG}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Offer what this server has: installed classes, and a place for credentials if there is a key."""
+        """Offer this server's options: installed classes, and a place for credentials if there is a key."""
         super().__init__(*args, **kwargs)
         sites = [(site.value, site.value) for site in GuardrailSite]
         self.fields["guardrails"] = forms.ChoiceField(label="Location of the guardrails", choices=sites)

@@ -1,1 +1,1 @@
-"""Pages of people who test applications."""
+"""Pages for testers."""

@@ -356,7 +356,7 @@ def anew(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpRe
 
 @for_testers(Step.CHAT)
 def end(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
-    """Show what follows, then end the session."""
+    """Show the next steps, then end the session."""
     page = session_page(tester, session_no)
     asks_task = tester.level is Level.FIELD_TESTING
     context = {

@@ -357,7 +357,7 @@ def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
 
 
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
-    """Open a view to testers whose next step is one of the given steps; others are redirected to theirs.
+    """Open a view to testers at one of the given steps; others are redirected to theirs.
 
     The view is called as `view(request, tester, ...)`. If the step is not available, because
     the event is not open or the time slot has not started, a notice is shown instead.

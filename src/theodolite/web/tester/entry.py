@@ -264,7 +264,7 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         return render(request, "web/topics.html", context)
     try:
         ended = opt_out(tester.event, tester.participant, request.POST.getlist("topic"), closed=_closing(tester))
-    except InputError as odd:  # a topic of an edition that is gone
+    except InputError as odd:  # a topic of an earlier published version
         messages.error(request, f"{odd}.")
         return redirect("tester:topics", study=tester.access.hosted.token)
     if ended:
@@ -560,7 +560,7 @@ _WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
 
 @for_testers()
 def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask what happens to the tester's texts, and end the participation."""
+    """Ask for the future of the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
         error = _("Choose what happens to your data.") if request.method == "POST" else ""

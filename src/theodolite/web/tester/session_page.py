@@ -246,7 +246,7 @@ def is_paused(tester: TesterContext, session: Session) -> bool:
 
 
 def paused_page(request: HttpRequest, tester: TesterContext, page: SessionPage) -> HttpResponse:
-    """Show who paused the session, and the time left."""
+    """Show the person who paused the session, and the time left."""
     organiser = Pauser.TESTER not in page.session.clock.pausers or is_event_paused(tester)
     context = {
         "access": tester.access,
@@ -303,7 +303,7 @@ def unsent_text(page: SessionPage) -> str:
 
 def forget_unsent(page: SessionPage) -> None:
     """Delete the unsent text of a session."""
-    if _unsent_of(page).exists():  # a read blocks nobody, a deletion waits for the writer
+    if _unsent_of(page).exists():  # a read blocks no writer, a deletion waits for the writer
         _unsent_of(page).delete()
 
 
@@ -316,7 +316,7 @@ def instructions(request: HttpRequest, tester: TesterContext, session_no: int) -
     """Show the task of a session, or start the session."""
     try:
         session = prepare_session(tester.event, tester.participant, tester.level, session_no - 1)
-    except Conflict:  # somebody took the last slot a moment ago
+    except Conflict:  # another tester took the last slot a moment ago
         return no_capacity(request, tester)
     if tester.event.study.topics and session.scenario in avoided_scenarios(tester.event, tester.participant):
         return redirect("tester:home", study=tester.access.hosted.token)  # another seat than the one looked at before

@@ -147,7 +147,7 @@ def dialogues(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse
 
 
 def _label_texts(study: Study, dialogue: RunDialogue) -> list[tuple[str, str, bool | None]]:
-    """Return each label as text: who, what, and whether it is a defect."""
+    """Return each label as text: annotator, label, and whether it is a defect."""
     several = len({label.guideline for label in dialogue.labels}) > 1
     return [
         (
@@ -163,7 +163,7 @@ def _label_texts(study: Study, dialogue: RunDialogue) -> list[tuple[str, str, bo
 @of_study
 @require_GET
 def dialogue(request: HttpRequest, study: LocalStudy, run: int, label: str) -> HttpResponse:
-    """Show one dialogue with what each annotator answered, and the calls that led to it."""
+    """Show one dialogue with each annotator's answers, and the calls that led to it."""
     viewed, chosen = _opened(study, run), _filter_of(request)
     position = viewed.evidence.sessions.find(label)
     if position is None:

@@ -200,7 +200,7 @@ class RunForm(Form):
 
 @of_study
 def new_run(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Show what a run takes, and start it once its cost is confirmed."""
+    """Show the estimate of a run, and start it once its cost is confirmed."""
     loaded = studies().valid(study.key)[1]
     form = RunForm(request.POST or None, is_paid=is_paid(studies().estimate(loaded)))
     if request.method == "POST" and form.is_valid():
