@@ -41,7 +41,7 @@ NO_CALLS = "counts of calls, tokens and money; the exported table has rows of an
 NO_NUMBER = "texts and addresses, no number of its own"
 SAME = "the numbers of another part, drawn or in other words"
 OTHER = "recounted by "
-JUDGED = "by statistics of judges and raters, which the unit tests of measurement compare with published values"
+GROUPS = "no export says to which groups annotators belong; tests/golden/test_raters.py has published values"
 EVENT = "from records of sessions and people, which the table of answers does not have"
 
 RESULTS = {
@@ -64,12 +64,14 @@ RESULTS = {
     "realism": "by features of texts; see tests/unit/measurement/study/test_realism.py",
     "risks": OTHER + "test_risks",
     "proxies": OTHER + "test_proxies",
-    "tasks": EVENT, "event": EVENT, "codings": EVENT,
+    "codings": OTHER + "test_codings_of_own_words",
+    "tasks": EVENT, "event": EVENT,
     "annotator_models": OTHER + "test_models_of_raters",
     "judge_validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
     "label_samples": OTHER + "test_sample_of_labels",
     "judge_diagnostics": OTHER + "test_diagnostics_of_a_judge",
-    "annotator_groups": JUDGED, "order_effects": JUDGED,
+    "order_effects": OTHER + "test_effects_of_order",
+    "annotator_groups": GROUPS,
     "gates": SAME,
     "plugin_measures": "by code of plugins",
     "contamination": "by a search of texts for canaries, not of labels",
@@ -96,7 +98,8 @@ VIEWS = {
     "controls": SAME, "group_charts": SAME, "applications": SAME, "impacts": SAME,
     "repeats": "repeats and single readings; see tests/unit/reporting/page/test_distributions.py",
     "cost": NO_CALLS, "failures": NO_CALLS, "method": NO_CALLS,
-    "themes": EVENT, "tasks": EVENT, "event": EVENT, "claims": EVENT,
+    "themes": OTHER + "test_codings_of_own_words",
+    "tasks": EVENT, "event": EVENT, "claims": EVENT,
     "risks": OTHER + "test_risks",
     "proxies": OTHER + "test_proxies",
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
@@ -107,7 +110,8 @@ VIEWS = {
     "validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
     "diagnostics": OTHER + "test_diagnostics_of_a_judge",
     "raters": OTHER + "test_models_of_raters",
-    "annotator_groups": JUDGED, "orders": JUDGED,
+    "orders": OTHER + "test_effects_of_order",
+    "annotator_groups": GROUPS,
 }  # fmt: skip
 """Each table and chart of the report: the test that recounts it, or why none does."""
 

@@ -1,19 +1,30 @@
-"""Numbers about judges and people, recomputed from the exported table by other libraries."""
+"""Numbers about judges, orders and codings, recomputed from the exported table by other libraries."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections import defaultdict
+from dataclasses import replace
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from tests.fakes.evidence import facts
+from tests.fakes.codings import CONSENSUS, WORK, coded_evidence
+from tests.fakes.evidence import changed, facts
+from tests.fakes.evidence_variants import labelled_evidence
 from tests.fakes.report import evidence_named, findings_named
 from tests.integration.published import recount
 from tests.integration.published.recount import COEFFICIENT, SHARE
+from theodolite.domain.annotation import Annotation
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.shown_order import ShownOrder
+from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.exporting import tables as exporting
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.queries.cases import pseudonyms
 from theodolite.reporting.results.document import results_document
@@ -164,3 +175,130 @@ def test_validation_of_a_judge(results, wide, testers):
             continue
         derived[measure] += 1
     assert len(derived) == 12
+
+
+def two_way_error(influence: pd.Series, rows: pd.DataFrame) -> float:
+    """Return the error of a difference whose answers share annotators and dialogues (Cameron et al. 2011)."""
+
+    def variance(names: list[str]) -> float:
+        sums = influence.groupby([rows[name] for name in names]).sum()
+        return (sums**2).sum() * len(sums) / max(len(sums) - 1, 1)
+
+    by_dialogue, by_annotator = variance(["dialogue"]), variance(["annotator"])
+    whole = by_dialogue + by_annotator - variance(["annotator", "dialogue"])
+    return math.sqrt(max(whole, min(by_dialogue, by_annotator)))
+
+
+def check_shift(effect: dict, rows: pd.DataFrame, values: pd.Series, is_second: pd.Series) -> None:
+    """Recount counts, answers, difference of means and interval of one effect of order."""
+    for side, mine in (("first", rows[~is_second]), ("second", rows[is_second])):
+        assert (effect[side]["n"], effect[side]["without_value"]) == (len(mine), 0)
+        printed = {label: n for label, n in effect[side]["answers"].items() if n}
+        assert printed == mine.value.value_counts().to_dict()
+    assert (effect["annotators"], effect["dialogues"]) == (rows.annotator.nunique(), rows.dialogue.nunique())
+    means, sizes = values.groupby(is_second).transform("mean"), is_second.groupby(is_second).transform("size")
+    shift = values[is_second].mean() - values[~is_second].mean()
+    error = two_way_error((values - means) / sizes * np.where(is_second, 1, -1), rows)
+    clusters = min(rows.annotator.nunique(), rows.dialogue.nunique())
+    reach = stats.t.ppf(0.975, clusters - 1) * error
+    again = (shift, max(shift - reach, -1), min(shift + reach, 1))
+    assert tuple(effect["shift"][name] for name in ("value", "low", "high")) == pytest.approx(again, abs=SHARE)
+    assert effect["shift"]["n_clusters"] == clusters
+
+
+def sequenced_evidence() -> Evidence:
+    """Return a study in which three people label 30 dialogues, each beginning elsewhere."""
+    plain = labelled_evidence(lambda label: label or "1", people=("anna", "ben", "cleo"))
+    seen: dict[str, int] = {}
+
+    def in_turn(annotation: Annotation) -> Annotation:
+        if annotation.unit:  # by the judge
+            return annotation
+        number = seen[annotation.annotator] = seen.get(annotation.annotator, 0) + 1
+        sitting = (number + 10 * len(annotation.annotator)) % 30 + 1
+        value = str(1 + (sitting * 7 + len(annotation.annotator)) % 4 + (sitting > 15 and sitting % 3 > 0))
+        answers = (replace(annotation.answers[0], value=value),)
+        return replace(annotation, shown=ShownOrder(dialogues=False), sitting=sitting, answers=answers)
+
+    return changed(plain, study=plain.study, annotations=tuple(map(in_turn, plain.archive.annotations())))
+
+
+def test_effects_of_order():
+    """The table `answers` has the number of each sitting."""
+    evidence = sequenced_evidence()
+    results = results_document(evidence, measure_study(evidence), facts())
+    exported = next(table for table in exporting.export_tables(evidence) if table.name == "answers")
+    rows = pd.DataFrame(exported.rows, columns=exported.columns)
+    rows = rows[rows.annotator_kind == "person"].reset_index(drop=True)
+    rows["rank"] = (stats.rankdata(rows.value.astype(int)) - 0.5) / len(rows)
+    effects = {effect["measured"]: effect for effect in results["order_effects"]}
+
+    half = 2 * rows.sitting.astype(int) > rows.groupby("annotator").sitting.transform("max").astype(int)
+    check_shift(effects.pop("ordinal shift"), rows, rows["rank"], half)
+
+    (previous,) = effects.values()
+    rows = rows.sort_values(["annotator", "sitting"]).reset_index(drop=True)
+    by_annotator = rows.groupby("annotator")["rank"]
+    before, n = by_annotator.shift(1), by_annotator.transform("size")
+    others = (by_annotator.transform("sum") - rows["rank"] - before) / (n - 2)
+    known = before.notna()
+    assert previous["between"] == int((~known).sum())
+    check_shift(previous, rows[known], (rows["rank"] - others)[known], before[known] > 0.5)
+
+
+def masi(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the distance of two sets of codes (Passonneau 2006, LREC)."""
+    if first == second:
+        return 0.0
+    shared, both = len(first & second), len(first | second)
+    return 1 - shared / both * (2 / 3 if first <= second or second <= first else 1 / 3 if shared else 0)
+
+
+def set_alpha(pairs: list[tuple[frozenset[str], frozenset[str]]]) -> float:
+    """Return Krippendorff's alpha of two coders who gave sets, from its definition."""
+    pool = list(itertools.chain.from_iterable(pairs))
+    observed = np.mean([masi(*pair) for pair in pairs])
+    expected = np.mean([masi(*pair) for pair in itertools.permutations(pool, 2)])
+    return 1 - observed / expected
+
+
+def test_codings_of_own_words():
+    evidence = coded_evidence(replace(WORK, resolutions=(CONSENSUS,)))
+    (found,) = results_document(evidence, measure_study(evidence), facts())["codings"]
+    tables = {name: pd.DataFrame(rows, columns=columns) for name, columns, rows in exporting.tester_tables(evidence)}
+    written = tables["responses"][tables["responses"].question == "open"]
+    sets = tables["codings"].pivot_table(
+        "code", "session", "coder", aggfunc=lambda codes: frozenset(codes) - {""}, dropna=False
+    )
+    twice = [tuple(pair) for pair in sets.dropna().to_numpy()]
+    agreed = {session: first for (session, first, second) in sets.dropna().itertuples() if first == second}
+    resolved = tables["coding_resolutions"].groupby("session").code.agg(frozenset).to_dict()
+    final = agreed | resolved
+
+    assert (found["answers"], found["coders"]) == (len(written), sets.columns.size)
+    assert found["states"] == {
+        "coded by one person": int(sets.isna().any(axis=1).sum()),
+        "coded alike": len(agreed),
+        "settled by consensus": len(resolved),
+    }
+    check_alike(found["alike"], [first == second for first, second in twice])
+    assert found["alpha"]["value"] == pytest.approx(set_alpha(twice), abs=COEFFICIENT)
+    assert [pair["answers"] for pair in found["pairs"]] == [len(twice)]
+    for code in found["codes"]:
+        flags = [[code["code"] in side for side in pair] for pair in twice]
+        assert code["given"] == int(np.sum(flags))
+        check_alike(code["alike"], [first == second for first, second in flags])
+        again = krippendorff.alpha(np.array(flags, dtype=int).T, level_of_measurement="nominal")
+        assert code["alpha"]["value"] == pytest.approx(again, abs=COEFFICIENT)
+    for theme in found["themes"]:
+        has = [theme["code"] in codes for codes in final.values()]
+        check_alike(theme["share"], has)
+        assert (theme["n"], theme["uncoded"]) == (len(has), len(written) - len(has))
+        assert theme["bounds"] == pytest.approx([sum(has) / len(written), 1 - has.count(False) / len(written)])
+
+
+def check_alike(printed: dict, flags: list[bool]) -> None:
+    """Recount a printed share of answers with its interval."""
+    assert (printed["count"], printed["n"]) == (sum(flags), len(flags))
+    interval = recount.rate_interval(sum(flags), len(flags))
+    assert (printed["low"], printed["high"]) == pytest.approx(interval, abs=SHARE)
