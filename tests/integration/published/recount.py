@@ -37,17 +37,19 @@ UNDERIVABLE = {
 }
 """Numbers of a report that the table cannot give, and the reason."""
 
-NO_CALLS = "counts of calls, tokens and money; the exported table has rows of answers"
+NO_CALLS = "calls and tokens have no exported row, and failed or repeated calls cost too"
 NO_NUMBER = "texts and addresses, no number of its own"
 SAME = "the numbers of another part, drawn or in other words"
 OTHER = "recounted by "
 GROUPS = "no export says to which groups annotators belong; tests/golden/test_raters.py has published values"
-EVENT = "from records of sessions and people, which the table of answers does not have"
+EVENT = "sessions, guesses, withdrawals and opt-outs are about people and in no exported table"
 
 RESULTS = {
     "schema_version": NO_NUMBER, "study": NO_NUMBER, "package": NO_NUMBER, "generated": NO_NUMBER, "hosts": NO_NUMBER,
-    "network": NO_CALLS, "stubbed": NO_NUMBER, "series": NO_NUMBER, "criteria": NO_NUMBER, "run": NO_CALLS,
-    "spending": NO_CALLS, "failures": NO_CALLS, "instruments": NO_NUMBER, "sessions": NO_NUMBER,
+    "network": NO_CALLS, "stubbed": NO_NUMBER, "series": NO_NUMBER, "criteria": NO_NUMBER,
+    "run": OTHER + "test_failures_and_progress",
+    "failures": OTHER + "test_failures_and_progress",
+    "spending": NO_CALLS, "instruments": NO_NUMBER, "sessions": NO_NUMBER,
     "dispositions": OTHER + "test_completeness",
     "applications": SAME,
     "estimates": OTHER + "test_rates_and_their_intervals, test_agreement_of_two, test_numbers_of_each_label",
@@ -69,7 +71,7 @@ RESULTS = {
     "annotator_models": OTHER + "test_models_of_raters",
     "judge_validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
     "label_samples": OTHER + "test_sample_of_labels",
-    "judge_diagnostics": OTHER + "test_diagnostics_of_a_judge",
+    "judge_diagnostics": OTHER + "test_diagnostics_of_a_judge, test_votes_of_a_judge",
     "order_effects": OTHER + "test_effects_of_order",
     "annotator_groups": GROUPS,
     "gates": SAME,
@@ -97,9 +99,10 @@ VIEWS = {
     "constructs": OTHER + "test_answers_of_testers",
     "controls": SAME, "group_charts": SAME, "applications": SAME, "impacts": SAME,
     "repeats": "repeats and single readings; see tests/unit/reporting/page/test_distributions.py",
-    "cost": NO_CALLS, "failures": NO_CALLS, "method": NO_CALLS,
+    "cost": NO_CALLS, "failures": SAME, "method": NO_CALLS,
     "themes": OTHER + "test_codings_of_own_words",
-    "tasks": EVENT, "event": EVENT, "claims": EVENT,
+    "tasks": EVENT, "event": EVENT,
+    "claims": "statuses in words; their dialogues are those of the rates",
     "risks": OTHER + "test_risks",
     "proxies": OTHER + "test_proxies",
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
@@ -108,7 +111,7 @@ VIEWS = {
     "words": NO_NUMBER, "has_matrix": NO_NUMBER,
     "reads": "dialogues to read first, no number of its own", "chips": SAME, "n_cases": SAME,
     "validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
-    "diagnostics": OTHER + "test_diagnostics_of_a_judge",
+    "diagnostics": OTHER + "test_diagnostics_of_a_judge, test_votes_of_a_judge",
     "raters": OTHER + "test_models_of_raters",
     "orders": OTHER + "test_effects_of_order",
     "annotator_groups": GROUPS,

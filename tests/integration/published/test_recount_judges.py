@@ -20,6 +20,7 @@ from tests.fakes.evidence_variants import labelled_evidence
 from tests.fakes.report import evidence_named, findings_named
 from tests.integration.published import recount
 from tests.integration.published.recount import COEFFICIENT, SHARE
+from tests.unit.measurement.study.test_judge_diagnostics import cast, judged, mark
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.shown_order import ShownOrder
@@ -302,3 +303,57 @@ def check_alike(printed: dict, flags: list[bool]) -> None:
     assert (printed["count"], printed["n"]) == (sum(flags), len(flags))
     interval = recount.rate_interval(sum(flags), len(flags))
     assert (printed["low"], printed["high"]) == pytest.approx(interval, abs=SHARE)
+
+
+VOTES = (
+    "yes yes", "yes no no no", "no yes - -", "yes yes no", "no no", "yes yes", "no no yes", "yes yes", "yes yes",
+    "no no", "yes no yes", "yes yes",
+)  # fmt: skip
+"""Votes of a judge on each dialogue; `-` is a vote that nobody can read."""
+
+
+def mean_interval(shares: list[float]) -> tuple[float, float, float]:
+    """Return a mean of fractions and its exact interval for as many units as it is worth (Korn and Graubard 1998)."""
+    value, n = np.mean(shares), len(shares)
+    factor = stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)
+    worth = value * (1 - value) / stats.sem(shares) ** 2 * factor**2
+    count = value * worth
+    return value, stats.beta.ppf(0.025, count, worth - count + 1), stats.beta.ppf(0.975, count + 1, worth - count)
+
+
+def test_votes_of_a_judge():
+    study = judged(tuple(f"d{number}" for number in range(1, len(VOTES) + 1)))
+    for at, votes in enumerate(VOTES):
+        mark(study, at, votes=cast(*(None if vote == "-" else vote for vote in votes.split())))
+    evidence = study.evidence()
+    found = results_document(evidence, measure_study(evidence), facts())["judge_diagnostics"][0]["votes"]
+    rows = pd.DataFrame(dialogue_rows(evidence)).set_index("dialogue")
+    cast_votes = rows.votes.str.split(" | ", regex=False)
+    votes = cast_votes.map(lambda values: [value for value in values if value in {"yes", "no"}])
+    counts = votes.map(lambda values: (values.count("yes"), values.count("no")))
+
+    assert (found["dialogues"], found["cast"]) == (len(rows), cast_votes.map(len).sum())
+    assert found["split"] == list(counts.index[counts.map(all)])
+    assert found["tied"] == list(rows.index[rows.label.isna()])
+    flips = [yes * no / math.comb(yes + no, 2) for yes, no in counts]
+    singles = [no / (yes + no) for yes, no in counts]
+    for name, shares in (("flip_rate", flips), ("rate_by_single_votes", singles)):
+        printed = tuple(found[name][key] for key in ("value", "low", "high"))
+        assert printed == pytest.approx(mean_interval(shares), abs=SHARE)
+    majority = rows.label.dropna() == "no"
+    again = (majority.mean(), *recount.rate_interval(int(majority.sum()), len(majority)))
+    printed = tuple(found["rate_by_majorities"][key] for key in ("value", "low", "high"))
+    assert printed == pytest.approx(again, abs=SHARE)
+    coefficient = krippendorff.alpha(value_counts=np.array(counts.tolist()), level_of_measurement="nominal")
+    assert found["retest_alpha"]["value"] == pytest.approx(coefficient, abs=COEFFICIENT)
+
+
+def test_failures_and_progress(results, table):
+    first = table.drop_duplicates("dialogue")
+    failed = first[first.failure.notna()]
+    assert results["run"]["planned_dialogues"] == len(first)
+    assert results["run"]["completed_dialogues"] == int(first.turn.notna().sum())
+    assert {(one["dialogue"], one["application"], one["kind"], one["party"]) for one in results["failures"]} == set(
+        failed[["dialogue", "application", "failure", "failure_source"]].itertuples(index=False, name=None)
+    )
+    assert len(results["failures"]) == len(failed) == 2
