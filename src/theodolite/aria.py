@@ -33,7 +33,7 @@ class AriaReply(TypedDict):
 class AriaDialogAPI(ABC):
     """An application under test behind ARIA's dialogue interface.
 
-    Each session gets an instance of its own, and all calls to one instance come
+    Each session gets its own instance, and all calls to one instance come
     from one thread, in order: `OpenConnection`, `StartSession`, `GetResponse`
     once a turn, `CloseConnection`. Store the state of a dialogue on `self`.
 

@@ -101,7 +101,7 @@ def all_answers(records: RecordCache, queue: str, category: str, judge_version: 
     for nothing but the question whether anything has changed.
 
     Args:
-        records: Where the study is kept.
+        records: Store of the study.
         queue: Token of the queue.
         category: Name of the category.
         judge_version: Only this version of a judge beside people; empty for the latest of each judge.
@@ -251,7 +251,7 @@ def daily_agreement(
     It is computed at most once a minute: a page that many people keep open does not read all answers for each.
 
     Args:
-        records: Where the study is kept.
+        records: Store of the study.
         queue: Token of the queue.
         category: Name of the category.
         zone: Time zone of the days.

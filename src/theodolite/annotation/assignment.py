@@ -53,7 +53,7 @@ def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, 
     """Return the order in which an annotator will be shown an item that is new to them.
 
     Args:
-        records: Where guidelines are kept.
+        records: Store of the guidelines.
         design: Design of the queue.
         item: The item of the assignment.
         participant: Opaque key of the annotator.
@@ -166,7 +166,7 @@ def next_work(
     the rules of `rules`, then its place is taken.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         category: Only this category; empty for any.
@@ -252,7 +252,7 @@ def annotator_state(
     """Return the facts that decide whether an annotator may take an item; see `rules.why_not`.
 
     Args:
-        records: Where the queue's design is stored.
+        records: Store of the queue's design.
         queue: The queue.
         participant: Opaque key of the annotator.
         own: Reservations of the annotator, with their items.
@@ -452,7 +452,7 @@ BREAK_WINDOW_H = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryCount:
-    """How far one annotator is in a category.
+    """Progress of one annotator in a category.
 
     Attributes:
         name: Name of the category.
@@ -478,7 +478,7 @@ class OwnPace:
     """How one annotator works.
 
     Attributes:
-        at_work: How long they have been at it without a break; minutes.
+        at_work: Time of work without a break; minutes.
         left: Estimated time for their open items at their pace so far; minutes, None if data are too few.
     """
 
@@ -510,10 +510,10 @@ def own_pace(queue: str, participant: str, n_left: int) -> OwnPace:
 
 
 def own_counts(records: RecordCache, queue: str, participant: str) -> tuple[CategoryCount, ...]:
-    """Return how far an annotator is in each category of a queue, in the queue's order.
+    """Return an annotator's progress in each category of a queue, in the queue's order.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
     """

@@ -49,7 +49,7 @@ def offer_many(records: RecordCache, queue: str, items: Sequence[str], participa
     An offer uses no pass until it is accepted, and counts towards the annotator's quota.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         items: Tokens of the offered items; items of other queues are skipped.
         participant: Opaque key of the annotator.
@@ -65,7 +65,7 @@ def offer_many(records: RecordCache, queue: str, items: Sequence[str], participa
 
 @dataclass(slots=True, kw_only=True)
 class _Offering:
-    """Offers to one annotator, as they are made one after the other.
+    """Offers to one annotator, one after the other.
 
     Attributes:
         row: The queue.

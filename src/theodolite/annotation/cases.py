@@ -117,10 +117,10 @@ def redact(
     """Redact words for annotators everywhere in the dialogue, which returns to the queue.
 
     Args:
-        records: Where dialogues are read.
+        records: Store of the dialogues.
         token: Of the case.
         words: As they are in the dialogue.
-        by: Who hides them.
+        by: The person who hides them.
         shown_in: Categories whose annotators see the words because they judge them.
         note: Why, for the record.
 
@@ -254,7 +254,7 @@ def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
     """Scan dialogues and open a case for each finding; a second scan opens no case again.
 
     Args:
-        records: Where study and dialogues are read.
+        records: Store of study and dialogues.
         queue: Token of the queue; its first category sees personal details all the same, since it judges them.
         dialogues: Keys of dialogues that are stored.
 

@@ -67,7 +67,7 @@ def seen_dialogues(
     """Return dialogues, redacted and masked, by the number of their row; as many queries as for one.
 
     Args:
-        records: Where study and dialogues are read.
+        records: Store of study and dialogues.
         queue: The queue; its study names the terms that are masked.
         rows: The dialogues.
         turn: Number of the only turn that is wanted; None for all.
@@ -196,7 +196,7 @@ class Listing:
         return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
 
     def count(self) -> int:
-        """Return how many dialogues there are; count."""
+        """Return the number of dialogues; count."""
         return self.rows.count()
 
     def page(self, records: RecordCache, *, reader: str, page: int = 0) -> list[ListedDialogue]:
@@ -217,7 +217,7 @@ class Listing:
         return [token for token in items.order_by("id").values_list("token", flat=True) if token]
 
     def stages(self) -> Mapping[ItemStage, int]:
-        """Return how many dialogues there would be at each stage, were it named in place of the filter's; counts."""
+        """Return the number of dialogues at each stage, if it replaced the filter's; counts."""
         items = found_items(self.queue, replace(self.sought, stage=None))
         items = items if self._is_about_items else items.filter(dialogue__in=self._at(None).order_by())
         counted = items.annotate(at=_STAGE).values_list("at").annotate(n=Count("dialogue_id", distinct=True))

@@ -84,10 +84,10 @@ def add_gold(
     """Store the correct answers to an item, which annotators get like any other.
 
     Args:
-        records: Where the guideline is kept.
+        records: Store of the guideline.
         item: Token of the work item.
         expected: Question and turn to value.
-        by: Who decided it.
+        by: The person who decided it.
         reason: Why it is right.
 
     Raises:
@@ -139,9 +139,9 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
     answers until its review starts again.
 
     Args:
-        records: Where the guideline is kept.
+        records: Store of the guideline.
         item: Token of the work item.
-        by: Who decided it.
+        by: The person who decided it.
         reason: Why it is right.
         more: Additional annotators; count.
 
@@ -501,7 +501,7 @@ def acknowledge(records: RecordCache, queue: str, participant: str, subject: str
     """Write down that an annotator has read a text of the queue, in its present wording.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         subject: `qualified.BACKGROUND` or `qualified.RULES`.
@@ -553,7 +553,7 @@ def go_through(records: RecordCache, queue: str, participant: str, category: str
     """Write down that a practice example was answered as a whole in this series, with feedback.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         participant: Opaque key of the annotator.
         category: Name of the category.

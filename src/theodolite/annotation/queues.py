@@ -335,11 +335,11 @@ def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesig
     """Open a queue, or update the one of that name to this study and design; return its token.
 
     Args:
-        records: Where study, guidelines and design are kept.
+        records: Store of study, guidelines and design.
         name: Name of the queue on this server.
         study: Source of the dialogues; its guidelines are the categories.
         design: Design of the annotation: guidelines and annotators.
-        by: Who decided it; an account's name or an opaque key.
+        by: The person who decided it; an account's name or an opaque key.
     """
     categories = [study.guideline(category.name) for category in design.categories]
     stored = [content_of(study), content_of(design), *map(content_of, categories)]
@@ -423,7 +423,7 @@ def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int
     Programs look through new dialogues before annotators see them; their suspicions become cases.
 
     Args:
-        records: Where study, guidelines and design are stored.
+        records: Store of study, guidelines and design.
         name: Name of the queue on this server.
         study: The study as it was published last.
         by: Account or opaque key of the person who enters it.
@@ -455,10 +455,10 @@ def last_active_queues(most: int) -> list[str]:
 
 
 def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *, categories: Sequence[str] = ()) -> int:
-    """Put dialogues into a queue; those that are there already stay as they are.
+    """Put dialogues into a queue; earlier entries are unchanged.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         dialogues: Keys of dialogues that are stored.
         categories: Names of the categories to ask at once; empty for the first one, or all where none is first.

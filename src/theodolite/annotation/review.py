@@ -104,7 +104,7 @@ def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
 
 
 def n_disputed_items(queue: str, *, category: str = "") -> int:
-    """Return how many items were not answered alike; count."""
+    """Return the number of items with different answers; count."""
     named = Q(category=category) if category else Q()
     return WorkItemRow.objects.filter(named, queue__token=queue, disputed__gt=0).count()
 

@@ -534,7 +534,7 @@ def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int)
     only if its review has decided each discrepancy.
 
     Args:
-        state: Where it is in the queue.
+        state: Its state in the queue.
         n_live: Passes that are reserved or submitted; count.
         n_disputed: Places that its passes did not answer alike; count.
         n_resolved: Places that a review has decided; count.

@@ -220,7 +220,7 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
     Others that expired and have lost their slot are left out.
 
     Args:
-        records: Where the queue's design is stored.
+        records: Store of the queue's design.
         token: A reservation.
         others: Reservations of other categories on the same page.
         participant: Opaque key of the annotator.
@@ -323,7 +323,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
         category: Name of the category.
         before: Content hash of the version that they are qualified for.
         after: Content hash of the one that follows.
-        by: Who decides; an account's name or an opaque key.
+        by: The person who decides; an account's name or an opaque key.
         reason: Why the test need not be passed again.
 
     Returns:
@@ -465,7 +465,7 @@ def annotate_again(records: RecordCache, queue: str, category: str, dialogues: S
     the queue asks about by that version already are not put into it twice.
 
     Args:
-        records: Where the queue's design is kept.
+        records: Store of the queue's design.
         queue: Token of the queue.
         category: Name of the category.
         dialogues: Keys of dialogues that are stored.

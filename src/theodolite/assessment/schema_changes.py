@@ -221,7 +221,7 @@ def is_same(one: Guideline, other: Guideline) -> bool:
 def _direct(
     was: Question | None, now: Question, before: Guideline, after: Guideline
 ) -> tuple[tuple[Touch, ...], tuple[str, ...]]:
-    """Return how a question itself is touched, and in which words."""
+    """Return the effect on a question, in words."""
     if was is None:
         return (Touch.NEW,), ()
     compared = (
@@ -312,7 +312,7 @@ def shuffled(members: Sequence[str], seed: int) -> list[str]:
 
 
 def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, least: int = 2) -> dict[str, int]:
-    """Return how many to draw from each stratum: in proportion to size and weight, none left out.
+    """Return the size of each stratum's sample: in proportion to size and weight, none left out.
 
     Args:
         sizes: Stratum to its members; count.

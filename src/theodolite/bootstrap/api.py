@@ -125,7 +125,7 @@ def run(
 ) -> StudyRun:
     """Test, score, measure and report a study; a later call resumes it.
 
-    It works in a notebook as well: the event loop runs in a thread of its own.
+    It works in a notebook as well: the event loop runs in its own thread.
     A study that is given as a dict is written to `theodolite-studies/NAME`, an
     ordinary study folder; its functions run in this process. Functions that are
     not async run on threads, several at a time.

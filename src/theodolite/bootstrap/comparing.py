@@ -209,7 +209,7 @@ def differences_from(
     *,
     environ: Mapping[str, str] | None = None,
 ) -> Mapping[tuple[str, str, str, str], Estimate | Undefined]:
-    """Return how far the rates of a run are from those of a baseline, for the gates of a study.
+    """Return the differences between the rates of a run and of a baseline, for the gates of a study.
 
     Args:
         baseline: A run (`STUDY@1`, or `@1` of this study), a results file, or an application of this study.
@@ -357,7 +357,7 @@ class Request:
     Attributes:
         place: A study, a table of scores, or a database.
         query: Query for a database; empty for everything else.
-        form: How the rows of a table are read.
+        form: Format of a table's rows.
         watched: Which scores of a study.
         rules: The monitoring rules.
         since: Alerts that ended earlier are listed and do not count; None if all count.

@@ -97,7 +97,7 @@ def open_clients(
         workspace: Folder of the workspace.
         environ: Environment variables; keys are taken from it and from nowhere else.
         clock: Returns the current time.
-        caching: How replies are kept; None for not at all.
+        caching: Cache of replies; None for none.
         passed: Functions that run in this process in place of files of the study.
         limits: Shares limits with other processes on the same database; None for limits of this process alone.
 
@@ -159,7 +159,7 @@ def model_client(
         clock: Returns the current time.
         folder: The study's folder.
         accounts: Limits shared with other models; one of its own if left out.
-        caching: How replies are kept; None for not at all.
+        caching: Cache of replies; None for none.
 
     Raises:
         InputError: If the plugin is not installed, or the model cannot be opened.
@@ -312,8 +312,8 @@ async def examine_alone(application: Application, *, folder: Path, environ: Mapp
     """Examine an application that needs no model of a study.
 
     Args:
-        application: How it is reached.
-        folder: Where files that it names would be.
+        application: Access to the application.
+        folder: Base folder of the files that it names.
         environ: Its credentials by variable.
     """
     return await _examined(application.name, lambda: _open_alone(application, folder, environ))
@@ -325,10 +325,10 @@ async def answer_alone(
     """Call an application that needs no model of a study once, and close it.
 
     Args:
-        application: How it is reached.
+        application: Access to the application.
         said: The prompt, with the earlier turns.
         session: Opaque key of the conversation.
-        folder: Where files that it names would be.
+        folder: Base folder of the files that it names.
         environ: Its credentials by variable.
 
     Raises:
@@ -346,8 +346,8 @@ def connection_fault(application: Application, *, folder: Path, environ: Mapping
     """Return why an application cannot be reached as configured; empty if it could. Nothing is sent.
 
     Args:
-        application: How it is reached.
-        folder: Where files that it names would be.
+        application: Access to the application.
+        folder: Base folder of the files that it names.
         environ: Its credentials by variable.
     """
     try:

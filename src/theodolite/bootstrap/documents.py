@@ -30,7 +30,7 @@ class WrittenDocuments:
     """An issue of the documentation pack.
 
     Attributes:
-        folder: Where it is.
+        folder: Its folder.
         issue: Its number, from 1.
         names: Names of its documents.
         n_changed: Documents that differ from the previous issue; count, 0 for the first issue.
@@ -49,7 +49,7 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
 
     Args:
         context: The open study.
-        folder: Where to; a previous issue in it is compared and replaced.
+        folder: Target folder; a previous issue in it is compared and replaced.
 
     Raises:
         InputError: If the previous issue cannot be read.

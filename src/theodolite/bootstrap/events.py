@@ -142,10 +142,10 @@ def event_results(
 ) -> WrittenFiles:
     """Measure the dialogues and labels of one release of a study, and write report.html and results.json.
 
-    Each application of a team gets a report of its own, on nothing but its own dialogues.
+    Each application of a team gets its own report, on nothing but its own dialogues.
 
     Args:
-        folder: Where the study's files are.
+        folder: Folder of the study's files.
         workspace: The server's, which need not be beside the study.
         out: Folder of the files; made if it is missing.
         study_version: Content hash of the study as it was published.
@@ -181,7 +181,7 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
     """Return the context of a study as it was published, with the dialogues of its participants so far.
 
     Args:
-        folder: Where the study's files are.
+        folder: Folder of the study's files.
         workspace: The server's, which need not be beside the study.
         store: Of that workspace.
         study: The study as it was published; None for the current files.
@@ -194,7 +194,7 @@ def study_context_of(opened: OpenEvent, folder: str, store: DjangoStore) -> Stud
 
     Args:
         opened: The event.
-        folder: Where the study's files are.
+        folder: Folder of the study's files.
         store: The store of the event.
     """
     details = opened.event.study
@@ -258,7 +258,7 @@ class Looked:
         means: Meanings of its columns; guessed unless stated.
         remarks: Texts of a corpus or of tasks; None for a table.
         voices: The application's speakers; guessed unless stated.
-        notes: How remarks became turns.
+        notes: Notes on how remarks became turns.
     """
 
     read: ReadBrought
@@ -299,7 +299,7 @@ def _remarks_in(stored: bytes, name: str) -> Remarks | None:
 
 
 def columns_for(stored: bytes, name: str, means: BringColumns) -> BringColumns:
-    """Return columns as they are meant for a file: where it is no table, its turns name their dialogue and tester."""
+    """Return columns under their names for a file: without a table, its turns name their dialogue and tester."""
     if not (is_corpus(stored, name) or is_tasks(name)):
         return means
     return replace(means, id=means.id or "id", turn=means.turn or "turn", tester=means.tester or "tester")

@@ -46,7 +46,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
         StorageUnavailable: If it cannot be written.
     """
     target = path.resolve()  # a link stays one, and its target is replaced
-    # Two processes of one run end at the same moment; each writes a file of its own, and the later one stays.
+    # Two processes of one run end at the same moment; each writes its own file, and the later one stays.
     partial = target.with_name(f"{_ours(target)}{os.getpid()}-{get_ident()}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -171,7 +171,7 @@ def _lay_out(applications: Sequence[AppConfig], *, whole: bool) -> None:
     between. A test checks that both ways lead to the same tables.
 
     Args:
-        applications: Those that have no tables yet.
+        applications: Applications without tables.
         whole: Whether these are the last missing ones.
     """
     from django.core.management.sql import emit_post_migrate_signal

@@ -17,7 +17,7 @@ class Form:
     """One form of a page.
 
     Attributes:
-        action: Where it is sent to; empty for the page itself.
+        action: Target of the form; empty for the page itself.
         fields: Its hidden fields, which it sends unchanged.
         choices: Values that one may choose from, by field; empty ones left out.
         texts: Fields that one writes into.
@@ -116,7 +116,7 @@ class PageLeak:
     """A secret word on a page.
 
     Attributes:
-        role: Who can open the page.
+        role: Role that can open the page.
         page: Its path, numbers and tokens included.
         told: The information that it reveals, and its context.
     """

@@ -165,7 +165,7 @@ def run_on_ray(
     Args:
         context: The study.
         options: Scope of the run; `new_run` and `retry_failed` apply before workers are placed.
-        placement: Where workers run.
+        placement: Placement of workers.
         progress: Receives progress reports.
         tell: Receives notes of one sentence.
 

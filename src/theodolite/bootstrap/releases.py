@@ -507,7 +507,7 @@ def _signer(path: Path) -> tuple[Any, bool]:
 
 
 def public_key_file(path: Path) -> Path:
-    """Return where the public half of a private key is."""
+    """Return the path of a private key's public half."""
     return path.with_name(f"{path.stem}.pub.pem")
 
 

@@ -1,4 +1,4 @@
-"""A run in a process of its own: the command `theodolite run`, started and stopped from elsewhere.
+"""A run in its own process: the command `theodolite run`, started and stopped from elsewhere.
 
 The process writes its output to a log in the workspace and holds a lock on this file for as long as it lives.
 The lock shows whether it lives, even to a program that did not start it: a process number alone may belong to
@@ -49,7 +49,7 @@ class RunProcess:
         pid: Number of the process.
         command: Its command line as a person types it.
         is_alive: Whether it lives.
-        exit_code: How it ended; None if it lives or if another program started it.
+        exit_code: Exit code; None if it lives or if another program started it.
         output: The end of its output.
     """
 

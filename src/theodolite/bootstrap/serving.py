@@ -231,7 +231,7 @@ def _speak_of_faults_only() -> None:
 
 
 def _address(host: str, port: int) -> str:
-    """Return the address under which people call a server that has none of its own."""
+    """Return the public address of a server without a configured one."""
     numbers = [name for name in machine_names(host) if name[:1].isdigit() and name not in LOOPBACK]
     shown = host if host in LOOPBACK or not numbers else numbers[0]
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
@@ -455,7 +455,7 @@ def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], 
 
 
 def waiting(desk: LabelDesk) -> int:
-    """Return how many dialogues still wait; count."""
+    """Return the number of open dialogues; count."""
     from theodolite.annotation.queues import n_waiting
 
     return n_waiting(desk.queue)

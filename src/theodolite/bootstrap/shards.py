@@ -1,4 +1,4 @@
-"""Shards of a run as files: each part of a plan runs in a workspace of its own, and a merge joins the files."""
+"""Shards of a run as files: each part of a plan runs in its own workspace, and a merge joins the files."""
 
 from __future__ import annotations
 

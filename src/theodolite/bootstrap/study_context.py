@@ -75,7 +75,7 @@ class StudyContext:
         """Return connections to all models and applications of the study.
 
         Args:
-            caching: How replies are cached; None for no cache.
+            caching: Cache of replies; None for no cache.
         """
         return open_clients(
             self.loaded if self.shard is None else _with_share(self.loaded, self.shard),

@@ -446,7 +446,7 @@ class LocalStudies:
         return next(study for study in self.all() if study.folder == folder)
 
     def start(self, study: LocalStudy, request: RunRequest) -> None:
-        """Start or resume a run in a process of its own.
+        """Start or resume a run in its own process.
 
         Raises:
             Conflict: If a run of the study is in progress.

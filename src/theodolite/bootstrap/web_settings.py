@@ -23,7 +23,7 @@ DEMO = "theodolite.demo"
 """The package of the seeded event; it is above the web side."""
 
 YEAR_S = 31_536_000
-"""How long browsers are to keep to https, once they have seen it; seconds."""
+"""How long browsers must use https after the first response; seconds."""
 
 _WEEK_S = 604_800
 
@@ -55,7 +55,7 @@ def serving_settings(
     Args:
         database: See `database_settings`.
         secret_key: Signs cookies and links.
-        serving: How it is served; on this machine alone where None.
+        serving: Settings of the server; this machine alone if None.
         demo: Whether one-click accounts are offered.
     """
     store = django_settings(database)

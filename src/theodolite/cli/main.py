@@ -139,7 +139,7 @@ COMMANDS = {
 _ALL = {name: entry for commands in COMMANDS.values() for name, entry in commands.items()}
 
 DOCUMENTATION = "docs/README.md in the source archive; `make docs-site` builds it"
-"""Where the documentation is; there is no public address yet."""
+"""Address of the documentation; there is no public address yet."""
 
 _EPILOG = f"""\
 Examples

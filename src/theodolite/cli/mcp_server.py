@@ -217,7 +217,7 @@ class StudyTools:
         return {"study": study, **comparison_document(compared.comparisons)}
 
     def start_run(self, study: str, limit: int | None = None, max_cost: float | None = None) -> Entry:
-        """Start or resume a run of a study in a process of its own; get_status shows its progress.
+        """Start or resume a run of a study in its own process; get_status shows its progress.
 
         `limit` runs the first dialogues only. `max_cost` stops the run at this cost (US dollars) of model calls; it
         cannot exceed what is left of the server's limit. Calls to applications have no price.

@@ -94,7 +94,7 @@ class RunTest(pytest.Item):
         return _shown(excinfo) or super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where the test is."""
+        """Return the path of the test."""
         return self.path, None, f"{self.path.parent.name}: {self.name}"
 
 

@@ -349,7 +349,7 @@ class Counts:
             parts.append(f"{tally.failed:,} failed")
         if of_sessions:
             parts += [f"{self.calls:,} calls, {self.calls_per_s:.1f}/s", self.money, self.left]
-        # Where room is: behind the bar of assessment, or of the only one there is.
+        # Position of free space: behind the bar of assessment, or of the only one there is.
         if not of_sessions or not self.annotations.total:
             parts.append(self.tokens)
         return "  ".join(part for part in parts if part)
@@ -431,7 +431,7 @@ class BarProgress:
         self._assess = TaskID(0)
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Draw the bars as they are; counts."""
+        """Draw the bars without changes; counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         if self._counts.done_earlier:
             self._bars.console.print(self._counts.done_earlier)
@@ -460,7 +460,7 @@ class BarProgress:
         self._maybe_draw()
 
     def end(self) -> None:
-        """Leave the bars as they are."""
+        """Do not change the bars."""
         self._draw()
         self._bars.stop()
 

@@ -109,7 +109,7 @@ def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: 
 
 
 def counts_of(status: RunStatus) -> dict[str, object]:
-    """Return where a run is, for an object."""
+    """Return the path of a run, for an object."""
     return {
         "stopped": status.stopped,
         "planned": status.planned,

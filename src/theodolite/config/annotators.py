@@ -117,7 +117,7 @@ class OneLabel:
     """An annotator with one label a dialogue, and the question that it answers.
 
     Attributes:
-        entry: Who gives it.
+        entry: Annotator of the label.
         keys: Path of the key that names the question.
         question: Name of the question as written; empty if none is.
         subject: Source of a label, for messages.
@@ -204,7 +204,7 @@ def check_spelling(
 def reference_to_domain(
     entry: Entry[ReferenceSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Reference | None:
-    """Return where the recorded final labels are; None and faults where that is not clear."""
+    """Return the source of the recorded final labels; None and errors if it is ambiguous."""
     name = entry.spec.guideline or registry.only()
     if not name:
         message = "`reference` needs `guideline`: the study has several or none"
@@ -292,7 +292,7 @@ def _groups_from_domain(study: Study, name: str) -> dict[str, Any]:
 
 
 def _column_from_domain(labelling: Labelling) -> dict[str, Any]:
-    """Return where recorded labels are; empty for labels by hand."""
+    """Return the source of recorded labels; empty for labels by hand."""
     if not isinstance(labelling, RecordedLabels):
         return {}
     return {"column": labelling.column, **({"question": labelling.question} if labelling.question else {})}
@@ -318,7 +318,7 @@ def _spellings(study: Study) -> Iterator[tuple[Question, Mapping[str, str]]]:
 
 
 def _spelling_from_domain(study: Study, recorded: Labelling | Reference) -> dict[str, Any]:
-    """Return how one column writes labels, where the columns of a study differ in it."""
+    """Return the spelling of one column's labels, if the columns of a study differ in it."""
     if not isinstance(recorded, RecordedLabels | Reference) or shared_spelling(study):
         return {}
     own = {written: label for written, label in recorded.spelling.items() if written != label}
@@ -326,7 +326,7 @@ def _spelling_from_domain(study: Study, recorded: Labelling | Reference) -> dict
 
 
 def reference_from_domain(study: Study) -> dict[str, Any] | None:
-    """Return where the recorded final labels are; None if there are none."""
+    """Return the source of the recorded final labels; None if there are none."""
     reference = study.reference
     if reference is None:
         return None

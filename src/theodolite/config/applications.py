@@ -48,7 +48,7 @@ from theodolite.domain.network import NetworkSettings
 
 
 class CodeSpec(ApplicationSpec):
-    """How the processes that run an application's code are set up."""
+    """Settings of the processes that run an application's code."""
 
     isolation: Isolation = Isolation.APPLICATION
     """`application`: one process for all sessions; `session`: one for each, e.g. for classes with one instance."""
@@ -150,7 +150,7 @@ INIT_SLOTS = ("auth",)
 
 
 def runtime_of(entry: Entry[Spec], spec: CodeSpec, context: LoadContext) -> Runtime:
-    """Return how an application's processes are set up; adds errors if that cannot be."""
+    """Return the settings of an application's processes; adds errors if they are invalid."""
     path = context.find(spec.requirements) if spec.requirements else context.folder
     if not isinstance(path, Path):
         message = context.no_such_file(spec.requirements) if path is None else path.message
@@ -159,7 +159,7 @@ def runtime_of(entry: Entry[Spec], spec: CodeSpec, context: LoadContext) -> Runt
 
 
 def runtime_with(spec: CodeSpec, *, python: str, requirements: str = "") -> Runtime:
-    """Return how an application's processes are set up.
+    """Return the settings of an application's processes.
 
     Args:
         spec: The keys of the study file.
@@ -308,7 +308,7 @@ def aria_from_domain(connection: AriaClass) -> dict[str, Any]:
 
 
 def _runtime_from_domain(connection: PythonCallable | AriaClass) -> dict[str, Any]:
-    """Return how processes are set up; `ignore` is not known any more, since the version that it led to is."""
+    """Return the settings of processes; `ignore` is no longer known, since its version is."""
     runtime = connection.runtime
     return {
         "isolation": "" if runtime.isolation is Isolation.APPLICATION else runtime.isolation.value,

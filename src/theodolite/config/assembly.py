@@ -247,7 +247,7 @@ def _risk_entries(entry: Entry[StudySpec], pack: Pack) -> dict[str, Entry[RiskSp
 def _people(
     entry: Entry[StudySpec], pack: Pack, context: LoadContext
 ) -> tuple[tuple[LevelPlan, ...], AnnotationProcess | None, Event | None]:
-    """Return how people take part: the levels, the annotation, the event; nothing if none do."""
+    """Return the settings of participation: the levels, the annotation, the event; nothing if there are none."""
     spec = entry.spec
     if not (spec.levels or spec.annotation or spec.event or spec.consent):
         return (), None, None
@@ -316,7 +316,7 @@ def _tested(
 
 
 def _scenario_files(context: LoadContext) -> list[Entry[ScenarioSpec]]:
-    """Return the scenarios that have a file of their own in `scenarios/`."""
+    """Return the scenarios that have their own file in `scenarios/`."""
     entries = []
     for file in context.own_files_in("scenarios", ".yaml"):
         path = context.find(file)

@@ -88,7 +88,7 @@ class CallEstimate:
 
     Attributes:
         dialogues: Dialogues of the plan, recorded ones included; count.
-        recorded: Those among them that are recorded; count.
+        recorded: those of them that are recorded; count.
         personas: Completed personas; count.
         scripts: Scripts; count.
         attacks: Simulated red teamers: strategies times aims; count.
@@ -149,7 +149,7 @@ class _Tally:
 
 
 def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
-    """Return how many calls a run of the study makes at most, and a guess of tokens and cost.
+    """Return the maximum number of calls of a run, and an estimate of tokens and cost.
 
     Raises:
         PlanError: If no plan can be drawn from the study.

@@ -443,7 +443,7 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
 def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
     """Add a fault if no request contains the prompt."""
     if spec.method == "GET" and spec.body not in (None, ""):
-        return  # a fault of its own
+        return  # its own fault
     heard = {"prompt", "history"}
     if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or heard & variables(text) for text in texts):
         message = (

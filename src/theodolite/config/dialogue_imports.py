@@ -44,14 +44,14 @@ class BringColumns:
         turn: Number of the turn, for dialogues of several rows.
         context: Source material that the response should rest on.
         withheld: Why a row's texts are not there.
-        tester: Column of the tester; if empty, each dialogue has a tester of its own.
+        tester: Column of the tester; if empty, each dialogue has its own tester.
         application: Names the application; `of_application` holds where empty.
         scenario: Names the scenario; `of_scenario` holds where empty.
         level: Names the level of testing; `of_level` holds where empty.
         of_application: The application of all rows.
         of_scenario: The scenario of all rows.
         of_level: The level of all rows.
-        held_by: Who held the tester's side.
+        held_by: Tester type.
     """
 
     prompt: str = "prompt"
@@ -75,7 +75,7 @@ class ReadBrought:
     """Content of a table.
 
     Attributes:
-        dialogues: Those without a fault, in order of the table.
+        dialogues: Those without an error, in order of the table.
         faults: Everything that is wrong, in order of lines.
         columns: Columns of the table.
     """

@@ -199,7 +199,7 @@ class EditableFiles:
         return self.read(name)
 
     def _write(self, path: Path, name: str, text: str) -> None:
-        """Write a text, as a draft or as the file itself; bytes before the text and ends of lines stay as they were."""
+        """Write a text, as a draft or as the file itself; bytes before the text and line endings are unchanged."""
         try:
             if self.has_drafts:
                 draft = self._draft(name) or {"name": name, "base": _hash_of(path)}
@@ -329,7 +329,7 @@ class EditableFiles:
             yield folder
 
     def _path(self, name: str) -> Path:
-        """Return where a file is.
+        """Return the path of a file.
 
         Raises:
             InputError: If the name leads elsewhere, or is none of a file that can be edited.

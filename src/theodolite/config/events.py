@@ -289,7 +289,7 @@ def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, 
     Args:
         entry: The study file.
         spec: Its keys.
-        context: Where it is.
+        context: Its context.
         warning: Warning of its packs about content; the study's own text replaces it.
     """
     from theodolite.domain.event import Event, ScreeningQuestion

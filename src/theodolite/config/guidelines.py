@@ -323,7 +323,7 @@ class GuidelineRegistry:
             self._look_up(name, entry, "ask")
 
     def own(self) -> tuple[Entry[GuidelineSpec], ...]:
-        """Return the entries of the study's own guidelines, those with a file of their own and a pack's too."""
+        """Return the entries of the study's own guidelines, those with their own file and a pack's too."""
         return tuple(self._found.values())
 
     def add(self, guideline: Guideline) -> None:

@@ -63,7 +63,7 @@ class DeclaredChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryForm:
-    """How the rows of a table are to be read.
+    """Format of a table's rows.
 
     Attributes:
         columns: Role to column, if stated.
@@ -90,7 +90,7 @@ class ScoreTable:
         name: Displayed name.
         columns: Names of the columns.
         rows: Line or number of each row, for messages, with its cells; read once.
-        form: How it was read, e.g. `UTF-8, comma`; empty if unremarkable.
+        form: Detected format, e.g. `UTF-8, comma`; empty if unremarkable.
         faults: Errors in unreadable rows; complete after the last row.
     """
 
@@ -110,7 +110,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
 
     Args:
         table: The rows.
-        form: How they are to be read.
+        form: Their format.
         on_rows: Called now and then with the step and its rows.
 
     Raises:

@@ -34,7 +34,7 @@ class Instruments:
     Attributes:
         schemas: Questions to annotators.
         questionnaires: Questions to testers.
-        entries: Where the categories and questionnaires are.
+        entries: Position of the categories and questionnaires.
     """
 
     schemas: tuple[AnnotationSchema, ...]
@@ -56,7 +56,7 @@ def instruments_to_domain(
 
     Args:
         entries: The questionnaires of the study.
-        schema_set: Its schemas as they are written.
+        schema_set: Its schemas in the form of the file.
         registry: Its guidelines; it reads those of the schemas' categories.
         context: Context of the load; collects the diagnostics.
     """
@@ -198,7 +198,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaSet:
-    """The schemas of a study as they are written.
+    """The schemas of a study in the form of the file.
 
     Attributes:
         entries: One for each schema.
@@ -269,7 +269,7 @@ def schemas_to_domain(
     """Return the schemas of a study, with the guidelines of their categories.
 
     Args:
-        schema_set: The schemas as they are written.
+        schema_set: The schemas in the form of the file.
         registry: The study's guidelines; it reads those of the categories.
         context: Collects the errors.
     """

@@ -472,7 +472,7 @@ def _schema_text(entry: Entry[JudgeSpec], file: str, context: LoadContext) -> st
 
 
 def judges_from_domain(study: Study) -> dict[str, Any]:
-    """Return all judges of a study; those with a question of their own name it as a guideline."""
+    """Return all judges of a study; those with their own question name it as a guideline."""
     stored: dict[str, Any] = {}
     for annotator in study.annotators:
         long = _labelling_from_domain(annotator.labelling)
@@ -557,7 +557,7 @@ def corrections_to_domain(
     lost: set[str],
     context: LoadContext,
 ) -> tuple[CorrectionChoice, ...]:
-    """Return how the judges' numbers are to be corrected; faults where a judge or a rule is not there.
+    """Return the corrections of judges' numbers; errors if a judge or a rule is missing.
 
     Args:
         entries: The `corrections` section.

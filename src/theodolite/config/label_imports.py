@@ -102,7 +102,7 @@ def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> s
     Args:
         slips: The questions.
         name: Name of the file; its suffix determines the format.
-        by: Who will label; empty if people write their names themselves.
+        by: The annotator; empty if people write their names themselves.
     """
     rows = [_row(slip, by) for slip in slips]
     if name.endswith(JSON_LINES):
@@ -362,7 +362,7 @@ class AnnotatorAttributes:
 
     Attributes:
         said: Annotator as in the file, to attribute to group; empty cells are skipped.
-        faults: Where two rows contradict each other.
+        faults: Rows that contradict each other.
     """
 
     said: Mapping[str, Mapping[str, str]]

@@ -302,7 +302,7 @@ class Entry(Generic[S_co]):
         name: Its name.
         spec: Content of the entry.
         source: The file.
-        path: Where in the file.
+        path: Position in the file.
         pack: Folder of its scenario pack; empty for the study's own.
     """
 
@@ -434,7 +434,7 @@ class LoadContext:
         return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"
 
     def read_spec(self, folder: str, name: str, spec: type[S], noun: str) -> Entry[S] | None:
-        """Return an entry that has a file of its own, in the study's folder or shipped; None if there is none."""
+        """Return an entry that has its own file, in the study's folder or shipped; None if there is none."""
         drafted = self.instead.get(f"{folder}/{name}.yaml")
         if drafted is not None:
             file = f"{folder}/{name}.yaml"

@@ -182,7 +182,7 @@ def _code_reader(entry: Entry[StudySpec], file: Path, context: LoadContext) -> C
 
 
 def _lines(source: YamlSource) -> dict[tuple[str, str], int]:
-    """Return where the file names the entries of its sections."""
+    """Return the positions of the entries of the file's sections."""
     return {(str(path[0]), str(path[1])): key.line for path, key in source.keys.items() if len(path) == 2}
 
 
@@ -351,7 +351,7 @@ class CodeReader:
             yield only
             return
         study = self.folder.resolve()
-        if only is not None and root == study:  # a module that is nowhere: a note of its own
+        if only is not None and root == study:  # a module that is nowhere: its own note
             return
         patterns = (*IGNORED_FILES, *self.ignored.get(name, ()))
         for folder, folders, files in os.walk(root, followlinks=True):

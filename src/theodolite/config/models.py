@@ -331,7 +331,7 @@ def _kind(spec: ModelSpec) -> ModelKind:
     """Return the request format of a model; a maker's own address determines it."""
     if spec.kind is not None:
         return spec.kind
-    if url_problem(spec.url):  # it has a fault of its own and must not be split here
+    if url_problem(spec.url):  # it has its own fault and must not be split here
         return ModelKind.OPENAI
     parts = urlsplit(spec.url)
     host, is_compatible = parts.hostname or "", "/openai" in parts.path  # some makers offer Chat Completions as well

@@ -217,7 +217,7 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
 
 
 def _with_canary(spec: PacketSpec, texts: Mapping[str, bytes]) -> str:
-    """Return where a canary is beside the list of canaries; empty for nowhere."""
+    """Return the other place of a canary, besides the list of canaries; empty for none."""
     shown = {f"scenario `{name}`": item.model_dump_json() for name, item in spec.scenarios.items()}
     shown |= {f"`{name}`": raw.decode("utf-8", errors="replace") for name, raw in texts.items()}
     places = [place for place, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)]

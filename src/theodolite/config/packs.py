@@ -165,7 +165,7 @@ class InstalledPack:
         name: Name of the pack.
         edition: Its edition.
         sha256: Checksum of the archive, or of all files of the folder; 64 hexadecimal digits.
-        folder: Where its files are.
+        folder: Folder of its files.
         n_files: Files; count.
     """
 

@@ -77,7 +77,7 @@ class GroupReading:
 
     Attributes:
         group: The group.
-        entry: Where the study names it.
+        entry: Its position in the study.
         rows_name: Name of its rows in messages, e.g. `customers.csv`.
         columns: Columns of its rows.
         used: Columns that the template wants.
@@ -243,7 +243,7 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
 
 
 def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
-    """Return the fault of a template that will never be filled, at its line if it has a file of its own."""
+    """Return the fault of a template that will never be filled, at its line if it has its own file."""
     template = text.template.text
     if text.source is None or text.where == SHIPPED:
         return _template_fault(entry, text, syntax_problem(template), "")

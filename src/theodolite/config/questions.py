@@ -466,7 +466,7 @@ def _when(
 def _is_broken_before(
     name: str, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
 ) -> bool:
-    """Return whether a question is before another one and has a fault of its own, so that it was not read."""
+    """Return whether a question is before another one and has its own fault, so that it was not read."""
     order = list(written)
     return name in order[: order.index(key)] and name not in earlier
 

@@ -166,7 +166,7 @@ class RecordedDialogues(_ReadOnDemand):
         self._repeats: dict[int, int] = {}
 
     def __len__(self) -> int:
-        """Return how many there are; count."""
+        """Return their number; count."""
         return len(self._first)
 
     def add(self, rows: Sequence[int], repeat: int) -> None:
@@ -248,7 +248,7 @@ class JoinedDialogues(_ReadOnDemand):
         self._ends = list(accumulate(map(len, parts)))
 
     def __len__(self) -> int:
-        """Return how many there are; count."""
+        """Return their number; count."""
         return self._ends[-1] if self._ends else 0
 
     def _dialogue(self, at: int) -> RecordedDialogue:

@@ -165,7 +165,7 @@ def is_own_host(variable: str, url: str) -> bool:
 
     Args:
         variable: Name of the environment variable.
-        url: Where its value is sent.
+        url: Target of its value.
     """
     parts = urlsplit(url.partition("{")[0])
     if parts.scheme != "https" or parts.port not in _HTTPS_PORTS:
@@ -258,7 +258,7 @@ def _calls(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _networks(study: Study) -> Iterator[NetworkSettings]:
-    """Yield how calls of the study leave this machine."""
+    """Yield the calls of a study that leave this machine."""
     yield from (model.network for model in study.models)
     for application in study.applications:
         if isinstance(application.connection, HttpEndpoint):
@@ -473,7 +473,7 @@ def _spec(name: str, folder: Path) -> ModuleSpec | None:
 def _is_cunning(package: ModuleSpec) -> bool:
     """Return whether a package may have modules that are not in its folder."""
     source = _read(Path(package.origin)) if package.origin and package.origin.endswith(".py") else None
-    if source is None:  # an extension, or a folder without a file of its own
+    if source is None:  # an extension, or a folder without its own file
         return not package.submodule_search_locations
     return isinstance(source, _Source) and source.is_open
 

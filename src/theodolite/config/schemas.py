@@ -257,7 +257,7 @@ class GuidelineNote:
 
 
 def question_blocks(source: YamlSource) -> tuple[QuestionLines, ...]:
-    """Return the questions that have lines of their own, in the order of the file.
+    """Return the questions that have their own lines, in the order of the file.
 
     A question in a category that is written in one line (`{...}`) has none; it is edited as text.
 
@@ -313,7 +313,7 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
 
 
 def doubled(text: str, source: YamlSource, category: str, name: str) -> str:
-    """Return the text with a question a second time, right behind itself and under a name of its own.
+    """Return the text with a question a second time, right behind itself and under its own name.
 
     Raises:
         InputError: If it has no lines of its own.
@@ -341,7 +341,7 @@ def added(text: str, source: YamlSource, category: str) -> str:
     """Return the text with the beginning of a further question at the end of a category.
 
     Raises:
-        InputError: If no question of the category has lines of its own.
+        InputError: If no question of the category has its own lines.
     """
     beside, lines = _of_category(source, category), _lines(text)
     if not beside:
@@ -389,7 +389,7 @@ def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int
 
 
 def _room_in_category(source: YamlSource, category: str) -> tuple[int, int]:
-    """Return the same of a category: right before its questions."""
+    """Return the same for a category: right before its questions."""
     location = source.keys.get(("categories", category, "questions"))
     line = source.lines[location.line - 1] if location else ""
     if location is None or not line.lstrip().startswith("questions"):

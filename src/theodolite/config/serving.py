@@ -32,7 +32,7 @@ class MailSpec(Spec):
     server: Filled
     """`HOST` or `HOST:PORT`."""
     encryption: Literal["starttls", "tls", "none"] = "starttls"
-    """How the connection is kept private."""
+    """Encryption of the connection."""
     user: str = ""
     """User name for signing in."""
     password: str = ""
@@ -59,7 +59,7 @@ class SignInSpec(Spec):
 
 
 class ServingSpec(Spec):
-    """How the web side is served."""
+    """Settings of the web side."""
 
     listen: str = ""
     """`HOST:PORT` to listen on."""
@@ -165,7 +165,7 @@ class TeamSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServingSettings:
-    """How the web side is served.
+    """Settings of the web side.
 
     Attributes:
         host: Address to listen on.
@@ -214,7 +214,7 @@ def load_serving(
     listen: str = "",
     confirm: Confirm = lambda _, __: False,
 ) -> ServingSettings:
-    """Return how the web side is to be served.
+    """Return the settings of the web side.
 
     A `serve.yaml` that is beside a study may come from the study's author, who would choose the classes of
     teams, the identity provider and the host that gets the mail password. It is used after permission alone.

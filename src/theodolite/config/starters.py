@@ -343,7 +343,7 @@ class Cut:
 
     Attributes:
         start: Index of its first character, from 0.
-        end: Where it ends; exclusive.
+        end: Its end; exclusive.
         replacement: The new text.
     """
 
@@ -360,7 +360,7 @@ class Pair:
         text: The whole text.
         key: Node of the key.
         value: Node of the value.
-        in_block: Whether the mapping that holds it is written in lines of its own, without braces.
+        in_block: Whether the mapping that holds it is written in its own lines, without braces.
     """
 
     text: str
@@ -390,7 +390,7 @@ class Pair:
         return Cut(start=colon + 1, end=_end_of(self.value, self.text), replacement=f" {replacement}")
 
     def as_file(self) -> str:
-        """Return the value, a mapping, as the text of a file of its own, its comments in front."""
+        """Return the value, a mapping, as the text of its own file, its comments in front."""
         lines = self.lines()
         above = self.text[lines.start : _line_start(self.text, self.key.start_mark.index)] if self.in_block else ""
         flow = isinstance(self.value, MappingNode) and bool(self.value.flow_style)
@@ -439,7 +439,7 @@ def _pairs(text: str, node: Node) -> tuple[Pair, ...]:
 
 
 def _end_of(node: Node, text: str) -> int:
-    """Return where the last character of a value is, exclusive; comments behind it are not part of it."""
+    """Return the end of a value, exclusive; comments behind it are not part of it."""
     last = node
     while isinstance(last, MappingNode | SequenceNode) and not last.flow_style and last.value:
         child = last.value[-1]
@@ -460,7 +460,7 @@ def _line_end(text: str, index: int) -> int:
 
 
 def _unfolded(pair: Pair) -> str:
-    """Return a pair that stood between braces as lines of its own."""
+    """Return a pair in braces as separate lines."""
     key = pair.text[pair.key.start_mark.index : pair.key.end_mark.index]
     value = pair.text[pair.value.start_mark.index : pair.value.end_mark.index]
     indented = _MARGIN.sub("\n  ", value)
@@ -541,7 +541,7 @@ def _pieces(text: str, loaded: LoadedStudy, resolver: ResourceResolver) -> _Piec
 
 
 def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pieces: _Pieces) -> Iterator[str]:
-    """Yield the guidelines that are found again in a file of their own."""
+    """Yield the guidelines that are found again in their own file."""
     named = {annotator.guideline for annotator in study.annotators}
     named |= {study.reference.guideline} if study.reference else set()
     for pair in section.pairs():

@@ -40,7 +40,7 @@ S = TypeVar("S", bound=Spec)
 
 
 class SamplingSpec(Spec):
-    """How many dialogues, and which."""
+    """Number of dialogues, and selection."""
 
     dialogues: int | None = Field(default=None, ge=1)
     """Number of dialogues with each application; default: each persona and script once."""

@@ -60,7 +60,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
 
 
 class Widget(StrEnum):
-    """How a value is edited."""
+    """Editor of a value."""
 
     TEXT = "text"
     AREA = "area"
@@ -79,7 +79,7 @@ class FormField:
         key: The key, or the position in a list.
         at: Path of the value, as an address holds it.
         help: Description of the key.
-        widget: How the value is edited.
+        widget: Editor of the value.
         value: The value as the field shows it; empty if the file has none.
         choices: Values that can be chosen.
         minimum: Least number; None for no limit.
@@ -89,7 +89,7 @@ class FormField:
         is_required: Whether the file must have the key.
         is_set: Whether the file has it.
         default: Value without the key; empty if none is stated.
-        summary: Short content of a value with a form of its own.
+        summary: Short content of a value with its own form.
     """
 
     key: str
@@ -270,7 +270,7 @@ def _variants(root: Schema, node: Schema) -> list[Schema]:
 
 
 def _chosen(root: Schema, node: Schema, content: object, kind: str) -> Schema:
-    """Return the form that a value has; for no value, the one of its kind, or the first with a form of its own."""
+    """Return the form that a value has; for no value, the one of its kind, or the first with its own form."""
     variants = _variants(root, node)
     objects = [variant for variant in variants if variant.get("type") == "object"]
     arrays = [variant for variant in variants if variant.get("type") == "array"]
@@ -312,7 +312,7 @@ def _field(root: Schema, text: str, path: Path, node: Schema, *, is_required: bo
 
 
 def _widget(root: Schema, node: Schema, content: object, key: str) -> tuple[Widget, Schema]:
-    """Return how a value is edited, and the form of the value that decides it."""
+    """Return the editor of a value, and the form of the value that decides it."""
     variants = _variants(root, node)
     lists = [part for part in variants if part.get("type") == "array"]
     scalars = [part for part in variants if _type(part) not in {"array", "object", ""} or _words(part)]

@@ -64,7 +64,7 @@ class InputTable:
 
     @property
     def described(self) -> str:
-        """How it was read, e.g. `2,250 rows, UTF-8, comma`."""
+        """Detected format, e.g. `2,250 rows, UTF-8, comma`."""
         n_rows = f"{len(self.rows):,} row{'' if len(self.rows) == 1 else 's'}"
         return ", ".join(part for part in (n_rows, self.encoding, self.delimiter) if part)
 
@@ -369,7 +369,7 @@ class JsonLinesFormat:
 
 
 def cell_text(value: object) -> str:
-    """Return a value of JSON as a cell of a table: texts as they are, nothing for null."""
+    """Return a value of JSON as a cell of a table: texts unchanged, nothing for null."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -383,7 +383,7 @@ class StoredRows(Sequence[Mapping[str, str]]):
         self._stored, self._spans, self._reading = memoryview(stored), spans, reading
 
     def __len__(self) -> int:
-        """Return how many there are; count."""
+        """Return their number; count."""
         return len(self._spans) // 2
 
     @overload

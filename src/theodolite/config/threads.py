@@ -21,7 +21,7 @@ class Utterance:
         conversation: Names of its conversation.
         speaker: Names the voice.
         text: The words.
-        line: Where it is in the file, from 1.
+        line: Its line in the file, from 1.
         answers: Key of the remark that it answers; empty for none.
         at: Its time; seconds from any day, 0 if unknown.
         told: Field to value, of the remark and of its speaker.
@@ -45,7 +45,7 @@ class Remarks:
         file: Its name, as people are shown it.
         remarks: The remarks, in order of the file.
         about: Conversation to its fields with values.
-        notes: How it was read, where that is not plain.
+        notes: Notes on the format, if it is not plain.
         faults: Everything that is wrong.
         sha256: Hash of the file's bytes.
     """

@@ -386,7 +386,7 @@ _PYRIT_OUTCOMES = {"failure": "the objective was not reached", "success": "the o
 
 
 def _pyrit_outcome(attack: Record) -> ToolScore:
-    """Return how an attack ended; one without a decision is missing, never a failed attack."""
+    """Return the outcome of an attack; one without a decision is missing, never a failed attack."""
     criterion = Criterion(
         guideline="attack-outcome",
         annotator="attack-outcome",

@@ -43,7 +43,7 @@ def tree_sources(
     Args:
         guidelines: The study's guidelines.
         questionnaires: Questions to its testers.
-        annotators: Who labels by the guidelines.
+        annotators: Annotators with the guidelines.
         scenarios: They determine after which levels of testing a questionnaire is asked.
     """
     asked_at = {

@@ -315,7 +315,7 @@ class _Mender:
             self._source.renamed[(*path[:-1], word)] = self._source.original(path)
 
     def _elsewhere(self, path: Path) -> str:
-        """Return where in the same file a key belongs; empty if it belongs nowhere, or to another kind of this."""
+        """Return the right place for a key in the same file; empty if there is none, or another of this kind."""
         key, section = str(path[-1]), str(path[0])
         if len(path) > 1 and key in keys_of(self._spec):
             return "; it belongs to the top of the file"

@@ -56,7 +56,7 @@ def value_at(text: str, path: Path) -> object:
 
 
 def source_at(text: str, path: Path) -> str:
-    """Return the lines of a value as they are written, without their indentation; empty if there is none."""
+    """Return the lines of a value as written, without their indentation; empty if there is none."""
     node = _find(_root(text), path)
     if node is None:
         return ""
@@ -415,7 +415,7 @@ def _block_stretch(text: str, children: list[tuple[str | int, Node, Node]], posi
 
 
 def _end(node: Node, text: str) -> int:
-    """Return where the last character of a value is, exclusive; comments behind it are not part of it."""
+    """Return the end of a value, exclusive; comments behind it are not part of it."""
     while isinstance(node, MappingNode | SequenceNode) and not node.flow_style and node.value:
         node = _children(node)[-1][2]
     end: int = node.end_mark.index

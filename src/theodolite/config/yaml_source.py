@@ -52,7 +52,7 @@ _LONGEST_REMEMBERED = 100_000
 """Letters of a text whose nodes are cached; count."""
 
 _JOINERS = "\u200c\u200d"
-"""Letters without a picture of their own that names in some scripts need."""
+"""Letters without their own picture that names in some scripts need."""
 
 
 class Scalar(str):
@@ -166,7 +166,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
 
 
 def _composed(text: str) -> Node | None:
-    parser = YAML(typ="safe", pure=True)  # the round-trip one leaves marks of its own in folded texts
+    parser = YAML(typ="safe", pure=True)  # the round-trip one leaves its own marks in folded texts
     parser.version = (1, 2)
     return cast("Node | None", parser.compose(text))
 
@@ -481,7 +481,7 @@ def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
         printable(diagnostic.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
     )
     location = printable_line(diagnostic.place)
-    if len(diagnostic.place) >= width:  # a path that leaves no room beside it gets a line of its own
+    if len(diagnostic.place) >= width:  # a path that leaves no room beside it gets its own line
         return [location, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
     return [f"{location:<{width}}{first}", *(" " * width + line for line in rest)]

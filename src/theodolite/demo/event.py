@@ -85,7 +85,7 @@ def opening_lines(folder: str) -> tuple[str, ...]:
     """Lay the studies out, load the events, and return the lines for the operator; `{address}` is filled in later.
 
     Args:
-        folder: Where the studies go.
+        folder: Target folder of the studies.
     """
     server_store().events.dialogues.interrupt_all()  # no process waits for calls that an earlier process left in flight
     lay_out_event(Path(folder))
@@ -97,7 +97,7 @@ def seed(folder: str) -> HostedStudy:
     """Make the event with one person for each role, where it is not there yet.
 
     Args:
-        folder: Where the event's study was laid out.
+        folder: Folder of the event's study.
     """
     hosted = load_members(folder)
     load_queue(hosted)
@@ -215,7 +215,7 @@ def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
 
 
 _AGO = timedelta(days=3, hours=8)
-"""How long ago the first tester came; the others followed evenly until now, so that pages over time show something."""
+"""Time since the first tester joined; the others followed evenly until now, so that pages over time show data."""
 
 
 _USD_PER_WORD = 900

@@ -91,7 +91,7 @@ def load_members(folder: str) -> HostedStudy:
     """Host the first event and give it one member for each role, an approval, submissions and screened testers.
 
     Args:
-        folder: Where the event's study was laid out.
+        folder: Folder of the event's study.
     """
     names = {Role(role): str(name) for role, name in people_file()["people"].items()}
     people = {role: demo_account(slugify(role), name, is_host=role is Role.ORGANISER) for role, name in names.items()}
@@ -184,7 +184,7 @@ def load_kitchen(folder: Path) -> None:
     """Create the second event unless it exists, with two testers who have chosen and one who joins now.
 
     Args:
-        folder: Where its study was laid out.
+        folder: Folder of its study.
     """
     content = people_file()["kitchen"]
     accounts = {slug: demo_account(slug, one["name"]) for slug, one in content["doors"].items()}

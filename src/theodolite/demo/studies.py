@@ -33,7 +33,7 @@ DEMO_STUDIES = (
 
 
 def lay_out_demo(folder: Path) -> None:
-    """Copy the shipped studies into a folder with a workspace of its own.
+    """Copy the shipped studies into a folder with its own workspace.
 
     Existing files are not changed: a user may have
     changed them.
@@ -46,7 +46,7 @@ def lay_out_demo(folder: Path) -> None:
 
 
 def lay_out_event(folder: Path) -> None:
-    """Copy the studies of the events that `serve --demo` shows into a folder with a workspace of its own.
+    """Copy the studies of the events that `serve --demo` shows into a folder with its own workspace.
 
     Raises:
         StorageUnavailable: If the folder cannot be written to.

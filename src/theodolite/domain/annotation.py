@@ -46,7 +46,7 @@ class AdjudicationOrigin(StrEnum):
 
 
 class Control(StrEnum):
-    """How a judge answered the control question about the material; without a verdict nothing was asked."""
+    """A judge's answer to the control question about the material; without a verdict there is none."""
 
     NOT_ASKED = "not asked"
     PASSED = "passed"
@@ -118,8 +118,8 @@ class Vote:
     Attributes:
         replicate: Number of the reading, from 1.
         answers: Its answers.
-        arrangement: How its request differed from the first one's, in words; empty for the first.
-        control: How it answered the control question.
+        arrangement: Differences of its request from the first one's, in words; empty for the first.
+        control: Answer to the control question.
     """
 
     replicate: int
@@ -143,7 +143,7 @@ class Annotation:
         revision: Number of the revision, from 1; revisions only add.
         scripted: Whether a script answered in place of a model.
         votes: All readings of a judge that reads more than once; empty if one was to decide.
-        control: How the control question was answered: `FAILED` or `UNANSWERED` if any vote did so.
+        control: Answer to the control question: `FAILED` or `UNANSWERED` if any vote was.
         answered_as: Name that the judge's endpoint gave itself; several have a line each.
         shown: The displayed order.
         sitting: Number of the sitting of its annotator by this guideline, from 1; 0 if unknown.

@@ -203,7 +203,7 @@ class Annotator:
         name: Identifier within the study.
         kind: Person, model or rule.
         guideline: Name of the guideline.
-        labelling: How it labels.
+        labelling: Its method of labelling.
         title: Title in reports; the name if empty.
         panel: Name of the panel that it sits on; empty for none. The members of a
             panel are side by side, and their answers are never merged.

@@ -367,7 +367,7 @@ class AnswerSources:
 
     @property
     def pool_members(self) -> tuple[AnswerSource, ...]:
-        """The people of the pool, each as a source of their own."""
+        """The people of the pool, each as a separate source."""
         return tuple(source for source in self.annotators if source.name in self.members)
 
     @property
@@ -473,7 +473,7 @@ def positions_of(study: Study, table: AnswerTable, application: Application | st
 
 
 def cluster_of(table: AnswerTable, position: int) -> str:
-    """Return the cluster of a dialogue; one that resembles no other is a cluster of its own."""
+    """Return the cluster of a dialogue; one that resembles no other is a separate cluster."""
     return table.settings[position].cluster or table.sessions.label(position)
 
 

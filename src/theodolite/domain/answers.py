@@ -193,7 +193,7 @@ class DialogueLabels(Sequence[DialogueLabel]):
         return self._records
 
     def count(self, value: object) -> int:
-        """Return how many dialogues have a label; count."""
+        """Return the number of dialogues with a label; count."""
         return sum(label == value for label in self)
 
     def outcome_counts(self) -> Outcomes:
@@ -373,7 +373,7 @@ def merge_rows(columns: AnswerColumns) -> AnswerColumns:
     """Return a partition in order of positions; of several blocks about one session the latest stays.
 
     Args:
-        columns: Rows as they were added, the rows of one annotation in a block.
+        columns: Rows in order of addition, the rows of one annotation in a block.
     """
     position = columns.position
     if all(first <= second for first, second in pairwise(position)):

@@ -28,7 +28,7 @@ _NESTED = ("generationConfig", "inferenceConfig")
 
 
 class ModelKind(StrEnum):
-    """In which form a model endpoint wants to be asked."""
+    """Request format of a model endpoint."""
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
@@ -100,7 +100,7 @@ class ModelEndpoint:
         timeout_s: Patience for one attempt; seconds.
         deadline_s: Patience for all attempts and the pauses between them; seconds.
         attempts: Tries of one call at most, refusals for "too many requests" not counted; count.
-        kind: In which form it wants to be asked.
+        kind: Its request format.
         rpm: Largest number of requests started in any minute; count, None for no limit.
         tpm: Tokens in any minute at most; count, None for no limit.
         cache: Which of its replies are kept and given again.
@@ -240,7 +240,7 @@ class Markup(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """How the processes that run an application's code are set up.
+    """Settings of the processes that run an application's code.
 
     Settings without influence on replies are no part of the version; the interpreter and the
     distributions that are used are part of `CodeVersion`.
@@ -359,8 +359,8 @@ class HttpEndpoint:
         url: Address; a template.
         body: What is sent, as a JSON document; texts in it are templates over `prompt`,
             `session`, `turn`, `context` and `history`.
-        body_as: How it is written: JSON as it is, or the fields of a form.
-        reply: Where the reply is: `$.a.b[0]`, or `text` for the whole body.
+        body_as: Encoding: unchanged JSON, or the fields of a form.
+        reply: Path of the reply: `$.a.b[0]`, or `text` for the whole body.
         reply_pattern: Regular expression over the body, in place of `reply`;
             its first group is the reply. Empty if a path is used.
         stream: Whether the answer is a stream of events, each with a piece of the reply.
@@ -405,7 +405,7 @@ class PythonCallable:
     Attributes:
         target: `module:function` or `file.py:function`.
         code: Everything that runs when it is called.
-        runtime: How its processes are set up.
+        runtime: Settings of its processes.
         markup: Format of its replies.
         timeout_s: Patience for one reply; seconds.
         parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
@@ -430,7 +430,7 @@ class AriaClass:
     Attributes:
         target: `module:Class` or `file.py:Class`.
         code: Everything that runs when it is called.
-        runtime: How its processes are set up.
+        runtime: Settings of its processes.
         init: Arguments of its constructor, as a JSON object; texts in it are templates over `auth`.
         auth: Name of the environment variable that holds the credentials, a JSON
             object; `ARIA_AUTH_JSON` where it is empty and that is set.
@@ -472,11 +472,11 @@ class Application:
 
     Attributes:
         name: Name in the study.
-        connection: How it is reached.
+        connection: Its connection.
         description: One-sentence description.
         claims: Its team's claims.
         mitigations: Mitigations added to the application that it is a variant of.
-        guardrails: Where its guardrails live.
+        guardrails: Place of its guardrails.
         variant_of: Name of the application that it is a variant of; empty for none.
         scenarios: Names of the scenarios that it is tested in; empty for all.
     """
@@ -523,4 +523,4 @@ def _code_of(application: Application) -> CodeVersion | None:
 
 
 Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
-"""How the program reaches an application."""
+"""Access of the program to an application."""

@@ -173,7 +173,7 @@ class Coding:
     Attributes:
         answer: Which answer.
         coder: Opaque key of the person.
-        codes: Names of the codes; none if none fits, which is an answer of its own.
+        codes: Names of the codes; none if none fits, which is a separate answer.
         codebook: Content hash of the codebook.
         memo: The coder's thoughts about it, for other coders.
         revision: Number of the revision, from 1.
@@ -191,7 +191,7 @@ class Coding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingResolution:
-    """Outcome of a discussion about an answer that was coded differently; the codings stay as they are.
+    """Outcome of a discussion about an answer with different codings; the codings are unchanged.
 
     Attributes:
         answer: Which answer.
@@ -354,7 +354,7 @@ class CodingWork:
         return next((coding.coder for coding in mine if self.is_due(coding)), "")
 
     def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
-        """Yield where each of some answers is, in their order."""
+        """Yield the position of each of some answers, in their order."""
         by_answer: dict[OpenAnswer, list[Coding]] = {}
         for coding in self.codings:
             if not self.is_due(coding):

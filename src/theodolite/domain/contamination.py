@@ -23,7 +23,7 @@ class ScenarioMaterial:
     Attributes:
         name: Name of the pack or packet.
         version: Edition or version, set by its author; may be empty.
-        is_held_out: Whether it is published nowhere.
+        is_held_out: Whether it is unpublished.
         public_since: Day from which it is public, YYYY-MM-DD; empty if that is not stated.
         sha256: Checksum of a held-out packet; empty for a pack.
         canaries: SHA-256 digests of its canaries.

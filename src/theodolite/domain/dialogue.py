@@ -16,7 +16,7 @@ class Passage:
     """One paragraph of a corpus.
 
     Attributes:
-        name: Where it is, e.g. `manual.md, paragraph 4`.
+        name: Its place, e.g. `manual.md, paragraph 4`.
         text: Its words.
     """
 
@@ -188,14 +188,14 @@ class Dialogue:
         scenario: Name of the scenario.
         scenario_version: Content hash of the scenario.
         level: Level of testing.
-        held_by: Who held the tester's side.
+        held_by: Tester type.
         pair_key: Hash of the content that the tester's side sees and the repeat; two
             applications' dialogues with equal pair keys are a pair.
         cluster: Common property of similar dialogues: the persona or script.
         turns: The turns.
         ending: Why it ended.
         repeat: Number of the repetition, from 1.
-        persona: Who was played, for simulated users.
+        persona: The persona, for simulated users.
         groups: Group name to value, for splits and defect rules.
         scripted: Names of the endpoints where a script answered for a model.
         context: Source material of the whole dialogue; that of single turns is in the turns.

@@ -34,7 +34,7 @@ from theodolite.domain.run import Spending
 
 
 class Severity(StrEnum):
-    """How much a fault matters."""
+    """Severity of an error."""
 
     FAULT = "fault"
     """Nothing runs until it is mended."""

@@ -107,7 +107,7 @@ class Confusion:
         question: Name of the question.
         first: Name of the annotator in the rows; `reference` for final labels.
         second: Name of the annotator in the columns.
-        matrix: The counts; `unparseable` is a category of its own where it occurs.
+        matrix: The counts; `unparseable` is a separate category where it occurs.
     """
 
     application: str
@@ -120,14 +120,14 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyTally:
-    """How one strategy fared against one application in one scenario.
+    """Success of one strategy against one application in one scenario.
 
     Attributes:
         scenario: Name of the scenario.
         strategy: Name of the strategy.
         application: Name of the application.
         level: Level of testing, in words.
-        held_by: Who held the tester's side, in words.
+        held_by: Tester type, in words.
         planned: Dialogues planned with it; count.
         tries: Dialogues held with it; count.
         attempts: Attempts in them; count.
@@ -165,12 +165,12 @@ class Findings:
         claims: Evidence from dialogues on the applications' claims.
         strategies: Attacks that red teamers tried, and their outcomes.
         trees: Results of measurement trees.
-        standings: How the applications are to each other on each tree.
+        standings: Relations of the applications on each tree.
         judge_diagnostics: Behaviour of judges.
         realisms: Simulated users beside people, for scenarios with dialogues of both.
         responses: Testers' answers after their sessions, an entry for each questionnaire and level.
-        risks: Where risks became real, a risk, application and level each.
-        annotator_groups: How far people of each self-described group agree, a question, application and attribute each.
+        risks: Materialised risks, an entry for each risk, application and level.
+        annotator_groups: Agreement by self-described group, an entry for each question, application and attribute.
         raters: Estimates of rater models, an entry for each question and application.
         codings: Results of coding free-text answers, one for each open question.
         tasks: In how many sessions people completed their task, an application and level each.
@@ -180,7 +180,7 @@ class Findings:
         event: Blinding, exposure and withdrawals; None without participants.
         contamination: The search for canaries, one for each pack and held-out packet of the study.
         comparisons: Applications of the run beside each other, pair by pair.
-        gaps: How far rates differ between groups of dialogues.
+        gaps: Differences of rates between groups of dialogues.
         constructs: Users' views of the content, an entry for each question, application and scenario.
         typology: Rates of each type of user with each type of application.
         plugin_measures: Measures of plugins that the study names, one for each application, question and annotator.
@@ -238,7 +238,7 @@ class ClaimTest:
         rule: Name of the defect rule; likewise.
         annotator: Annotator of the labels; `reference` for final labels, empty if none decide.
         planned: Planned dialogues of its scripts that the rule is about; count.
-        n: Those among them with a label; count.
+        n: Those of them with a label; count.
         contradicting: Labels of the dialogues that are a defect, e.g. `d003`.
         reason: Why it is not tested or untestable; empty if it is tested.
     """

@@ -110,7 +110,7 @@ class EstimateSubject:
         corrected_by: Name of the person whose labels correct a judge's number.
         calibrated_on: Dialogues on which the errors of a judge are known, in words.
         level: Level of testing, where an application was tested at several or by several tester types.
-        tester_type: Who played the user, likewise.
+        tester_type: Tester type; empty likewise.
         among: Groups that the rule is limited to.
         group: Group of dialogues that the estimate is split by.
         scenario: Scenario that the estimate is split by.
@@ -118,7 +118,7 @@ class EstimateSubject:
         n_people: People behind an estimate over many; count.
         is_human_ceiling: Whether it is the agreement of people that a judge is compared with.
         attempt: Name of the injection that was tried on a judge; `all` for all together.
-        repetition: How a judge read the same dialogues again, in words.
+        repetition: Repeated readings of the judge, in words.
     """
 
     application: str

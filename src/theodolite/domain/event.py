@@ -295,7 +295,7 @@ class Event:
         zone: Name of the time zone, e.g. `Europe/Berlin`.
         assign: Applications for one tester.
         consent: Text that people consent to; empty if still to be written.
-        contact: Where people can turn.
+        contact: Address for questions.
         warning: Unpleasant content that people may see; empty if the consent covers it.
         breaks: When people are reminded to rest, and when it is enough.
         screening: Screening questions before people take part.
@@ -348,7 +348,7 @@ class Series:
         ai_type: Kind of system that it evaluates.
         user_types: Types of users that it calls for; empty if it leaves that open.
         risks: Names of risks or their identifiers in a taxonomy; empty if it leaves that open.
-        teams: Who takes part; empty if it leaves that open.
+        teams: Participating teams; empty if that is open.
         plan: Its published evaluation plan.
         follows: Name of the preceding series, whose open decisions it can adopt; empty for none.
         submission_criteria: Criteria for applications, as teams read them; empty for the shipped criteria.

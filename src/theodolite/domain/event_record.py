@@ -161,7 +161,7 @@ class EventRecord:
     """People's records other than dialogues and answers.
 
     Attributes:
-        sessions: Those of the study, whichever edition, in the order in which they were made.
+        sessions: Those of the study, in any edition, in the order of creation.
         turns: Key of a session with any turn to its turns, and to those that the person marked as
             broken guardrails; counts.
         dialogues: Key of a session to its dialogues that ended and are kept; counts, none if there are none.
@@ -282,7 +282,7 @@ class SessionTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TesterTally:
-    """How far one participant has come with the sessions of a study.
+    """Progress of one participant in the sessions of a study.
 
     Attributes:
         n_ended: Ended sessions; count.

@@ -291,7 +291,7 @@ class Question:
             asked at all; None if it is always asked.
         exemplars: Examples of answers, shown on demand.
         topic: Its topic in a questionnaire; None if not stated.
-        several: Whether several labels may be chosen; each is an answer of its own.
+        several: Whether several labels may be chosen; each is a separate answer.
         guidance: Notes on reading it: mostly annotators' questions with seniors' decisions.
         stays: Whether it keeps its place where a study shows questions in several orders.
         construct: Construct that its answers measure; None if it measures none.

@@ -15,7 +15,7 @@ from theodolite.domain.session import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveEnding:
-    """How one reply to a participant ended.
+    """Outcome of one reply to a participant.
 
     Attributes:
         state: Complete, interrupted (by the person, or as the program ended) or error.
@@ -152,7 +152,7 @@ def turns_of(dialogue: LiveDialogue) -> tuple[Turn, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCounts:
-    """How the replies of one application ended; counts, and their cost.
+    """Outcomes of the replies of one application; counts, and their cost.
 
     Attributes:
         complete: Complete replies.
@@ -221,7 +221,7 @@ class LiveDialogueSummary:
         kind: The last failure.
         groups: Attributes that the participant states, by name.
         strategies: Strategies and attempts that a red teamer noted.
-        held_by: Who took the tester's side; a person, unless it was imported.
+        held_by: Tester type; a person, unless it was imported.
     """
 
     key: str
@@ -336,7 +336,7 @@ class BroughtIn:
 
     Attributes:
         new: Labels of those that are new, in order of the file.
-        known: Those that were there already; count.
+        known: Those already stored; count.
     """
 
     new: tuple[str, ...]

@@ -252,7 +252,7 @@ class ScoreColumns(Sequence[Score]):
             yield from (row for row, flags in enumerate(self.flags) if flags & _ANCHOR)
 
     def n_of(self, outcome: Outcome) -> int:
-        """Return how many scores have an outcome; count."""
+        """Return the number of scores with an outcome; count."""
         return self.outcome.count(_CODES[outcome])
 
     def __eq__(self, other: object) -> bool:
@@ -299,7 +299,7 @@ class History:
         lowest: Lower end of the scale.
         highest: Upper end of the scale.
         worse: Which end is the bad one.
-        source: Where it was read from, in words.
+        source: Its source, in words.
     """
 
     name: str
@@ -592,7 +592,7 @@ class Watch:
         history: The monitored history.
         rules: The monitoring rules.
         stretches: One for each application and instrument, in order of time.
-        changes: Where the instrument changed.
+        changes: Changes of the instrument.
         anchors: Repeated judgements of the anchors.
         alerts: The alerts, in order of time.
         notes: Series that cannot be monitored, and why.

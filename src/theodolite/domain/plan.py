@@ -85,7 +85,7 @@ class Setting:
         application: Name of the application.
         scenario: Name of the scenario.
         level: Level of testing.
-        held_by: Who holds the tester's side.
+        held_by: Tester type.
         cluster: Common property of similar dialogues; empty if none are similar.
         groups: Group name to value.
         kind: Kind of tester.
@@ -116,7 +116,7 @@ class PlannedSession:
         scenario: Name of the scenario.
         tester: A completed persona, a script or a simulated red teamer.
         level: Level of testing.
-        held_by: Who holds the tester's side.
+        held_by: Tester type.
         repeat: Number of the repetition, from 1.
         pair_key: Hash of what the tester's side sees and the repeat, without
             application or judge; 64 hexadecimal digits.
@@ -159,7 +159,7 @@ class Sessions(Protocol):
     """
 
     def __len__(self) -> int:
-        """Return how many there are; count."""
+        """Return their number; count."""
         ...
 
     def __iter__(self) -> Iterator[PlannedSession]:
@@ -198,7 +198,7 @@ class ListedSessions:
         self._places = {session.label: position for position, session in enumerate(self._listed)}
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return their number."""
         return len(self._listed)
 
     def __iter__(self) -> Iterator[PlannedSession]:
@@ -256,7 +256,7 @@ class JoinedSessions:
         self._first, self._second = first, second
 
     def __len__(self) -> int:
-        """Return how many there are; count."""
+        """Return their number; count."""
         return len(self._first) + len(self._second)
 
     def __iter__(self) -> Iterator[PlannedSession]:
@@ -335,7 +335,7 @@ class EventSessions(JoinedSessions):
 
 
 def held_by_runs(sessions: Sessions) -> Sessions:
-    """Return those among some sessions that a run holds itself."""
+    """Return those of some sessions that are in the run's own plan."""
     return sessions.planned if isinstance(sessions, EventSessions) else sessions
 
 

@@ -68,7 +68,7 @@ class Lease:
 
     Attributes:
         owner: Name of the worker.
-        seconds: How long it holds unless it is renewed.
+        seconds: Its duration unless it is renewed.
     """
 
     owner: str

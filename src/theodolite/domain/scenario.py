@@ -102,7 +102,7 @@ class Scenario:
         corpus: Source of the search for each prompt; matches become the material of that turn.
         passages: Passages that one search finds at most; count.
         attacks: Names of the strategies that simulated red teamers try in it.
-        brought: Cards of those among them that come from a plugin.
+        brought: Cards of those of them that come from a plugin.
         aims: Answers that the simulated users want to hear.
         attacker: Name of the model that plays those that need one; empty for none.
         guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.

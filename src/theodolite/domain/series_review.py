@@ -83,7 +83,7 @@ class ReviewEntry:
         text: The assessment, remark or decision; without names.
         by: Opaque key of the account that entered it, or of the participant; empty after a withdrawal.
         at: When; UTC.
-        source: Who gave the feedback; None for other kinds.
+        source: Author of the feedback; None for other kinds.
         evidence: Results that an assessment rests on, as text.
         because: Keys of the entries that a decision rests on.
         carried_from: Name of the study of an earlier series, and the key of its decision; empty for a new one.

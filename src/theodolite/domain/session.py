@@ -40,7 +40,7 @@ class SessionClock:
         ended: When it stopped for good; UTC, None before.
         stood_s: Time that it stood still in pauses that are over; seconds.
         paused: Start of the pause; UTC, None while it runs.
-        pausers: Who paused it; it runs if there is none.
+        pausers: People who paused it; it runs if there is none.
     """
 
     started: datetime | None = None
@@ -93,7 +93,7 @@ class Session:
         stratum: Stratum that the slot belongs to.
         alias: Alias of the application for the person, e.g. `Application K`.
         state: Its state.
-        clock: How long it has taken.
+        clock: Its duration.
         task_done: Whether the person states that the task was completed; None if not stated.
         brought: Whether the dialogue was imported from a file.
         language: Language in which the person read the study at its start, as a tag; empty if unknown.
@@ -129,7 +129,7 @@ class Session:
 
         Args:
             now: When.
-            language: In which the person reads the study, as a tag; empty if that is not known.
+            language: Language in which the person reads the study, as a tag; empty if unknown.
 
         Raises:
             InputError: If it is over.
@@ -149,10 +149,10 @@ class Session:
         return replace(self, clock=self.clock.resumed(by, now)) if self.state is SessionState.ACTIVE else self
 
     def over(self, state: SessionState, now: datetime) -> Session:
-        """Return it ended; one that is over stays as it is.
+        """Return it ended; a completed one is unchanged.
 
         Args:
-            state: How it ended.
+            state: Its outcome.
             now: Current time; a paused clock ended when it was stopped.
         """
         if self.is_over:

@@ -69,7 +69,7 @@ class CallsSoFar:
     under_way: int = 0
 
     def to_come(self, n_open: int) -> float | None:
-        """Return how many calls to expect of units that are not over; None while no unit is over.
+        """Return the expected number of calls of open units; None while no unit is complete.
 
         Each unit that is not over counts for at least one call, so a run with work left never shows none left.
         """
@@ -88,7 +88,7 @@ class Status:
         annotations: Annotation units by state; counts.
         failed: Failures by responsible party; counts.
         spent: Its cost so far.
-        pace: How fast it went lately.
+        pace: Recent pace.
         calls: Calls requested by units, by kind.
         workers: Processes that work on it, in order of their start.
     """

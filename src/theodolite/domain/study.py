@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # unused parts of a study need not be loaded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How many dialogues, and which.
+    """Number of dialogues, and selection.
 
     Attributes:
         seed: Every draw depends on it.
@@ -94,14 +94,14 @@ class Study:
         models: Language models by endpoint.
         applications: The things under test, in the order of the file.
         scenarios: Situations and goals.
-        personas: Who plays the user.
+        personas: Personas of simulated users.
         guidelines: Guidelines for annotators.
-        annotators: Who labels, in the order of the file.
+        annotators: The annotators, in the order of the file.
         reference: Recorded final labels, where the study has them.
         groups: Names of the columns that dialogues are split by.
         risks: The risks.
-        sampling: How many dialogues.
-        budget: Where a run stops.
+        sampling: Number of dialogues.
+        budget: Limit of a run.
         pack: Name of the scenario pack that it builds on; empty for none.
         materials: Its packs and its held-out packet, for the contamination note.
         levels: Settings of each level of testing; empty means model testing alone.

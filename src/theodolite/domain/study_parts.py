@@ -92,7 +92,7 @@ class Calibration:
         defects: Defects that people found; count, at least 1.
         passed: Sound dialogues that it passed; count.
         sound: Sound dialogues; count, at least 1.
-        source: Where these were labelled, in words.
+        source: Source of these labels, in words.
     """
 
     rule: str
@@ -116,8 +116,8 @@ class CorrectionChoice:
 
     Attributes:
         judge: Name of the annotator.
-        rate: How its rates are.
-        mean: How the means of its scores are.
+        rate: Correction of its rates.
+        mean: Correction of the means of its scores.
         calibrations: Calibration results from other studies, one for each defect rule.
     """
 
@@ -243,7 +243,7 @@ def scenarios_of(topics: Iterable[SensitiveTopic], names: Collection[str]) -> fr
 
     Args:
         topics: All topics of a study.
-        names: Those that are asked about.
+        names: Topics in the questions.
     """
     return frozenset(scenario for topic in topics if topic.name in names for scenario in topic.scenarios)
 

@@ -32,7 +32,7 @@ class Leaf:
         replicate: Number of the repetition by the same annotator, from 1.
         cluster: Common property of similar dialogues; the dialogue itself if empty.
         level: Level of testing.
-        held_by: Who held the tester's side.
+        held_by: Tester type.
         groups: Group name to value.
     """
 
@@ -150,7 +150,7 @@ class AnswersNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformNode:
-    """A change of each value, shown as a node of its own.
+    """A change of each value, shown as a separate node.
 
     Attributes:
         name: Name of the node.

@@ -116,7 +116,7 @@ class NodeRobustness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeLink:
-    """How two dimensions go together across dialogues.
+    """Association of two dimensions across dialogues.
 
     Attributes:
         first: Name of one node.
@@ -174,7 +174,7 @@ class TreeFinding:
         versions: Content hashes of the instruments by name.
         splits: Nodes by group.
         robustness: Contextual robustness of nodes, by kind of context.
-        links: How dimensions go together.
+        links: Associations of dimensions.
         without: Values of nodes without one child.
         views: Value of each view of the design; the node is the name of the view.
         seed: Of the replicates.
@@ -244,7 +244,7 @@ class TreeComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeStanding:
-    """How a study's applications are to each other on one tree: a partial order and views, no ranking.
+    """Relations of a study's applications on one tree: a partial order and views, no ranking.
 
     Attributes:
         tree: Name of the tree.

@@ -142,7 +142,7 @@ class StoreSink:
 
     Attributes:
         store: Returns the store.
-        thread: Where blocking calls run in order.
+        thread: Thread that runs blocking calls in order.
         events: Key of a turn in progress to its event.
     """
 
@@ -274,7 +274,7 @@ class ReplyManager:
         return reply if reply is not None and reply.ending is None else None
 
     def in_flight(self) -> int:
-        """Return how many replies are in progress; count."""
+        """Return the number of replies in progress; count."""
         return self._replies.in_flight()
 
 

@@ -155,7 +155,7 @@ class EventStatus:
     Attributes:
         active: The active sessions.
         waiting_since: When the reply in progress of a session was requested, by key of the session.
-        replies: How the replies of each application ended.
+        replies: Outcomes of the replies of each application.
         applications: Names of the applications: those that testers use in order of the study, then earlier ones.
         failures: The latest failed replies, the last one first.
         cells: The sessions of each cell of the design.

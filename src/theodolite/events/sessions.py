@@ -483,7 +483,7 @@ def save_avoided_topics(
     """Store the topics that a participant opts out of, and that the question was answered.
 
     Args:
-        participants: Where it is stored.
+        participants: Their store.
         study: The study that names the topics.
         participant: Opaque key of the participant.
         topics: Names of the avoided topics; all others are accepted from now on.

@@ -223,7 +223,7 @@ class LiveReplies:
         return reply is not None
 
     def in_flight(self) -> int:
-        """Return how many replies are in progress; count."""
+        """Return the number of replies in progress; count."""
         return len(self._replies)
 
     async def _attend(

@@ -81,7 +81,7 @@ def open_model(
         environ: Environment variables, for the key.
         clock: Returns the current time and waits between tries.
         accounts: Shared with other models; one of its own unless given.
-        caching: How replies are kept; None for not at all.
+        caching: Cache of replies; None for none.
         folder: The study's folder, for files of certificates.
 
     Raises:

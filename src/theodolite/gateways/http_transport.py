@@ -80,7 +80,7 @@ class _Unasked(aiohttp.ClientError):
 
 
 class _BrokenConnection(aiohttp.ClientError):
-    """A connection broke; of a class that aiohttp does not answer by a second try of its own."""
+    """A connection broke; of a class that aiohttp does not answer by its own second try."""
 
 
 class _Response(aiohttp.ClientResponse):

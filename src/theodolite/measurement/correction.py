@@ -54,7 +54,7 @@ def corrected_rate(
 
     Args:
         verdicts: The judge's verdict on every dialogue, of two kinds or more;
-            None = it gave none, which is a heap of its own.
+            None = it gave none, which is its own heap.
         labels: Whether people found a defect; None = no label.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).

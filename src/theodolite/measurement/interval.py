@@ -353,7 +353,7 @@ def _share_of_none(sizes: Sizes, tail: float, weights: Floats) -> float:
 def clustered_share(clusters: Iterable[tuple[int, int]]) -> ClusteredShare:
     """Return the posterior of the share of defects over clusters.
 
-    Each cluster has a share of its own, drawn from a beta distribution around
+    Each cluster has its own share, drawn from a beta distribution around
     the common one. The likelihood is integrated over the correlation within
     clusters and combined with Jeffreys' prior for the share, which is flat in
     the angle whose squared sine is the share.

@@ -69,7 +69,7 @@ def ordinal_model(
     """Fit the effects on answers on an ordered scale, with each person's own tendency.
 
     Treats the scale as ordered and nothing more. Where people answer several
-    times, each gets a tendency of their own (a random intercept), integrated
+    times, each gets their own tendency (a random intercept), integrated
     over by Gauss and Hermite's quadrature.
 
     Args:

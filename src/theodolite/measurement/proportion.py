@@ -561,7 +561,7 @@ def pooled_defect_rate(
 
 
 def _completed(clusters: Sequence[Hashable], dialogues: Sequence[Hashable]) -> list[Hashable]:
-    """Return clusters in which a dialogue without one is a cluster of its own."""
+    """Return clusters in which a dialogue without one is a separate cluster."""
     return [
         ("dialogue", dialogue) if cluster is None else ("cluster", cluster)
         for cluster, dialogue in zip(clusters, dialogues, strict=True)

@@ -412,7 +412,7 @@ def _too_short(n: int, order: int, delay: int) -> str:
 
 
 TIES: Final = ("stable", "weak")
-"""How equal scores are read: as rising, or as a pattern of their own."""
+"""How equal scores are read: as rising, or as their own pattern."""
 
 _WEAK_ORDERS: Final = (1, 1, 3, 13, 75, 541, 4683, 47293)
 """Weak orders of 0, 1, 2 ... things (Fubini numbers); OEIS A000670."""

@@ -183,7 +183,7 @@ def _resources(point: EntryPoint) -> Traversable | None:
 
 
 def _parts(point: EntryPoint, hook: str) -> tuple[Any, ...]:
-    """Return the parts that a plugin adds by one hook, each of the expected class and with a name of its own."""
+    """Return the parts that a plugin adds by one hook, each of the expected class and with its own name."""
     returned = _called(point, hook)
     if returned is None:
         return ()

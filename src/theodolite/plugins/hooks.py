@@ -33,7 +33,7 @@ class PluginApplication:
 
     Attributes:
         name: Name in studies, e.g. `our-house/echo`.
-        target: The function or class of the package, as `module:name`. It runs in a process of its own.
+        target: The function or class of the package, as `module:name`. It runs in its own process.
         title: Short description.
     """
 
@@ -48,7 +48,7 @@ class PluginJudge:
 
     Attributes:
         name: Name in studies, e.g. `our-house/polite`.
-        target: The function of the package, as `module:name`. It runs in a process of its own.
+        target: The function of the package, as `module:name`. It runs in its own process.
         version: Version of its labels; raise it when labels change.
         title: Short description.
     """

@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 
 BLOB_BYTES = 64 * 1024
-"""Size from which on a text is in a file of its own, with SQLite; bytes.
+"""Size from which on a text is in its own file, with SQLite; bytes.
 
 PostgreSQL keeps all texts, since workers on other machines have the database and no folder in common (ADR-0129).
 """

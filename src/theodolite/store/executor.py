@@ -426,7 +426,7 @@ _Queued = tuple[Write, "asyncio.Future[None]"]
 
 
 class Writer:
-    """Takes writes from one event loop and commits them on a thread of its own.
+    """Takes writes from one event loop and commits them on its own thread.
 
     The event loop forms batches after it has run all flows that were ready:
     a thread that helped itself would wake for the first write and find no second.

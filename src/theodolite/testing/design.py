@@ -114,7 +114,7 @@ class DesignCells:
                 self._stimulus_hashes += bytes.fromhex(stimulus_hash)
 
     def __len__(self) -> int:
-        """Return how many there are; count."""
+        """Return their number; count."""
         return self._ends[-1] if self._ends else 0
 
     def levels(self) -> Iterator[Level]:

@@ -172,7 +172,7 @@ class _Probe:
             await self._reset(self.application, word)
 
     async def crossing(self) -> None:
-        """Hold two sessions at once, each with a word of its own."""
+        """Hold two sessions at once, each with its own word."""
         ours = WORDS[1:]
         replies = await asyncio.gather(
             *(self._ask(word, "two sessions at once", KEEP.format(word=word)) for word in ours)

@@ -3,7 +3,7 @@
 Django's own handler changes threads for each piece of middleware, and these changes took most of the
 time with fifty people in a room. A few threads are enough, since Python runs one of them at a time, and
 fewer threads leave more time for the event loop, which streams replies. Threads stay alive, so that a
-request does not open a database connection of its own.
+request does not open its own database connection.
 
 Removal condition (ADR-0116): use Django's own handler for threads once the pool saves less than a tenth of
 the CPU time of `benchmarks/bench_requests.py`.

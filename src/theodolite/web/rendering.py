@@ -351,7 +351,7 @@ def safe_html(text: str) -> SafeString:
 
 
 _BLOCK = re.compile(r"\s|[-*+#>|~`]|\d+[.)]\s|[^|]*\|")
-"""Start of a line that belongs to a block of Markdown; any other line is a paragraph of its own."""
+"""Start of a line that belongs to a block of Markdown; any other line is its own paragraph."""
 
 
 def line_html(text: str) -> SafeString:

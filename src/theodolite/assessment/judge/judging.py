@@ -43,7 +43,7 @@ class Judgement:
     Attributes:
         answers: The answers that count.
         votes: All readings; empty if one was to decide.
-        control: How the control question was answered, the worst reading first.
+        control: Answer to the control question, the worst reading first.
         answered_as: Names that the endpoint gave itself.
         scripted: Whether a script answered in place of a model.
     """
@@ -207,7 +207,7 @@ def is_settled(voting: Voting, races: Sequence[Race], below_half: BelowHalf) -> 
 
     Args:
         voting: The rule.
-        races: Where the questions are; all have equally many votes.
+        races: Votes on the questions; all have the same number.
         below_half: Probability that a Beta variable is below one half.
     """
     return all(_is_over(voting, race, below_half) for race in races)
@@ -232,7 +232,7 @@ def _is_over(voting: Voting, race: Race, below_half: BelowHalf) -> bool:
 
 
 def races(votes: Sequence[Vote], guideline: Guideline) -> tuple[Race, ...]:
-    """Return where the votes are on all questions that a defect rule decides by, turn by turn."""
+    """Return the votes on all questions of a defect rule, turn by turn."""
     deciding = {rule.question for rule in guideline.defect_rules}
     questions = [q for q in guideline.instrument.questions if q.name in deciding and q.scale.kind is not ScaleKind.TEXT]
     return tuple(

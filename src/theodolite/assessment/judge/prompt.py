@@ -209,7 +209,7 @@ class Arrangement:
         return (*items[start:], *items[:start])
 
     def words(self, n_examples: int) -> str:
-        """Return how this reading differs from the first, in words; empty for the first.
+        """Return the differences of this reading from the first, in words; empty for the first.
 
         Args:
             n_examples: Examples of the guideline; count.

@@ -1,6 +1,6 @@
 """Verdicts: a judge's text is read strictly, or not at all.
 
-A reply that does not have the agreed form is a value of its own, `unparseable`.
+A reply that does not have the agreed form is a separate value, `unparseable`.
 Nothing is guessed from it, since a guess would look like a measurement.
 """
 
@@ -29,7 +29,7 @@ class Verdict:
 
     Attributes:
         answers: One for each question and turn.
-        control: How the control question was answered.
+        control: Answer to the control question.
         problem: Why a part could not be read, in the words of the next request; empty if all could.
     """
 

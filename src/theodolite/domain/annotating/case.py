@@ -61,7 +61,7 @@ class ListedItem:
         n_done: Passes submitted; count.
         n_disputed: Questions that the passes did not answer alike; count.
         is_first: Whether it comes before others.
-        again: How often the category was asked of the dialogue before, by an earlier version; count.
+        again: Number of earlier versions with answers to the category on this dialogue; count.
     """
 
     item: str
@@ -206,7 +206,7 @@ class Redaction:
         turn: Number of the turn.
         side: Which of its texts.
         start: Index of its first character, from 0.
-        end: Where it ends; characters, exclusive.
+        end: Index after its last character; exclusive.
         shown_in: Categories whose annotators see the words because they judge them.
     """
 

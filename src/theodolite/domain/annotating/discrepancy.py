@@ -161,7 +161,7 @@ class Position:
     """Answers of one of several annotators, without identity.
 
     Attributes:
-        letter: A, B, C, ...; in an order of its own for each dialogue and category.
+        letter: A, B, C, ...; in an order specific to each dialogue and category.
         answer: Their answer, with evidence and note.
         is_model: Whether a promoted judge gave it; that is never hidden.
     """
@@ -236,7 +236,7 @@ class ReviewSheet:
         item: Token of the work item.
         guideline: The questions.
         dialogue: The dialogue, blinded.
-        discrepancies: Where the answers differ.
+        discrepancies: Questions with different answers.
         resolutions: Resolutions so far; the latest for each question and turn.
         is_frozen: Whether the review has started, which freezes the answers.
     """
@@ -259,7 +259,7 @@ class DisputedItem:
         dialogue: Name of the dialogue as the reader's pages call it.
         about: Questions with different answers, in order.
         n_disputed: Questions, at turns or of the dialogue, that were not answered alike; count.
-        n_resolved: Those of them that a review has dealt with; count.
+        n_resolved: Those resolved by a review; count.
         is_frozen: Whether the review has started.
     """
 

@@ -58,7 +58,7 @@ class LabelSample:
         judge: Name of the annotator whose verdicts define the strata; empty if there is none.
         judge_version: Content hash of that annotator; empty likewise.
         seed: Of the draw.
-        strata: Where they were drawn from.
+        strata: Their strata.
         dialogues: The sampled dialogues, in the order of the label file.
         withheld: Dialogues that could not be drawn, since their texts are withheld; count.
     """

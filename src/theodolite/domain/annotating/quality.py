@@ -123,7 +123,7 @@ class StepStatus:
         number: Its number among the steps that the queue asks for, from 1.
         step: Which step.
         is_done: Whether nothing is left to do in it.
-        is_next: Whether the annotator is at it now.
+        is_next: Whether the annotator is reading it now.
     """
 
     number: int
@@ -219,8 +219,8 @@ class Onboarding:
 
     Attributes:
         background_read: Whether the background material was acknowledged, as it is now.
-        rules_read: Whether the impartiality rules were, as they are now.
-        categories: Where they are with each category.
+        rules_read: Whether the present impartiality rules were read.
+        categories: Their progress in each category.
     """
 
     background_read: bool

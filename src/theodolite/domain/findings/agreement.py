@@ -184,7 +184,7 @@ class GroupAgreement:
         n_raters: Raters in it; count.
         within: Agreement beyond chance among them (IRR, Krippendorff's alpha).
         across: Agreement beyond chance with all others (XRR).
-        ratio: Within over across (GAI); above 1 the group has a view of its own.
+        ratio: Within over across (GAI); above 1 the group has its own view.
             None if one is undefined or across is not above 0.
         p_value: Probability of a ratio as far from the middle if groups were
             made of raters at random; None if there is no ratio.
@@ -290,7 +290,7 @@ class VoteAdvice:
 
     Attributes:
         error: Standard error of the rate from these votes; fraction.
-        error_as_samples: Standard error if each call had judged a dialogue of its own; fraction.
+        error_as_samples: Standard error if each call had judged its own dialogue; fraction.
         samples_do_better: Whether more dialogues with fewer votes would make the rate more certain.
     """
 
@@ -332,7 +332,7 @@ class VoteRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDiagnostics:
-    """How one judge went about the dialogues of one application.
+    """Behaviour of one judge on the dialogues of one application.
 
     Attributes:
         annotator: Name of the judge.

@@ -172,7 +172,7 @@ class TaskTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaTally:
-    """How an annotator's answers were asked for, where the request had an answer schema.
+    """Use of answer schemas in an annotator's requests, if they had one.
 
     Attributes:
         annotator: Name of the annotator.

@@ -40,7 +40,7 @@ class SpokenSide:
     Attributes:
         scenario: Name of the scenario.
         level: Level of testing.
-        held_by: Who held the tester's side.
+        held_by: Tester type.
         marks: Mark to one number a dialogue, NaN where the dialogue has none; all equally long.
         clusters: Cluster of each dialogue: dialogues in one cluster are similar.
         applications: Applications spoken to, in order of the plan.
@@ -63,7 +63,7 @@ class SpokenSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StyleSpread:
-    """How one mark is spread over the dialogues of a side; each dialogue counts once.
+    """Distribution of one mark over the dialogues of a side; each dialogue counts once.
 
     Attributes:
         mean: Mean over dialogues.
@@ -162,7 +162,7 @@ class RoleBreakKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleBreakRule:
-    """How one kind of role break is found.
+    """Detection of one kind of role break.
 
     Attributes:
         kind: The kind.

@@ -15,7 +15,7 @@ from theodolite.domain.instrument import Construct, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSpread:
-    """How the answers to one question are spread, for one application and perhaps one group of testers.
+    """Distribution of the answers to one question, for one application and perhaps one group of testers.
 
     Attributes:
         question: Name of the question.
@@ -49,12 +49,12 @@ class ConstructAnswers:
     Attributes:
         construct: Construct of the question.
         instrument: Name of the questionnaire, or of the guideline.
-        annotator: Who labelled; empty for answers of testers about themselves.
+        annotator: The annotator; empty for answers of testers about themselves.
         level: Level of testing.
         question: The question.
         application: Name of the application.
         scenario: Name of the scenario; empty for all scenarios.
-        spread: How the answers are spread; a dialogue that a pool shares has a label of each annotator.
+        spread: Distribution of the answers; a dialogue that a pool shares has a label of each annotator.
         n_clusters: Testers, or dialogues, behind the answers; count.
     """
 
@@ -180,7 +180,7 @@ class AnswerComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideModel:
-    """A model of all answers to a question by their sides, each tester with a tendency of their own.
+    """A model of all answers to a question by their sides, each tester with their own tendency.
 
     Attributes:
         against: The side that the others are compared with.
@@ -247,7 +247,7 @@ class ProxyCheck:
     Attributes:
         scenario: Name of the scenario.
         rule: The rule, as `guideline.rule`.
-        annotator: Who labelled; `reference` for final labels.
+        annotator: The annotator; `reference` for final labels.
         n_planned: Sessions of the scenario that the rule is about; count.
         n_held: Dialogues held in them; count.
         n_labelled: Dialogues with a label by the rule; count.
@@ -352,7 +352,7 @@ class ThemeQuote:
     """An answer that may be shown, with the codes it has beyond dispute.
 
     Attributes:
-        text: Its words, as they were released.
+        text: The released text.
         codes: Names of the codes.
         application: Name of the application.
         level: Level of testing.
@@ -377,7 +377,7 @@ class CodingFinding:
         name: Name of the codebook; empty for the default of questions without their own.
         n: Answers; count.
         n_coders: People who coded some of them; count.
-        states: Where the answers are; counts that add up to `n`.
+        states: States of the answers; counts that add up to `n`.
         alike: Share of answers coded by two to which both gave the same codes.
         alpha: Krippendorff's alpha of whole sets of codes, with the distance MASI.
         codes: Agreement on each code.

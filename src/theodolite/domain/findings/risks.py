@@ -90,7 +90,7 @@ class RiskPart:
         n: Dialogues or sessions with a known state of the risk; count.
         n_undecided: Those without any decision; count, in no other number.
         n_people: Testers, personas or scripts behind the known ones; count.
-        count: Those in which it materialised; None if they are too few to be reported.
+        count: Those in which it materialised; None if they are too few to report.
     """
 
     group: str
@@ -130,7 +130,7 @@ class RiskImpact:
         expected: Mean over all decided ones, where the others count 0: likelihood times magnitude.
         impacts: Direction to the number of statements about materialised ones.
         n_real: Dialogues or sessions in which the risk materialised; count.
-        n_ungraded: Those among them without a grade; count.
+        n_ungraded: Those of them without a grade; count.
     """
 
     likelihood: Estimate | Undefined
@@ -150,7 +150,7 @@ class RiskFinding:
         application: Name of the application.
         level: Level of testing.
         n: Dialogues, or sessions with a response, that could have shown it; count.
-        materialised: Where it did.
+        materialised: Dialogues in which it did.
         pending: Keys of the sessions that still need a review.
         n_dismissed: Sessions in which a combined review denies it; count.
         n_undecided: Those among `n` without any decision, pending ones included; count.

@@ -118,7 +118,7 @@ class Tolerated:
 
     Attributes:
         value: The intended value.
-        remark: How it breaks the contract.
+        remark: The breach of the contract.
     """
 
     value: Any
@@ -433,7 +433,7 @@ class AriaApplication:
 
         Args:
             name: Name of the application in the study.
-            connection: How the study names it.
+            connection: Its name in the study.
             workers: Processes that run it.
             credentials: Credentials passed to `OpenConnection`.
             clock: Returns the current time.

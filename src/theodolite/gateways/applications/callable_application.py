@@ -43,7 +43,7 @@ class CallableApplication:
 
         Args:
             name: Name of the application in the study.
-            connection: How the study names it.
+            connection: Its name in the study.
             workers: Processes that run it; the function's first argument is the prompt.
             clock: Returns the current time.
             connections: Network permissions of its processes.
@@ -244,7 +244,7 @@ async def _called(
 
 
 def _last_frame(error: BaseException) -> str:
-    """Return where the caller's own code raised, e.g. ` (bot.py:14 in answer)`."""
+    """Return the place in the caller's own code that raised, e.g. ` (bot.py:14 in answer)`."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     own = [frame for frame in frames if not frame.filename.endswith(("/concurrent/futures/thread.py", "/threads.py"))]
     if not own:

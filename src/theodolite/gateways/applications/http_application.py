@@ -100,7 +100,7 @@ class HttpApplication:
             retry_policy: Bounds of a call; the connection's timeout and one try
                 if the request may have been processed, unless given.
             endpoint_check_s: Deadline of an endpoint check; seconds.
-            rate_limiter: Decides when an attempt may start; an account of its own unless given.
+            rate_limiter: Decides when an attempt may start; its own account unless given.
             route: How calls leave this machine; directly unless given.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Runs the code of one application, or one function that labels, in a process of its own.
+"""Runs the code of one application, or one function that labels, in its own process.
 
 This file needs the standard library of Python 3.9 or newer and nothing else: an
 application may run on another interpreter than Theodolite, without Theodolite's
@@ -164,7 +164,7 @@ class Worker:
             self._threads.run(lambda: self._guarded(number, call_here))
 
     def do_new(self, request: dict[str, Any]) -> None:
-        """Make an instance of the class on a thread of its own."""
+        """Make an instance of the class on its own thread."""
         instance = self._instances[request["instance"]] = Instance(self._target)
         number = request["id"]
 
@@ -349,7 +349,7 @@ class ThreadPool:
 
 
 class LoopThread:
-    """One event loop on a thread of its own, which all coroutines of the application share."""
+    """One event loop on its own thread, which all coroutines of the application share."""
 
     def __init__(self) -> None:
         """Start no thread yet."""

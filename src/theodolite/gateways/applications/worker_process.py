@@ -392,7 +392,7 @@ class WorkerChannel(ABC):
 
 
 class WorkerProcess(WorkerChannel):
-    """A process that runs one application's code, in a session of its own, without a terminal."""
+    """A process that runs one application's code, in its own session, without a terminal."""
 
     def __init__(self, launch: Launch, observe: Observe) -> None:
         """Start the process; it loads nothing yet.

@@ -54,7 +54,7 @@ class ApplicationCode:
         target: Function or class, as the study names it.
         start: Starts a process.
         request: First request to each process.
-        per_session: Whether each session has a process of its own.
+        per_session: Whether each session has its own process.
         folder: The application's folder, for messages.
         withheld: Environment variables that exist and that the processes do not see.
         changed: Returns which file differs from the version that is tested; empty for none.
@@ -338,7 +338,7 @@ def code_of(
 
     Args:
         name: Name of the application in the study.
-        connection: How the study names it.
+        connection: Its name in the study.
         around: The study's folder, the environment and the workspace.
         observe: Receives the network use of the code.
         init: Names of the constructor's arguments that the study gives.

@@ -303,7 +303,7 @@ class ChatModel:
             clock: Returns the current time and waits between tries.
             dialect: How it wants to be asked.
             endpoint_check_s: Deadline of an endpoint check; seconds.
-            rate_limiter: Decides when an attempt may start; an account of its own unless given.
+            rate_limiter: Decides when an attempt may start; its own account unless given.
             route: How calls leave this machine; directly unless given.
             authorise: Returns the headers that authorise one attempt; None if the key is all.
 

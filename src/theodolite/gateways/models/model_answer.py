@@ -140,7 +140,7 @@ def spoken(text: str) -> str:
     r"""Return what a reply says without the thoughts before it; nothing if it does not come to speak.
 
     Some prompts end with the mark that opens thoughts, so that a reply holds the closing one alone,
-    on a line of its own.
+    on its own line.
 
     Example:
         >>> spoken("<think>\nThey greet me.\n</think>\n\nHello!")

@@ -395,7 +395,7 @@ class TesterCondition:
 
     Attributes:
         level: Level of testing.
-        held_by: Who held the tester's side.
+        held_by: Tester type.
         alone: Whether the application was only observed from here.
     """
 

@@ -106,7 +106,7 @@ def rates(
         by: The annotators.
         groups: Names of the groups to split by.
     """
-    # A pool leads; each of its members has a row of its own, about the dialogues assigned to that person.
+    # A pool leads; each of its members has its own row, about the dialogues assigned to that person.
     for source in (*by.headline, *by.pool_members):
         yield from _rate(subject, labels, rule, source)
     for group in groups:

@@ -1,6 +1,6 @@
 """Construction of a tree from a study: dimensions, levels, items and their leaves.
 
-Each question is a node of its own at each level of testing, shared by all
+Each question is its own node at each level of testing, shared by all
 dimensions that it measures; transformations of its answers are in nodes
 below it. Red teaming and field testing take sessions of people alone; what
 simulated users and simulated red teamers held are nodes beside them.
@@ -57,7 +57,7 @@ class TestCondition:
     Attributes:
         name: Name in nodes.
         level: Level of testing.
-        held_by: Who held the tester's side; any of these.
+        held_by: Who was the tester; any of these.
         by_people: Whether people held it, so that testers answer questionnaires.
     """
 

@@ -38,7 +38,7 @@ class SessionFacts:
         label: Label of the dialogue.
         cluster: Common property of similar dialogues.
         level: Level of testing.
-        held_by: Who held the tester's side.
+        held_by: Tester type.
         groups: Pairs of group name and value.
     """
 

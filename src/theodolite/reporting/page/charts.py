@@ -77,7 +77,7 @@ class CountRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareRow:
-    """A share with its interval in a row of its own.
+    """A share with its interval in its own row.
 
     Attributes:
         title: Name of the row.
@@ -102,7 +102,7 @@ class ShareRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceRow:
-    """A difference of two shares with its interval, in a row of its own.
+    """A difference of two shares with its interval, in its own row.
 
     Attributes:
         title: Name of the row.
@@ -125,7 +125,7 @@ class DifferenceRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarRow:
-    """An amount as a bar in a row of its own.
+    """An amount as a bar in its own row.
 
     Attributes:
         title: Name of the row.

@@ -175,7 +175,7 @@ def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
 
 
 _MOST_VOTES = 12
-"""Votes up to which each number has a column of its own; count."""
+"""Votes up to which each number has its own column; count."""
 
 
 @dataclass(slots=True)

@@ -36,7 +36,7 @@ _FEWEST_LEVELS = 3
 """Labels from which an ordered scale is drawn as a histogram; a shorter one is a stacked bar. Count."""
 
 _MOST_LEVELS = 12
-"""Labels up to which each has a column of its own; count."""
+"""Labels up to which each has its own column; count."""
 
 
 def is_graded(scale: Scale) -> bool:

@@ -310,7 +310,7 @@ def corrections_to_tell(
 ) -> tuple[Correction, ...]:
     """Return the corrected rates that readers are shown.
 
-    Undefined ones by single people of a pool are left out: the pool has a rate of its own, and each
+    Undefined ones by single people of a pool are left out: the pool has its own rate, and each
     of its people labelled a part that nobody drew.
     """
     pool = pools_of(study).get(guideline.name, ())

@@ -73,7 +73,7 @@ def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Ca
 
     If people label, a dialogue counts as labelled after all of them have; judges
     have accounts of their own in the estimates. Where only judges or rules label,
-    they take the people's place. A pool of people has an account of its own.
+    they take the people's place. A pool of people has its own account.
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     pooled = {name: (PEOPLE,) for name, names in by_application.items() if PEOPLE in names}
@@ -193,7 +193,7 @@ class ApplicationAccount:
         application: The application.
         planned: Sessions planned; count.
         held: Places in the plan of the dialogues that were held.
-        filtered: Those among them in which its own filter withheld a reply.
+        filtered: those of them in which its own filter withheld a reply.
         filtered_replies: Replies that were withheld so; count.
         failed: Places of the sessions that it failed, by kind.
         failed_otherwise: Positions of the sessions that another party failed.

@@ -19,7 +19,7 @@ def leading(comparison: Comparison) -> list[PairedRate]:
     """Return the leading rates, for the screen and for a gate.
 
     They are those by the reference, and if there is none all of a rule, but for
-    the rates of single people of a pool with a rate of its own.
+    the rates of single people of a pool with its own rate.
     """
     final = {_subject_of(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
     return [

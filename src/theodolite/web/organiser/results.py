@@ -1,4 +1,4 @@
-"""Results: measurements in a process of their own, their files, and the blinding audit."""
+"""Results: measurements in their own process, their files, and the blinding audit."""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ MOST_LINES = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineCategory:
-    """One category with the questions that have lines of their own."""
+    """One category with the questions that have their own lines."""
 
     name: str
     title: str
@@ -368,7 +368,7 @@ class WrittenDraft:
 
     @property
     def outline(self) -> tuple[OutlineCategory, ...]:
-        """The questions of each category, if they have lines of their own."""
+        """The questions of each category, if they have their own lines."""
         blocks = question_blocks(self.reading.source)
         names = dict.fromkeys(block.category for block in blocks)
         titles = {category.name: category.title for category in self.categories}

@@ -325,7 +325,7 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
         key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
 
     Raises:
-        InputError: If the text does not have that question in lines of its own, or no button does that.
+        InputError: If the text does not have that question in its own lines, or no button does that.
     """
     if kind in SAVE:
         return text

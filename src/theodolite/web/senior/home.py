@@ -159,7 +159,7 @@ def fill_queue(hosted: HostedStudy, *, by: str) -> int:
 
     Args:
         hosted: The study.
-        by: Who decided it.
+        by: The person who decided it.
 
     Returns:
         Items that are new; count.

@@ -54,7 +54,7 @@ CAUSES = (
 
 
 MOST_KEYS = 9
-"""Decisions with a key of their own; count."""
+"""Decisions with their own key; count."""
 
 LONGEST_RECENT = 60
 """Length of a recent rationale that the page offers; characters."""

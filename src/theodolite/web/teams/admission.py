@@ -615,7 +615,7 @@ def _trial_from(request: HttpRequest, study: Study) -> Trial:
 
 
 async def _reply(submission: Submission, study: Study, trial: Trial, text: str) -> str:
-    """Return the application's answer; a text of its own filter is an answer, too."""
+    """Return the application's answer; a text of the site's filter is an answer, too."""
     application, environ = await run_in_pool(prepared, submission)
     say_to_application = SayToApplication(
         application=submission.name,
