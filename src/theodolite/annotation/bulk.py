@@ -284,7 +284,7 @@ def open_reviews(queue: str, items: Items) -> list[BulkLine]:
 
 
 def undo_first(queue: str, items: Collection[str]) -> int:
-    """Let items go in their turn again; return how many went first until now."""
+    """Return prioritised items to their normal order; return their number."""
     row = queue_of(queue)
     with locked(row):
         done = [item for item in rows_under(row, list(items)) if item.is_first]
@@ -301,7 +301,7 @@ def undo_rooms(queue: str, made: Collection[str]) -> int:
 
 
 def undo_checks(queue: str, items: Collection[str]) -> int:
-    """Let the plan draw again which annotations of items are reviewed; return the count of items."""
+    """Draw again which annotations of items are reviewed; return the count of items."""
     row = queue_of(queue)
     with locked(row):
         wishes = [ReviewWishRow.objects.filter(item__queue=row, item__token__in=tokens) for tokens in in_chunks(items)]

@@ -156,7 +156,7 @@ class _Desk:
         return read if isinstance(read, dict) else {}
 
     def words_of(self, place: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
-        """Yield the dialogues of a side, where its study is at hand."""
+        """Yield the dialogues of a side, if its study is available."""
         context = self.benches.get(place)
         if context is None:
             return

@@ -39,7 +39,7 @@ STALLED_S = 5.0
 """Time after which a client that takes nothing may lose its place to a new one on a full server; seconds."""
 
 MOST_CONNECTIONS = 2_000
-"""Open connections at most, where the system offers as many file descriptors; count."""
+"""Open connections at most, if the system offers as many file descriptors; count."""
 
 _DESCRIPTORS_KEPT = 200
 _FEWEST_CONNECTIONS = 100

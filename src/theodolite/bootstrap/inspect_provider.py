@@ -22,7 +22,7 @@ from theodolite.bootstrap.application_model import ApplicationModel, ChatLine
 from theodolite.domain.errors import ContentRefused, InputError
 
 STUDY_VARIABLE = "THEODOLITE_STUDY"
-"""Environment variable with the study, where the model argument `study` is left out."""
+"""Environment variable with the study, used without the model argument `study`."""
 
 
 @modelapi(name="theodolite")  # type: ignore[untyped-decorator] # Inspect is an extra

@@ -41,7 +41,7 @@ class HeldOutSpec(Spec):
     env: str = ""
     """Environment variable that contains the path, in place of `path`."""
     version: str = ""
-    """Version to use, where the folder has a subfolder for each version."""
+    """Version to use, if the folder has a subfolder for each version."""
     sha256: str = ""
     """Checksum of the packet; `check` reports the one that it found."""
 

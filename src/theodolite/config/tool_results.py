@@ -42,7 +42,7 @@ class Criterion:
         question: Name of the question.
         annotator: Name of the scorer, judge or person.
         kind: Kind of annotator.
-        labels: Labels and their meanings, where the tool defines them; empty if the values decide.
+        labels: Labels and their meanings, if the tool defines them; empty if the values decide.
         defect: Condition of a defect, e.g. `== fail`; empty if the tool does not define one.
         ask: Text of the question; empty for a default.
         per_turn: Whether it is answered for each turn.

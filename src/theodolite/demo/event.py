@@ -94,7 +94,7 @@ def opening_lines(folder: str) -> tuple[str, ...]:
 
 
 def seed(folder: str) -> HostedStudy:
-    """Make the event with one person for each role, where it is not there yet.
+    """Create the event with one person for each role, unless it exists.
 
     Args:
         folder: Folder of the event's study.

@@ -150,7 +150,7 @@ class PythonLabeller:
         target: `module:function` or `file.py:function`.
         version: Version that its author declares; a changed function is another
             instrument, and only its author can state it.
-        sha256: Hash of the file, where the target names one in the study's folder.
+        sha256: Hash of the file, if the target names one in the study's folder.
         timeout_s: Patience for one dialogue; seconds.
         env: Names of the environment variables that the function sees beside the usual ones.
     """

@@ -337,7 +337,7 @@ class AnswerSources:
     """All annotators of one application under one guideline.
 
     Attributes:
-        reference: The final labels, where the study has them.
+        reference: The final labels, if the study has them.
         annotators: The annotators in the order of the study.
         members: Names of the people who are the guideline's pool; empty if it has none.
     """

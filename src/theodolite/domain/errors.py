@@ -114,7 +114,7 @@ class GatewayError(TheodoliteError):
     Attributes:
         endpoint: Name of the model or application in the study.
         tries: Attempts made before giving up; count, 0 if nothing was called.
-        status: HTTP status of the last answer, where there was one.
+        status: HTTP status of the last answer, if there was one.
         spent: Cost of the failed call.
     """
 

@@ -100,16 +100,16 @@ class EstimateSubject:
     Attributes:
         application: Name of the application, or `ALL_APPLICATIONS`.
         guideline: Name of the guideline.
-        question: Name of the question, where the estimate is about its labels.
-        label: Label of that question, where the estimate is about one of them.
-        rule: Name of the defect rule, where it is about defects.
+        question: Name of the question, if the estimate is about its labels.
+        label: Label of that question, if the estimate is about one of them.
+        rule: Name of the defect rule, if it is about defects.
         condition: That rule as written, e.g. `== yes`.
         violation: Side of a guardrail that a defect is on.
         annotators: Names of those whose labels are used; of a pair the reference comes
             first and the judge second. `reference` stands for the final labels.
         corrected_by: Name of the person whose labels correct a judge's number.
         calibrated_on: Dialogues on which the errors of a judge are known, in words.
-        level: Level of testing, where an application was tested at several or by several tester types.
+        level: Level of testing, if an application was tested at several or by several tester types.
         tester_type: Tester type; empty likewise.
         among: Groups that the rule is limited to.
         group: Group of dialogues that the estimate is split by.

@@ -47,7 +47,7 @@ class LiveTurn:
         prompt: The person's prompt.
         asked: When; UTC.
         response: The part of the reply shown so far.
-        original: The HTML that the application gave, where the response is its text; else empty. Pages never show it.
+        original: The HTML of the application, if the response is its text; else empty. Pages never show it.
         state: Its outcome; None while it is in progress.
         latency_s: Time that the application took; seconds, None if unknown.
         waited_s: Time that the person waited for the first words; seconds, None if there were none.

@@ -97,7 +97,7 @@ class Study:
         personas: Personas of simulated users.
         guidelines: Guidelines for annotators.
         annotators: The annotators, in the order of the file.
-        reference: Recorded final labels, where the study has them.
+        reference: Recorded final labels, if the study has them.
         groups: Names of the columns that dialogues are split by.
         risks: The risks.
         sampling: Number of dialogues.
@@ -106,7 +106,7 @@ class Study:
         materials: Its packs and its held-out packet, for the contamination note.
         levels: Settings of each level of testing; empty means model testing alone.
         annotation: How people's annotation is organised.
-        event: When and how people take part, where they do.
+        event: When and how people take part, if they do.
         trees: Measurement trees that the answers are summed up by.
         corrections: How people's labels correct judges' numbers, if stated.
         schemas: Schemas that people annotate by; their guidelines are among the guidelines too.

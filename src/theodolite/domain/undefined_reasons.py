@@ -10,7 +10,7 @@ from typing import Final
 from theodolite.domain.findings.number import Undefined
 
 UNDEFINED: Final = "undefined"
-"""The word for a number without a value, where a line has no space for the reason."""
+"""The word for a number without a value, if a line has no space for the reason."""
 
 NO_DATA: Final = "no data"
 """The words for a node of a measurement tree without answers."""

@@ -358,7 +358,7 @@ _PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*)|[0-9A-Fa-f:.]+(?:%[\w.-]+)?")
 
 _LONGEST_PART = 63
-"""Letters of one part of a name at most."""
+"""Maximum length of one part of a name; letters."""
 
 _STAYS = "!#$%&'()*+,-./:;=?@[]_~|"
 

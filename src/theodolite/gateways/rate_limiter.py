@@ -262,7 +262,7 @@ class SlotPool:
         Args:
             clock: Returns the current time.
             parallel: Calls in flight at most; count.
-            start: Calls in flight at most at first, where no log knows better; count.
+            start: Maximum number of calls in flight at first, without a log; count.
             most_at_first: Limit of calls in flight at first, regardless of the log; count, None for no limit.
             log: Stores an account's capacity for the next process; None to drop it.
             share: Leases slots that several processes share; None for an account of this process alone.

@@ -374,7 +374,7 @@ def _adjusted(rates: Sequence[PairedRate]) -> Iterator[PairedRate]:
 
 
 ASSUMED: Final = 0.1
-"""Share of answers that change by themselves, where no two people answered about the same; fraction."""
+"""Share of answers that change by themselves, if no two people answered about the same; fraction."""
 
 FEWEST_PAIRS: Final = 20
 """Smallest number of pairs for estimating that share from people's answers; count."""

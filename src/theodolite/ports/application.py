@@ -23,7 +23,7 @@ class ApplicationClient(Protocol):
         Args:
             request: The prompt, with the dialogue so far.
             session: Opaque key of the session, the same for all its turns.
-            on_chunk: Receives pieces as they arrive, where the application streams.
+            on_chunk: Receives pieces as they arrive, if the application streams.
 
         Raises:
             GatewayError: If there was no reply; the subclass states why.

@@ -94,7 +94,7 @@ class LedgerStore(Protocol):
         ...
 
     def reopen(self, units: Iterable[str]) -> None:
-        """Let failed units wait again and strike their failures."""
+        """Queue failed units again and delete their failures."""
         ...
 
     def count_units(self, run: Run, kind: UnitKind) -> dict[str, int]:

@@ -175,7 +175,7 @@ class DjangoStore:
         self._executor.write(lambda: self._ledger.release(owner))
 
     def reopen(self, units: Iterable[str]) -> None:
-        """Let failed units wait again and strike their failures."""
+        """Queue failed units again and delete their failures."""
         rest = iter(units)
         while chunk := list(islice(rest, CHUNK)):
             self._executor.write(partial(self._ledger.reopen, chunk))

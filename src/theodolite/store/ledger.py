@@ -244,7 +244,7 @@ class Ledger:
         _free(UnitRow.objects.filter(lease_until__isnull=False, owner=owner))
 
     def reopen(self, units: Sequence[str]) -> None:
-        """Let a chunk of failed units wait again and strike their failures."""
+        """Queue a chunk of failed units again and delete their failures."""
         with transaction.atomic():
             failed = UnitRow.objects.filter(key__in=units, state=_FAILED)
             ids = list(failed.select_for_update().values_list("id", flat=True))

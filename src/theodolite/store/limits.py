@@ -61,7 +61,7 @@ def register(run_id: int, owner: str, lease_s: float) -> None:
 
 
 def lock_session(owner: str) -> bool:
-    """Let the session with PostgreSQL show that a worker is alive; return whether it does.
+    """Use the PostgreSQL session as the sign that a worker is alive; return whether that works.
 
     PostgreSQL drops the lock with the connection, which the operating system closes when a process
     is killed. A machine that loses its network or its power leaves the connection open; then the lease

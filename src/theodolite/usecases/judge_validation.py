@@ -208,7 +208,7 @@ class NoJournal:
     """Stores nothing: a probe is no work of a run and cannot be resumed."""
 
     async def append(self, unit: str, entry: JournalEntry) -> None:
-        """Let a reply go."""
+        """Release a reply."""
 
     def entries(self, unit: str) -> list[JournalEntry]:  # noqa: ARG002  # the port names it
         """Return nothing, since nothing is kept."""

@@ -331,7 +331,7 @@ class Stakes:
     """Cost of a reading, and prior of the share of defect votes.
 
     Attributes:
-        price: Cost of one call, where a wrong label costs 1.
+        price: Cost of one call relative to a wrong label (cost 1).
         prior: Parameters of the Beta prior.
         below_half: Probability that a Beta variable is below one half.
     """

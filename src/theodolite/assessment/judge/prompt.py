@@ -80,7 +80,7 @@ def judge_messages(
         guideline: The questions.
         dialogue: The dialogue of the questions.
         replicate: Number of the reading, from 1; further ones differ in order alone.
-        control: The control question, where it was drawn already.
+        control: The control question, if it was drawn already.
     """
     mark = _mark(dialogue)
     arrangement, control = Arrangement(replicate=replicate), control or control_question(dialogue, replicate)

@@ -87,7 +87,7 @@ def read_verdict(
         guideline: The guideline that the judge answered.
         dialogue: The annotated dialogue; quotes are located in it.
         replicate: Number of the repetition, from 1.
-        control: The control question, where one was asked.
+        control: The control question, if one was asked.
     """
     return verdict_of(_object(text), text, guideline, dialogue, replicate=replicate, control=control)
 
@@ -109,7 +109,7 @@ def verdict_of(
         guideline: The questions.
         dialogue: The dialogue of the questions.
         replicate: Number of the repetition, from 1.
-        control: The control question, where one was asked.
+        control: The control question, if one was asked.
     """
     reason = fields.get(REASON) or fields.get(REFUSED) if fields is not None else ""
     read = _Read(

@@ -55,7 +55,7 @@ class Estimate:
         n_clusters: Groups of units that resemble each other; None if units were taken as independent.
         design_effect: Variance relative to independent units; None likewise.
         chance: Value expected of unrelated annotators, for agreement.
-        count: Units with the property, where the value is a share of units.
+        count: Units with the property, if the value is a share of units.
     """
 
     value: float
@@ -104,7 +104,7 @@ class Significance:
         statistic: Statistic of the test; the method defines its meaning.
         method: Name of the test.
         n: Units that it rests on; count.
-        degrees: Degrees of freedom, where the statistic has them.
+        degrees: Degrees of freedom, if the statistic has them.
         effect: Size of the effect of the statistic, if there is one.
         effect_name: Kind of effect size.
         n_clusters: Clusters; None if units were taken as independent.

@@ -111,7 +111,7 @@ class OrderProfile:
         lis: Longest strictly increasing subsequence; count.
         lnds: Longest subsequence that does not fall; count.
         level: Mean score; in points of the scale.
-        defect_share: Share of scores that are defects, where a rule was given.
+        defect_share: Share of scores that are defects, if there is a rule.
         tied_patterns: Share of patterns that hold equal scores; fraction.
         bands: Name of the rule of thumb that the bands are from.
         notes: Limits of these numbers, one sentence each.

@@ -588,7 +588,7 @@ class StandIns:
         return None
 
     def create_module(self, spec: Any) -> None:
-        """Let Python make the module."""
+        """Create the module in Python's default way."""
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Fill the module."""

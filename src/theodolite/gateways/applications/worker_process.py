@@ -437,7 +437,7 @@ class WorkerProcess(WorkerChannel):
         self._kill_group()
 
     async def close(self) -> None:
-        """Let the process end by itself, and end it when it does not."""
+        """Wait for the process to end, and end it otherwise."""
         with self._lock, contextlib.suppress(OSError):
             self._requests.close()
         await asyncio.to_thread(self._reader.join, EXIT_S)

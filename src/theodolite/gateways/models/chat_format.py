@@ -59,7 +59,7 @@ class Dialect:
         stream_path: The same for answers in pieces; empty if it is `path`.
         write: From endpoint, request and further fields to the body; the same request has the same bytes.
         read: From the answer to the reply.
-        key_header: Header that carries the key, where the study names no other.
+        key_header: Header with the key, if the study names no other.
         headers: Further headers of every call.
         streaming: How it sends answers piece by piece.
         form_field: Field of a request that sets the answer's format.

@@ -465,7 +465,7 @@ def _tester(evidence: Evidence, position: int) -> str:
 
 
 def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
-    """Return whether applications differ, where the same tester met all of them in the same repeat."""
+    """Return whether applications differ, if the same tester met all of them in the same repeat."""
     names = tuple(application.name for application in evidence.study.applications)
     met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
     for position in flags:

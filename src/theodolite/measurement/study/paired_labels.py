@@ -122,7 +122,7 @@ class PairedLabels:
 
     @property
     def as_designed(self) -> PairedLabels:
-        """The same as a census, where the authority labelled all that can be labelled: then nothing need be drawn."""
+        """The same as a census, if the authority labelled everything possible: then nothing need be drawn."""
         candidates = self.open.pairs
         is_whole = bool(candidates) and all(pair.person.value is not None for pair in candidates)
         return replace(self, design=Design(census=True)) if is_whole and not self.design.census else self

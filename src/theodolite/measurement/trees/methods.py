@@ -58,7 +58,7 @@ class SummaryMethod:
         range_after: Which values it can take.
         is_monotone: Whether it never falls while a child rises; only then can
             bounds of the children be carried upwards.
-        combine: The function, where it is none of the built-in ones.
+        combine: The function, if it is not a built-in one.
         describe: Likewise, for labels.
     """
 

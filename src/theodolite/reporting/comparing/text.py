@@ -188,7 +188,7 @@ SHOWN = 100
 
 Words = Mapping[tuple[str, str], Dialogue]
 
-"""ComparedSide's name and label to the dialogue, where its words are at hand."""
+"""ComparedSide's name and label to the dialogue, if its words are available."""
 
 
 STYLE = """
@@ -214,7 +214,7 @@ def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
 
     Args:
         comparisons: The comparisons.
-        words: Dialogues of the flips, where the study is at hand and not its results alone.
+        words: Dialogues of the flips, if the study is available and not only its results.
     """
     title = "; ".join(heading(one) for one in comparisons[:3]) or "Comparison"
     body = "".join(part for one in comparisons for part in _comparison(one, words))

@@ -325,7 +325,7 @@ def _failure_cells(failure: Failure | None) -> dict[str, object]:
 
 
 def score_of(answer: Answer, guideline: Guideline | None) -> float | None:
-    """Return a label as a number, where the scale is one of numbers."""
+    """Return a label as a number, if the scale is one of numbers."""
     scale = (
         next((question.scale for question in guideline.instrument.questions if question.name == answer.question), None)
         if guideline

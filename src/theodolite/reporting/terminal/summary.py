@@ -178,7 +178,7 @@ def _guardrail_rows(summary: _Summary, guardrail: Guardrail) -> list[str]:
 
 
 def _account_lines(summary: _Summary) -> list[str]:
-    """Return one account for all guidelines; several, with the guidelines' names, where they differ."""
+    """Return one account for all guidelines; several, with the guidelines' names, if they differ."""
     alike: dict[str, list[Account]] = {}
     for account in accounts_to_tell(summary.accounts):
         alike.setdefault(account_text(account), []).append(account)
