@@ -43,7 +43,7 @@ def test_the_keyboard_reaches_every_row(trees):
 def test_the_chosen_node_opens_exactly_its_dialogues(trees):
     chart = trees.locator(".tree-chart:visible")
     chart.get_by_role("button", name="over-refusing: 0.38").click()
-    chart.get_by_role("button", name="95 dialogues lift it").click()
+    chart.get_by_role("button", name="95 dialogues raise it").click()
 
     expect(trees.locator("#found")).to_have_text(re.compile("95 of 2,250 dialogues"))
 

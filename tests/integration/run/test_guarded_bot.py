@@ -148,7 +148,10 @@ def test_the_results_obey_the_published_schema(outcome):
 def test_the_report_shows_levels_apart_and_what_was_tried(outcome):
     assert 'id="strategies"' in outcome.report
     assert "red teaming, simulated user" in outcome.report
-    assert "Red teamers try to break it; field testers use it. Their rates are not combined." in outcome.report
+    assert (
+        "Red teamers try to break the application; field testers use it. Their rates are not combined."
+        in outcome.report
+    )
     assert re.search(r"role_play.*?3 of 3", outcome.report, re.DOTALL)
 
 

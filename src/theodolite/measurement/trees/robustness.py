@@ -178,6 +178,8 @@ def _robustness(
             node=name, context=kind, values=values, lowest="", highest="", gap=nothing, spread=nothing
         )
     lowest, highest = min(known, key=lambda part: known[part]), max(known, key=lambda part: known[part])
+    if lowest == highest:  # all are equal: name two contexts, as a context has no gap to itself
+        *_, highest = known
     shown = [context for context in contexts if context.part in known]
     total = _Total(name=name, contexts=shown, values=known, unit=unit, confidence=confidence)
     width = scale.width if scale else math.inf

@@ -111,7 +111,7 @@ def answer_view(subject: Subject) -> AnswerView:
 
 def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> AnswerColumn:
     sizes = {rate.measurement.result.n for rate in rates}
-    phrase, without = phrase_of(rule, max(sizes, default=0)), short_phrase(rule)
+    phrase, without = phrase_of(rule, sizes), short_phrase(rule)
     if any(rate.station for rate in rates):
         phrase = without
     tells_n = len(sizes) == 1 and phrase != without

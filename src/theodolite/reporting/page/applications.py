@@ -122,7 +122,7 @@ def application_table(subject: Subject) -> Table:
     accounts = application_accounts(subject.study, subject.cases)
     return Table(
         title="Applications",
-        columns=columns("Application", "Guardrails, as declared", "Its sessions"),
+        columns=columns("Application", "Guardrails, as declared", "Sessions"),
         rows=tuple(
             (account.application.name, _guardrails(account.application), _sessions(subject, number, account))
             for number, account in enumerate(accounts)

@@ -93,12 +93,12 @@ def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRat
     drawn = [row for one, rate in rows for row in _difference_row(subject, one, rate)]
     return Chart(
         title=title,
-        legend="Rate of the second application less rate of the first, with 95% intervals."
+        legend="Rate of the second application minus rate of the first, with 95% intervals."
         " To the left of 0 the second one has fewer defects.",
         drawing=differences(drawn, label=_WORDS.format(title)) if drawn else "",
         table=Table(
             title=f"{title}: values",
-            columns=columns("First and second", "Rate", "By", "Defects", "Pairs", "Second less first"),
+            columns=columns("First and second", "Rate", "By", "Defects", "Pairs", "Second minus first"),
             rows=tuple(_difference_cells(subject, number, one, rate) for number, (one, rate) in enumerate(rows)),
             style="groups figures",
             notes=(
@@ -155,7 +155,7 @@ def gap_chart(subject: Subject) -> Chart | None:
     drawn = [row for gap in gaps for row in _gap_row(subject, gap)]
     return Chart(
         title=title,
-        legend="Highest rate of a group less the lowest, among groups with 10 labelled dialogues or more."
+        legend="Highest rate of a group minus the lowest, among groups with 10 labelled dialogues or more."
         " Each interval holds for all pairs of its groups at once; of twenty gaps without a true difference"
         " one or fewer is expected to exclude 0.",
         drawing=dots(drawn, axis=1.0, label=_WORDS.format(title), unit="points") if drawn else "",
@@ -224,7 +224,11 @@ def typology_chart(subject: Subject) -> Chart | None:
         table=Table(
             title=f"{title}: values",
             columns=columns(
-                "Rate", "By", "Users", *typology.applications, *(f"Not in it, {kind}" for kind in typology.applications)
+                "Rate",
+                "By",
+                "Users",
+                *typology.applications,
+                *(f"Not measured, {kind}" for kind in typology.applications),
             ),
             rows=tuple(_typology_cells(subject, rates)),
             style="groups figures",

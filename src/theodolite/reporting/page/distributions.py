@@ -358,7 +358,7 @@ def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[
         rows.append((stage.label, count, TableCell(value="" if links else "0", links=links)))
     return Table(
         title=f"{title}, values",
-        columns=columns("Stage", "Dialogues", "Lost before it"),
+        columns=columns("Stage", "Dialogues", "Lost before this stage"),
         rows=tuple(rows),
         style="failures",
     )

@@ -77,12 +77,12 @@ def _versions(subject: Subject) -> ReaderQuestion:
     if view is None:
         run = subject.evidence.run.number
         earlier = f"run {run - 1}" if run > 1 else "an earlier run"
-        answer = f"One application has no other one to compare with. Compare {earlier} with  theodolite compare"
+        answer = f"The study has one application. `theodolite compare` compares it with {earlier}."
         if len(subject.study.applications) > 1:
             answer = "No two applications have labels of the same rule on the same prompts."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
     rest = len(view.verdicts) - 1
-    more = (f"{figures.number_of(rest, 'more pair')} of applications there.",) if rest else ()
+    more = (f"{figures.number_of(rest, 'more pair')} of applications in the results.",) if rest else ()
     return ReaderQuestion(text=text, answers=(view.verdicts[0], *more), address="#versions")
 
 
@@ -94,7 +94,7 @@ def _groups(subject: Subject) -> ReaderQuestion:
         words = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
         return ReaderQuestion(text=text, answers=(f"Materialised risks: {words} significant.",), address="#risks")
     if not gaps:
-        answer = "Nobody can tell: no dialogue has a group, such as a type of user. Name groups in the study."
+        answer = "Unknown: no dialogue has a group, such as a type of user. Name groups in the study."
         return ReaderQuestion(text=text, answers=(answer,), address="#risks" if subject.findings.risks else "#results")
     clear = clear_gaps(subject)
     known = sum(isinstance(gap.gap, Estimate) for gap in gaps)

@@ -176,12 +176,12 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
         by_annotator[rate.annotator].append(rate)
     lead = {rate.annotator for rate in lead_rates(subject.rates, guideline.name, rule.name)}
     ordered = sorted(by_annotator, key=lambda name: name not in lead)
-    n = max((rate.measurement.result.n for rate in rates), default=0)
+    sizes = {rate.measurement.result.n for rate in rates}
     return RuleBlock(
         title=heading_of(guideline, rule),
         guideline=guideline.name,
         condition=rule.condition,
-        phrase=short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, n),
+        phrase=short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, sizes),
         axis=f"{figures.points(end).removesuffix('.0')}%",
         tables=tuple(
             (_by(subject, name), tuple(rate_cell(subject, rate, end) for rate in by_annotator[name]))

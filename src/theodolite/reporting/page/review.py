@@ -39,7 +39,7 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
     """Return the chips in their fixed order, their sets kept; empty ones too."""
     every = (
         ("all", "All", "every planned dialogue", [case.index for case in subject.cases]),
-        ("defect", "Defect", "a defect by the labels that the rates are read by", _defects(subject)),
+        ("defect", "Defect", "a defect in the labels that decide the rates", _defects(subject)),
         ("disagreement", "Disagreement", "two annotators gave different labels", _disagreements(subject)),
         ("failed", "Failed", "the dialogue or a label of it failed", [c.index for c in subject.cases if c.failures]),
         ("unparseable", "Unparseable", "an annotator's reply fits no label", _unparseable(subject)),

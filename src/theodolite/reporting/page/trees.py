@@ -50,7 +50,7 @@ class NodeLine:
         words: Value and interval; "no data" in words.
         basis: Its data and missing data.
         opens: Name of the set of the dialogues that it rests on; empty for none.
-        raised: How many of them lift it, in words; empty for none.
+        raised: How many of them raise it, in words; empty for none.
         opens_raised: Name of the set of those; empty for none.
         notes: Further notes: empty children, the odds of being the highest.
         bar: The interval bar; None without an interval on a scale.
@@ -236,7 +236,7 @@ class _Drawer:
     def _drawn(self, finding: TreeFinding, name: str) -> NodeLine:
         found = finding.node(name)
         what = f"{self.design.name}, {self.design.by_name[name].title or name}: {finding.application}"
-        lifting = "dialogue lifts it" if len(found.raised) == 1 else "dialogues lift it"
+        lifting = "dialogue raises it" if len(found.raised) == 1 else "dialogues raise it"
         return NodeLine(
             application=finding.application,
             tint=self.subject.tint(finding.application),
@@ -323,7 +323,7 @@ def _robustness(findings: Sequence[TreeFinding]) -> Iterator[Table]:
         yield Table(
             title=f"Contextual robustness of {design.name} by {context}",
             caption=f"By {context}",
-            columns=columns("node", "application", "lowest", "highest", "gap", "spread", "withheld"),
+            columns=columns("Node", "Application", "Lowest", "Highest", "Gap", "Spread", "Withheld"),
             rows=tuple(_robustness_row(design, application, each) for application, each in own[:_MOST_ROWS]),
             notes=(f"{figures.count(rest)} more in results.json.",) if rest > 0 else (),
             style="groups",

@@ -64,7 +64,7 @@ def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], 
     titles = [(rule.title or rule.name).upper() for rule in sides]
     apart = any(rate.station for column in columns for rate in column)
     phrases = [
-        short_phrase(rule) if apart else phrase_of(rule, _widest(column))
+        short_phrase(rule) if apart else phrase_of(rule, {_widest(column)})
         for rule, column in zip(sides, columns, strict=True)
     ]
     margin = " " * _NAME

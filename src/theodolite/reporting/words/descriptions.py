@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from theodolite.domain.annotation import Annotation, Control, Vote
 from theodolite.domain.choices import Identification
@@ -181,10 +181,12 @@ def unread_text(check: RoleBreakCheck) -> str:
     return f"words not known in {figures.count(check.unread)}" if check.unread else ""
 
 
-def phrase_of(rule: DefectRule, n: int) -> str:
-    """Return the definition of a defect, with the number of dialogues filled in."""
+def phrase_of(rule: DefectRule, sizes: Collection[int]) -> str:
+    """Return the definition of a defect, with the number of dialogues where all rates have the same."""
     words = rule.phrase or f"defect ({rule.condition}), of {{n}}"
-    return words.replace("{n}", figures.count(n))
+    if len(set(sizes)) > 1:
+        words = words.split(", of {n}")[0]
+    return words.replace("{n}", figures.count(max(sizes, default=0)))
 
 
 def heading_of(guideline: Guideline, rule: DefectRule) -> str:

@@ -95,6 +95,7 @@ def test_equal_contexts_have_a_gap_whose_interval_starts_at_0():
 
     assert (found.gap.value, found.gap.low) == (0.0, 0.0)
     assert found.spread.value == 0.0
+    assert (found.lowest, found.highest) == ("calm", "heated")
 
 
 def test_a_small_context_is_named_and_withheld():

@@ -19,12 +19,12 @@ def test_the_new_version_has_a_verdict_with_its_difference_and_interval():
         "llama2new against llama2orig: Permitted content withheld: fewer defects, 95 and 35 of 250,"
         " -24.0 points (-29.7 to -18.3), n 250; of 3 rates, 1 significantly lower, 0 significantly higher, 2 neither."
     )
-    assert question.answers[1] == "3 more pairs of applications there."
+    assert question.answers[1] == "3 more pairs of applications in the results."
     assert question.address == "#versions"
 
 
 def test_one_application_has_no_verdict():
-    assert "no other one to compare with" in answers("live")["Is the new version better?"].answers[0]
+    assert "has one application" in answers("live")["Is the new version better?"].answers[0]
 
 
 def test_the_clearest_gap_names_both_groups_with_their_counts():
@@ -36,7 +36,7 @@ def test_the_clearest_gap_names_both_groups_with_their_counts():
 
 
 def test_without_groups_nobody_can_tell_who_was_harmed_more():
-    assert answers("live")["Who was harmed more?"].answers[0].startswith("Nobody can tell")
+    assert answers("live")["Who was harmed more?"].answers[0].startswith("Unknown: no dialogue has a group")
 
 
 def test_a_judge_that_nobody_validated_is_named_so():

@@ -144,7 +144,7 @@ function card(chart) {
   if (below.length) right.append(make("h6", { text: "Children, with 95% intervals" }), childPlot(below, chart.box.clientWidth < 560));
   if (cell.contexts.length) right.append(make("h6", { text: "Contextual robustness" }), make("ul", {}, ...cell.contexts.map((text) => make("li", { text }))));
   if (cell.answers.length) right.append(make("h6", { text: "First answers" }), make("ul", {}, ...cell.answers.map(answerItem)));
-  const notes = [cell.about, cell.is_highest ? "Shows the highest child. With few sessions it tends to be too high." : "", "Covers sampling error, not labelling error."];
+  const notes = [cell.about, cell.is_highest ? "A node shows its highest child. With few sessions this value tends to be too high." : "", "Covers sampling error, not labelling error."];
   chart.box.querySelector(".node-card").replaceChildren(head, left, right, make("p", { class: "note", text: notes.filter(Boolean).join(" ") }));
 }
 
