@@ -212,7 +212,7 @@ def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
 def test_a_node_of_a_tree_leads_to_exactly_its_dialogues(visit):
     page = visit("trees", address="#trees")
     page.evaluate("document.querySelectorAll('#trees details').forEach(each => { each.open = true; })")
-    lifting = page.get_by_role("button", name="show those that lift over-refusing, llama2orig: 95 dialogues raise it")
+    lifting = page.get_by_role("button", name="show those that raise over-refusing, llama2orig: 95 dialogues raise it")
 
     lifting.first.click()
 
