@@ -64,7 +64,7 @@ def output_validator(command: str) -> Draft202012Validator:
 def checked(words: Sequence[str | Path], ended: Ended) -> Ended:
     """Return how a command ended, after a comparison of what `--json` printed with the schema."""
     names = [str(word) for word in words]
-    command = next((name for name in (names[0], "-".join(names[:2])) if name in output_names()), "")
+    command = next((name for name in ("".join(names[:1]), "-".join(names[:2])) if name in output_names()), "")
     if not command or "--json" not in names or not ended.out.startswith("{"):
         return ended
     for line in ended.out.splitlines():

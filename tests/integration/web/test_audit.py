@@ -42,7 +42,7 @@ def test_a_long_log_comes_in_pages(event, client_as):
     client = client_as(Role.ORGANISER)
     first, second = (client.get(f"/s/{event.token}/organise/audit/?page={n}").content.decode() for n in (1, 2))
 
-    assert ("act 100" in first, "<td>act 0</td>" in first, "<td>act 0</td>" in second) == (True, False, True)
+    assert ("act 100" in first, ">act 0</td>" in first, ">act 0</td>" in second) == (True, False, True)
 
 
 def test_subjects_and_details_carry_names_in_place_of_tokens(event, client_as):
@@ -59,7 +59,7 @@ def test_subjects_and_details_carry_names_in_place_of_tokens(event, client_as):
         audit(None, "changed", subject, hosted=event, slot=slot.token)
     page = client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/audit/").content.decode()
 
-    assert all(f"<td>{shown}" in page for shown in subjects.values())
+    assert all(f">{shown}" in page for shown in subjects.values())
     assert f"slot: {slot}" in page
     for token in (member.token, slot.token, *(subject.split()[1] for subject in list(subjects)[1:3])):
         assert f"{token}</td>" not in page
