@@ -13,6 +13,7 @@ from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.event import Series
 from theodolite.domain.release import IdentifierFinding, ReleasedRecords, ReviewDecision
 from theodolite.domain.study import Study
+from theodolite.domain.study_parts import Typology
 from theodolite.usecases.releasing import redacted_records, without_reasons
 
 NOT_RELEASED = "text not released"
@@ -182,9 +183,16 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
         applications=tuple(applications),
         scenarios=tuple(one for one in study.scenarios if one.name in scenarios),
         models=tuple(one for one in study.models if one.name in used),
+        typology=_typology_of(study.typology, own) if study.typology else None,
         gates=(),
         corrections=(),
     )
+
+
+def _typology_of(typology: Typology, own: Collection[str]) -> Typology:
+    """Return a typology without other applications and without types that only they have."""
+    kept = {kind: tuple(name for name in names if name in own) for kind, names in typology.applications.items()}
+    return replace(typology, applications={kind: names for kind, names in kept.items() if names})
 
 
 def _series_of(series: Series, own: Collection[str], hidden: Callable[[str], str]) -> Series:

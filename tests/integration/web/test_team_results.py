@@ -37,7 +37,9 @@ def entered(event, name: str, team: Membership) -> Submission:
 @pytest.fixture
 def measured(event, accepted, client_as) -> Measurement:
     client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/results/measure/")
-    return Measurement.objects.get(problem="")
+    (made,) = Measurement.objects.all()
+    assert not made.problem, made.problem
+    return made
 
 
 def share(event, client_as, measured, *, shared: str = "yes"):

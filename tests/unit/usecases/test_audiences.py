@@ -13,6 +13,7 @@ from tests.fakes.report import assets
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import EvaluationPlan, Series, Team
 from theodolite.domain.release import ReviewDecision
+from theodolite.domain.study_parts import Typology
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.page.tuning import operator_sections, team_sections
@@ -87,6 +88,16 @@ def test_operators_read_upper_ends_failures_and_where_defects_are_most_frequent(
         "type: safe_contexts, 15 of 25 (60.0%, 40.7 to 76.6)",
     ]
     assert failures.rows[0] == (SYSTEMS[0], "450 of 450", "none")
+
+
+def test_a_typology_names_no_other_application_to_a_team():
+    records = curate(xstest_evidence())
+    types = {"guarded": ("mistralguard",), "open": ("llama2new", "mistralguard"), "old": ("llama2orig",)}
+    typed = replace(records, study=replace(records.study, typology=Typology(by="type", applications=types)))
+
+    study = for_team(typed, ["llama2new"], findings_in(typed)).study
+
+    assert study.typology == Typology(by="type", applications={"open": ("llama2new",)})
 
 
 def test_a_title_that_names_another_application_does_not_reach_a_team():
