@@ -57,8 +57,10 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", size: int = 1
 
 
 def throughput(points: list[dict]) -> list[str]:
-    """Return the left panel: dialogues per second by workers, of the smallest size."""
+    """Return the left panel: dialogues per second by workers, of the smallest size that all databases have."""
     least = {kind: min((p["dialogues"] for p in points if p["kind"] == kind), default=0) for kind in COLOURS}
+    if common := set.intersection(*({p["dialogues"] for p in points if p["kind"] == kind} for kind in COLOURS)):
+        least = dict.fromkeys(COLOURS, min(common))
     bars = [p for kind in COLOURS for p in points if p["kind"] == kind and p["dialogues"] == least[kind]]
     rates = [p["dialogues"] / p["calls_s"] for p in bars]
     sizes = " and ".join(f"{n} dialogues on {kind}" for kind, n in least.items() if n)
@@ -98,17 +100,21 @@ def cost(points: list[dict]) -> list[str]:
         parts.append(f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(text(left - 6, y + 4, f"10^{power}", anchor="end", size=11))
     parts += [text(place(n, 1)[0], BOTTOM + 16, f"10^{log10(n):.0f}", anchor="middle", size=11) for n in SIZES]
+    ends: list[tuple[float, float, str, str]] = []
     for label, (name, unit, colour) in series.items():
         slope, last = slope_of(points, name), points[-1]["dialogues"]
         (x, y), (x_end, y_end) = (place(n, unit * slope.at(n)) for n in (last, SIZES[-1]))
         parts.append(
             f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x_end:.1f}" y2="{y_end:.1f}" stroke="{colour}" stroke-dasharray="5 4"/>'
         )
-        nudge = {"peak_mib": -2, "cpu_s": 5, "bytes": 19}[name]  # labels would cover each other
-        parts.append(text(x_end + 6, y_end + nudge, label, size=11, colour=colour))
+        ends.append((y_end, x_end + 6, label, colour))
         for p in points:
             x, y = place(p["dialogues"], unit * p[name])
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
+    lowest = 0.0
+    for y, x, label, colour in sorted(ends):  # labels of close lines would cover each other
+        lowest = max(y + 4, lowest + 14)
+        parts.append(text(x, lowest, label, size=11, colour=colour))
     return parts
 
 
