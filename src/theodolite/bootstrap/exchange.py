@@ -557,7 +557,7 @@ def import_labels(
         InvalidStudyError: If the file has faults; lists all of them.
     """
     evidence = context.evidence()
-    # Whoever labelled elsewhere need not be in the study, however near a name comes to one that does.
+    # An annotator of another tool need not be in the study, however similar the name is to one that is.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
     if read.faults:

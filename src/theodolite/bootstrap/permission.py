@@ -256,7 +256,9 @@ def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
     try:
         return _fernet(operator_key).decrypt(bytes(kept)).decode()
     except InvalidToken as error:
-        message = f"credentials of a team were sealed under another `{VARIABLE}`; set the old one, or ask for them anew"
+        message = (
+            f"credentials of a team were sealed under another `{VARIABLE}`; set the old one, or ask the team again"
+        )
         raise InputError(message) from error
 
 

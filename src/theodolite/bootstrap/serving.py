@@ -243,7 +243,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen(2048)  # whoever calls before the server is ready waits
+        listening.listen(2048)  # clients that call before the server is ready wait
     except OSError as error:
         listening.close()
         message = f"nothing can listen on `{host}:{port}`: {error.strerror}. Name another one:  --listen HOST:PORT"

@@ -335,7 +335,7 @@ def _unavailable(said: str, place: Place) -> str:
     elif any(word in said for word in _UNOPENED):
         advice = f"See that the folder `{place.workspace}` may be written to,"
     elif any(word in said for word in _DAMAGED):
-        advice = "The file is damaged, or none of ours. Put a copy of it back, or move it away to begin anew,"
+        advice = "The file is damaged, or none of ours. Put a copy of it back, or move it away to start again,"
     else:
         advice = "See that it can be reached,"
     again = "then run the same command again."

@@ -16,7 +16,7 @@ from theodolite.domain.study import Study
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.design import grouping_of, groups_of
 
-if TYPE_CHECKING:  # they are handed over by whoever has loaded them
+if TYPE_CHECKING:  # callers have loaded them and pass them
     from theodolite.domain.live import LiveDialogueSummary
 
 

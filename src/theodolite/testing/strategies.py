@@ -306,7 +306,7 @@ def adaptive(attack: Attack) -> AttackFlow:
 
 def _description(refines: int | None, *, is_back: bool) -> str:
     if is_back:
-        return "goes back and tries another way" if refines else "starts anew"
+        return "goes back and tries another way" if refines else "starts again"
     return "builds on the last reply" if refines else "opens"
 
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 
 import django
 
-from theodolite.web.api.deliveries import delivering
-from theodolite.web.asgi_handler import asgi_application, open_pool
+from theodolite.web import session_end
+from theodolite.web.api import deliveries
+from theodolite.web.asgi_handler import asgi_application, open_pool, repeating
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.home import warming
-from theodolite.web.session_end import reply_manager, sweeping
 from theodolite.web.teams.admission import conformance_bench
 
 COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     open_pool,
-    lambda: reply_manager().open(),
+    lambda: session_end.reply_manager().open(),
     conformance_bench,
     measuring_bench,
-    sweeping,
     warming,
-    delivering,
+    partial(repeating, session_end.end_abandoned, session_end.EVERY_S),
+    partial(repeating, deliveries.deliver_due, deliveries.EVERY_S),
 ]
 """Context managers that are open from the first request to the last, in the server's event loop."""
 

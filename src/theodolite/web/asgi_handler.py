@@ -12,9 +12,10 @@ the CPU time of `benchmarks/bench_requests.py`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, closing, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,10 +25,13 @@ from asgiref.sync import sync_to_async
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.core.signals import request_started
+from django.db import DatabaseError
 from django.http import HttpResponse, HttpResponseBase
 from django.urls import set_script_prefix
 
 from theodolite.web.events import bind_request_thread
+
+_LOG = logging.getLogger(__name__)
 
 Message = Mapping[str, Any]
 
@@ -203,6 +207,34 @@ async def open_pool() -> AsyncIterator[None]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="page", initializer=bind_request_thread)
+
+
+@asynccontextmanager
+async def repeating(work: Callable[[], Awaitable[object]], every_s: float) -> AsyncIterator[None]:
+    """Repeat some work while the server runs.
+
+    A failure of the database is logged and does not end the repetition.
+
+    Args:
+        work: The work; called in the server's event loop.
+        every_s: Pause before each call; seconds.
+    """
+    task = asyncio.create_task(_repeat(work, every_s))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _repeat(work: Callable[[], Awaitable[object]], every_s: float) -> None:
+    while True:
+        await asyncio.sleep(every_s)
+        try:
+            await work()
+        except DatabaseError as error:
+            _LOG.warning("repeated work of the server failed: %s", error)
 
 
 @dataclass(slots=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import shutil
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
 from functools import cache
 
 from asgiref.sync import async_to_sync, sync_to_async
@@ -103,22 +100,9 @@ def end_sessions(hosted: HostedStudy, *, only_abandoned: bool) -> int:
     return ended
 
 
-@asynccontextmanager
-async def sweeping() -> AsyncIterator[None]:
-    """Search for abandoned sessions periodically while the server runs."""
-    task = asyncio.create_task(_sweep_periodically())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-async def _sweep_periodically() -> None:
-    while True:
-        await asyncio.sleep(EVERY_S)
-        await sync_to_async(sweep, thread_sensitive=False)()
+async def end_abandoned() -> None:
+    """End the abandoned sessions of every event, in a thread."""
+    await sync_to_async(sweep, thread_sensitive=False)()
 
 
 def sweep() -> None:

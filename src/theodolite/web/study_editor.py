@@ -310,8 +310,8 @@ def _page(
     saved = f"Saved {timezone.localtime().strftime('%H:%M:%S')}"
     text = unsaved.text if unsaved else shown.text
     problem = unsaved.why if unsaved else ""
-    told = {"version": shown.version, "text": text, "saved": saved, "is_saved": not unsaved, "problem": problem}
-    return JsonResponse(told | parts, status=status)
+    answer = {"version": shown.version, "text": text, "saved": saved, "is_saved": not unsaved, "problem": problem}
+    return JsonResponse(answer | parts, status=status)
 
 
 def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, reading: DraftReading) -> dict[str, object]:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def run_once(study, server):
-    """A study that was run; then the server's counters begin anew."""
+    """A study that was run; then the server's counters start again."""
     assert theodolite("run", study.write()).code == 0
     server.calls.clear()
     return study

@@ -1,6 +1,6 @@
 """The tables of docs/reference/study-file.md, generated from the specs.
 
-`python -m tests.unit.config.study_page` writes them anew between their marks.
+`python -m tests.unit.config.study_page` writes them again between their marks.
 """
 
 from __future__ import annotations

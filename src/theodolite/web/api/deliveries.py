@@ -10,8 +10,7 @@ import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -222,24 +221,3 @@ async def _send(row: WebhookDelivery) -> DeliveryOutcome:
     message = WebhookMessage(id=row.token, url=row.webhook.url, body=row.body, secret=secret_of(row.webhook))
     timestamp = int(timezone.now().timestamp())
     return await send_webhook(message, timestamp, public_only=not settings.ALLOW_PRIVATE)
-
-
-@asynccontextmanager
-async def delivering() -> AsyncIterator[None]:
-    """Deliver webhooks while the server runs."""
-    task = asyncio.create_task(_deliver_periodically())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-async def _deliver_periodically() -> None:
-    while True:
-        await asyncio.sleep(EVERY_S)
-        try:
-            await deliver_due()
-        except DatabaseError as error:
-            _LOG.warning("could not deliver webhooks: %s", error)

@@ -72,7 +72,7 @@ for _kind in (ApiProblem, AuthenticationError, ValidationError, Http404, Theodol
     api.add_exception_handler(_kind, refusal)
 
 
-def _told(name: str) -> dict[str, Any]:
+def _documented(name: str) -> dict[str, Any]:
     """Return the options of an operation: its name, and its permission for the reference."""
     return {
         "url_name": name,
@@ -81,7 +81,7 @@ def _told(name: str) -> dict[str, Any]:
     }
 
 
-@api.get("studies", response={200: records.StudyList, **records.REFUSALS}, **_told("list_studies"))
+@api.get("studies", response={200: records.StudyList, **records.REFUSALS}, **_documented("list_studies"))
 def list_studies(request: HttpRequest) -> dict[str, Any]:
     """List the studies of the owner of the token."""
     memberships = Membership.objects.select_related("hosted").filter(account=token_of(request).account, left_at=None)
@@ -91,7 +91,7 @@ def list_studies(request: HttpRequest) -> dict[str, Any]:
     return {"items": [_study(hosted, roles) for hosted, roles in by_study.items()]}
 
 
-@api.get("studies/{study}", response={200: records.StudyRecord, **records.REFUSALS}, **_told("read_study"))
+@api.get("studies/{study}", response={200: records.StudyRecord, **records.REFUSALS}, **_documented("read_study"))
 def read_study(request: HttpRequest, study: str) -> dict[str, Any]:
     """Return a study."""
     access = permitted(request, "read_study", study)
@@ -107,14 +107,16 @@ def _study(hosted: HostedStudy, roles: Sequence[Role]) -> dict[str, Any]:
     return shown
 
 
-@api.get("studies/{study}/runs", response={200: records.RunList, **records.REFUSALS}, **_told("list_runs"))
+@api.get("studies/{study}/runs", response={200: records.RunList, **records.REFUSALS}, **_documented("list_runs"))
 def list_runs(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the runs of a study with progress and cost, the latest first."""
     access = permitted(request, "list_runs", study)
     return {"items": [_run(run) for run in _runs(access)]}
 
 
-@api.get("studies/{study}/runs/{int:run}", response={200: records.RunRecord, **records.REFUSALS}, **_told("read_run"))
+@api.get(
+    "studies/{study}/runs/{int:run}", response={200: records.RunRecord, **records.REFUSALS}, **_documented("read_run")
+)
 def read_run(request: HttpRequest, study: str, run: int) -> dict[str, Any]:
     """Return a run with its progress and cost."""
     access = permitted(request, "read_run", study)
@@ -150,7 +152,9 @@ def _counts(units: Any) -> dict[str, int]:
 
 
 @api.get(
-    "studies/{study}/dialogues", response={200: records.DialogueList, **records.REFUSALS}, **_told("list_dialogues")
+    "studies/{study}/dialogues",
+    response={200: records.DialogueList, **records.REFUSALS},
+    **_documented("list_dialogues"),
 )
 def list_dialogues(request: HttpRequest, study: str, query: Query[records.RecordQuery]) -> dict[str, Any]:
     """List the completed dialogues of a run in order of the plan, without texts."""
@@ -167,7 +171,7 @@ def list_dialogues(request: HttpRequest, study: str, query: Query[records.Record
 @api.get(
     "studies/{study}/dialogues/{path:dialogue}",
     response={200: records.DialogueDetails, **records.REFUSALS},
-    **_told("read_dialogue"),
+    **_documented("read_dialogue"),
 )
 def read_dialogue(
     request: HttpRequest, study: str, dialogue: str, query: Query[records.DialogueQuery]
@@ -184,7 +188,7 @@ def read_dialogue(
 @api.get(
     "studies/{study}/annotations",
     response={200: records.AnnotationList, **records.REFUSALS},
-    **_told("list_annotations"),
+    **_documented("list_annotations"),
 )
 def list_annotations(request: HttpRequest, study: str, query: Query[records.AnnotationQuery]) -> dict[str, Any]:
     """List the annotations of the completed dialogues of a run; people have numbers, as in exports."""
@@ -201,7 +205,7 @@ def list_annotations(request: HttpRequest, study: str, query: Query[records.Anno
 @api.get(
     "studies/{study}/annotations/{annotation}",
     response={200: records.AnnotationRecord, **records.REFUSALS},
-    **_told("read_annotation"),
+    **_documented("read_annotation"),
 )
 def read_annotation(
     request: HttpRequest, study: str, annotation: str, query: Query[records.DialogueQuery]
@@ -268,7 +272,7 @@ def _page(run: Run, page: RecordPage) -> dict[str, Any]:
 @api.get(
     "studies/{study}/table",
     response={200: str, **records.REFUSALS},
-    **_told("read_table"),
+    **_documented("read_table"),
 )
 def read_table(request: HttpRequest, study: str, query: Query[records.TableQuery]) -> HttpResponse:
     """Return the dialogue table of a run, as `theodolite export` writes it: one row per turn and label."""
@@ -288,7 +292,7 @@ def read_table(request: HttpRequest, study: str, query: Query[records.TableQuery
 @api.get(
     "studies/{study}/measurements",
     response={200: records.MeasurementList, **records.REFUSALS},
-    **_told("list_measurements"),
+    **_documented("list_measurements"),
 )
 def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the measurements of a study, the latest first."""
@@ -299,7 +303,7 @@ def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
 @api.post(
     "studies/{study}/measurements",
     response={202: records.MeasurementRecord, **records.REFUSALS},
-    **_told("start_measurement"),
+    **_documented("start_measurement"),
 )
 def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]]:
     """Start a measurement of everything that is completed; it continues in the background."""
@@ -315,7 +319,7 @@ def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]
 @api.get(
     "studies/{study}/measurements/{measurement}",
     response={200: records.MeasurementRecord, **records.REFUSALS},
-    **_told("read_measurement"),
+    **_documented("read_measurement"),
 )
 def read_measurement(request: HttpRequest, study: str, measurement: str) -> dict[str, Any]:
     """Return a measurement."""
@@ -326,7 +330,7 @@ def read_measurement(request: HttpRequest, study: str, measurement: str) -> dict
 @api.get(
     "studies/{study}/measurements/{measurement}/results.json",
     response={200: dict[str, Any], **records.REFUSALS},
-    **_told("read_results"),
+    **_documented("read_results"),
 )
 def read_results(request: HttpRequest, study: str, measurement: str) -> HttpResponse:
     """Return the results of a measurement; the reference of `results.json` describes the format."""
@@ -364,7 +368,7 @@ def _measurement(row: Measurement) -> dict[str, Any]:
 @api.get(
     "studies/{study}/submissions",
     response={200: records.SubmissionList, **records.REFUSALS},
-    **_told("list_submissions"),
+    **_documented("list_submissions"),
 )
 def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the applications that the team of the owner submitted."""
@@ -376,7 +380,7 @@ def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
 @api.get(
     "studies/{study}/submissions/{submission}/results.json",
     response={200: dict[str, Any], **records.REFUSALS},
-    **_told("read_own_results"),
+    **_documented("read_own_results"),
 )
 def read_own_results(request: HttpRequest, study: str, submission: str) -> HttpResponse:
     """Return the latest shared results on an application of the team."""

@@ -57,7 +57,7 @@ def test_after_a_refusal_it_goes_back_to_the_latest_promising_reply():
 def test_a_refusal_of_the_first_message_starts_anew():
     _, tried = after(NO, PERHAPS)
 
-    assert (tried[1].refines, tried[1].description) == (None, "starts anew")
+    assert (tried[1].refines, tried[1].description) == (None, "starts again")
 
 
 def test_all_that_was_declined_at_a_point_is_named_lest_it_comes_again():

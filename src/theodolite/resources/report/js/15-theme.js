@@ -20,7 +20,7 @@ function isDark() {
   return theme ? theme === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-/** Change between light and dark; listeners of `themechange` draw their charts anew. */
+/** Change between light and dark; listeners of `themechange` draw their charts again. */
 function switchTheme() {
   const theme = isDark() ? "light" : "dark";
   applyTheme(theme);

@@ -18,7 +18,7 @@ function showSet(name, { scroll = true } = {}) {
   }
 }
 
-/** Narrow the set by the search and draw it anew. */
+/** Narrow the set by the search and draw it again. */
 function refill() {
   const wanted = byId("search").value.trim().toLowerCase();
   const set = setNamed(list.name);

@@ -1,6 +1,6 @@
 // A button beside each address that is to be handed over: it copies, and says so.
 
-const told = document.getElementById("status");
+const status = document.getElementById("status");
 
 function button(text, label, action) {
   const made = document.createElement("button");
@@ -18,7 +18,7 @@ async function copy(input) {
   } catch {
     document.execCommand("copy"); // browsers keep the clipboard from pages without https
   }
-  told.textContent = `Copied: ${input.getAttribute("aria-label")}`;
+  status.textContent = `Copied: ${input.getAttribute("aria-label")}`;
 }
 
 for (const input of document.querySelectorAll("input[readonly]")) {

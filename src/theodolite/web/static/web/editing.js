@@ -43,31 +43,31 @@ async function save(act) {
   const sent = text.value;
   try {
     const reply = await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
-    const told = await reply.json();
+    const answer = await reply.json();
     if (reply.status === 409) {
       busy = false;
       kept = snapshot();
       form.requestSubmit(form.querySelector("button.first")); // the page shows both texts
       return;
     }
-    show(told, sent);
+    show(answer, sent);
   } catch {
     saved.textContent = "Not saved: no connection. Your text is kept on this page. Save again later.";
   }
   busy = false;
 }
 
-function show(told, sent) {
-  if (!told.is_saved) {
-    saved.textContent = told.problem;
+function show(answer, sent) {
+  if (!answer.is_saved) {
+    saved.textContent = answer.problem;
     return;
   }
   const focused = document.activeElement?.id;
-  form.querySelector("[data-seen]").value = told.version;
-  if (text.value === sent && text.value !== told.text) text.value = told.text;
-  for (const name of ["findings", "side", "form", "versions"]) document.querySelector(`[data-${name}]`).innerHTML = told[name];
+  form.querySelector("[data-seen]").value = answer.version;
+  if (text.value === sent && text.value !== answer.text) text.value = answer.text;
+  for (const name of ["findings", "side", "form", "versions"]) document.querySelector(`[data-${name}]`).innerHTML = answer[name];
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
-  saved.textContent = told.saved;
+  saved.textContent = answer.saved;
   form.removeAttribute("data-unsaved");
   kept = snapshot();
   number();

@@ -43,12 +43,12 @@ async function save() {
   saved.textContent = "Saving ...";
   try {
     const reply = await fetch(form.action, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
-    const told = await reply.json();
+    const answer = await reply.json();
     if (reply.ok) {
       kept = sent;
-      show(told);
+      show(answer);
     } else {
-      saved.textContent = told.problem;
+      saved.textContent = answer.problem;
       kept = sent;
     }
   } catch {
@@ -59,14 +59,14 @@ async function save() {
   if (text.value !== sent) timer = setTimeout(save, WAIT_MS);
 }
 
-function show(told) {
+function show(answer) {
   const position = frameState();
-  seen.value = told.revision;
-  saved.textContent = `Revision ${told.revision}, saved ${new Date(told.saved).toLocaleTimeString("en-GB")}: ${told.count}`;
-  find("[data-findings]").innerHTML = told.findings;
-  find("[data-around]").innerHTML = told.around;
-  find("[data-preview]").innerHTML = told.preview;
-  find("[data-file]").href = told.file;
+  seen.value = answer.revision;
+  saved.textContent = `Revision ${answer.revision}, saved ${new Date(answer.saved).toLocaleTimeString("en-GB")}: ${answer.count}`;
+  find("[data-findings]").innerHTML = answer.findings;
+  find("[data-around]").innerHTML = answer.around;
+  find("[data-preview]").innerHTML = answer.preview;
+  find("[data-file]").href = answer.file;
   restore(position);
   number();
 }

@@ -3,7 +3,7 @@
 
 const FEWEST_ROWS = 3;
 const FEWEST_TO_FILTER = 10;
-const told = document.getElementById("status");
+const status = document.getElementById("status");
 
 function valueOf(row, column) {
   const cell = row.cells[column];
@@ -61,7 +61,7 @@ function addFilter(table) {
       row.hidden = !row.textContent.toLocaleLowerCase().includes(wanted);
       if (!row.hidden) shown += 1;
     }
-    told.textContent = wanted ? `${shown} of ${table.tBodies[0].rows.length} rows` : "";
+    status.textContent = wanted ? `${shown} of ${table.tBodies[0].rows.length} rows` : "";
   });
   holder?.before(label);
 }
