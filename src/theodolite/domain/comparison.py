@@ -61,7 +61,7 @@ class ComparedSide:
         family: Name of the application that it is a variant of, or its own; empty if a
             study states it of none, and all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
-        people: Names of the human annotators.
+        people: Names of the human annotators, sorted; a set has no order that a file could repeat.
         titles: Annotator to title in reports; those without a title are left out.
     """
 
@@ -73,7 +73,7 @@ class ComparedSide:
     mitigations: tuple[str, ...] = ()
     family: str = ""
     rulings: tuple[Ruling, ...] = ()
-    people: frozenset[str] = frozenset()
+    people: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
 
 

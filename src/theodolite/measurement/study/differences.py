@@ -90,7 +90,7 @@ def _side(evidence: Evidence, application: Application, rates: Sequence[Measurem
         plan=evidence.run.plan_version,
         mitigations=tuple(one.name for one in application.mitigations),
         rulings=tuple(_ruling(evidence, rate) for rate in rates if rate.application == application.name),
-        people=frozenset(one.name for one in annotators if one.kind is AnnotatorKind.PERSON),
+        people=tuple(sorted(one.name for one in annotators if one.kind is AnnotatorKind.PERSON)),
         titles={one.name: one.title for one in annotators if one.title},
     )
 

@@ -100,7 +100,7 @@ def _sides(results: Results) -> tuple[ComparedSide, ...]:
         (entry["application"], entry["dialogue"]): entry for entry in results["sessions"]
     }
     annotators = results.get("instruments", {}).get("annotators", ())
-    people = frozenset(entry["name"] for entry in annotators if entry["kind"] == AnnotatorKind.PERSON.value)
+    people = tuple(sorted(entry["name"] for entry in annotators if entry["kind"] == AnnotatorKind.PERSON.value))
     titles = {entry["name"]: entry["title"] for entry in annotators if entry.get("title")}
     leading = _leading_annotators(results)
     has_families = any(application.get("variant_of") for application in results["applications"])

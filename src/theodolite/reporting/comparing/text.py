@@ -148,7 +148,7 @@ def same_text(comparison: Comparison) -> str:
     for rate in leading(comparison):
         if not rate.changed:
             versions |= rate.ruling.instruments
-    people = {f"annotator {name}": name for name in (*sorted(first.people | second.people), PEOPLE)}
+    people = {f"annotator {name}": name for name in (*sorted({*first.people, *second.people}), PEOPLE)}
     parts = [plan, *(f"{name} {version[:4]}" for name, version in versions.items() if name not in people)]
     named = [annotator_title(comparison, people[name]) for name in versions if people.get(name, PEOPLE) != PEOPLE]
     parts += [_people_text(named)] if named else ["people"] if f"annotator {PEOPLE}" in versions else []

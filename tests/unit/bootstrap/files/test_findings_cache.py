@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from pydantic import TypeAdapter
 
 from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from tests.fakes.evidence_variants import grown_live
@@ -11,6 +12,7 @@ from tests.fakes.pooled import pooled_evidence
 from tests.fakes.random_study import random_study
 from tests.fakes.report import assets, words
 from theodolite.bootstrap.files import fingerprint_of, measured
+from theodolite.domain.estimate import Findings
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.results.document import results_document
@@ -47,6 +49,11 @@ def test_the_same_evidence_is_measured_once(tmp_path, evidence):
     assert published(evidence(), first) == published(evidence(), second)
     stored = [(path.name, path.read_bytes()[:64]) for path in tmp_path.iterdir()]
     assert measure.n == 1, (stored, fingerprint_of(evidence()), fingerprint_of(evidence()))
+
+
+def test_findings_have_no_sets():
+    """The order of a set differs between two equal ones of strings, so a file could not repeat it exactly."""
+    assert "uniqueItems" not in str(TypeAdapter(Findings).json_schema())
 
 
 def test_stored_findings_equal_measured_ones_on_random_studies(tmp_path):

@@ -120,7 +120,7 @@ def test_people_are_named_without_hashes():
     named = [
         limited(ruling({1}), annotators=(name,), instruments={f"annotator {name}": "5eea"}) for name in ("h-g", "i")
     ]
-    people = {"people": frozenset({"h-g", "i"}), "titles": {"h-g": "h"}}
+    people = {"people": ("h-g", "i"), "titles": {"h-g": "h"}}
     comparison = compared(replace(side("a", *named), **people), replace(side("b", *named), **people))
 
     text = flat(comparison)
