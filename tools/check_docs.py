@@ -57,6 +57,8 @@ def broken_links(page: Path) -> Iterator[str]:
             continue
         if not target.exists():
             yield f"{page.relative_to(ROOT)}: link to `{link['target']}`, which is not there"
+        elif page.is_relative_to(DOCS) and not target.is_relative_to(DOCS):
+            yield f"{page.relative_to(ROOT)}: link to `{link['target']}` leaves `docs/`; the site has no such page"
         elif heading and target.suffix == ".md" and heading not in anchors(target):
             yield f"{page.relative_to(ROOT)}: link to `{link['target']}`, which has no such heading"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
 
 if TYPE_CHECKING:
+    from theodolite.domain.answers import AnswerTable
+    from theodolite.domain.evidence import Evidence
     from theodolite.domain.shards import Shard
 
 
@@ -261,7 +264,11 @@ def _require_engine(engine: str | None, *, address: str, workers: int | None, ha
 def _present_stage(context: StudyContext, result: RunResult, options: RunOptions, *, as_json: bool) -> int:
     """Print the counts of a run of one stage and return the exit code."""
     status, is_test = result.status, UnitKind.SESSION in options.kinds
-    done = status.dialogues if is_test else status.annotated
+    selected = _selected(context, options)
+    done: int | bool = status.dialogues if is_test else status.annotated
+    if selected is not None:
+        answers = context.evidence().answers
+        done = _n_dialogues(answers, selected) if is_test else answers.is_labelled_at(selected)
     code = NOT_FINISHED if status.stopped or not done else 0
     click.echo(as_line({"exit_code": code, **counts_of(status)}) if as_json else _kept(status))
     if status.stopped:
@@ -269,7 +276,7 @@ def _present_stage(context: StudyContext, result: RunResult, options: RunOptions
     elif is_test and _others_hold_all(status):
         click.echo(waiting_text(status, f"theodolite run {context.path} --stage test"), err=True)
     elif not done:
-        click.echo(nothing_text(status, context.evidence(), context.path), err=True)
+        click.echo(nothing_text(status, context.evidence(), context.path, selected), err=True)
     elif failed := failures_text(status, context.path):
         click.echo(failed, err=True)
     return code
@@ -285,8 +292,8 @@ def _present(context: StudyContext, result: RunResult, options: RunOptions, *, o
     from theodolite.cli.report import gates_code, present_results
 
     status, evidence = result.status, context.evidence()
-    succeeded = status.dialogues > 0 and (evidence.answers.is_labelled or not status.due)
-    whole = status.is_complete or options.is_restricted
+    selected = _selected(context, options)
+    succeeded, whole = _reached(status, evidence, selected)
     if _others_hold_all(status) and not (as_json or whole):
         click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
         return NOT_FINISHED  # an empty report would overwrite the report of the other process
@@ -300,15 +307,42 @@ def _present(context: StudyContext, result: RunResult, options: RunOptions, *, o
             context, out=out, as_json=as_json, exit_code=code, status=status, evidence=evidence, took_s=result.took_s
         )
     if not succeeded and not status.stopped:
-        click.echo(nothing_text(status, evidence, context.path), err=True)
+        click.echo(nothing_text(status, evidence, context.path, selected), err=True)
         return code
-    if options.is_restricted and not (as_json or status.is_complete):
+    if whole and options.is_restricted and not (as_json or status.is_complete):
         click.echo(_rest_text(context.path, options))
-    elif not whole and not status.stopped:
-        click.echo(waiting_text(status, f"theodolite run {context.path}"), err=True)
-    if failed := failures_text(status, context.path):
-        click.echo(failed, err=True)
+    _print_rest(context.path, status, whole=whole)
     return code
+
+
+def _print_rest(path: str, status: RunStatus, *, whole: bool) -> None:
+    """Print on standard error that work is left or failed."""
+    if not whole and not status.stopped:
+        click.echo(waiting_text(status, f"theodolite run {path}"), err=True)
+    if failed := failures_text(status, path):
+        click.echo(failed, err=True)
+
+
+def _reached(status: RunStatus, evidence: Evidence, selected: Sequence[int] | None) -> tuple[bool, bool]:
+    """Return whether the selected sessions have a dialogue and a label, and whether all of them are over.
+
+    Earlier results of other sessions do not count.
+    """
+    answers = evidence.answers
+    if selected is None:
+        return status.dialogues > 0 and (answers.is_labelled or not status.due), status.is_complete
+    n_dialogues = _n_dialogues(answers, selected)
+    whole = all(answers.dialogues[at] is not None or at in answers.failures for at in selected)
+    return n_dialogues > 0 and (answers.is_labelled_at(selected) or not status.due), whole
+
+
+def _selected(context: StudyContext, options: RunOptions) -> Sequence[int] | None:
+    """Return the positions of the sessions that `--only` and `--limit` select; None for the whole plan."""
+    return options.positions(context.sessions) if options.is_restricted else None
+
+
+def _n_dialogues(answers: AnswerTable, positions: Sequence[int]) -> int:
+    return sum(answers.dialogues[at] is not None for at in positions)
 
 
 def _rest_text(path: str, options: RunOptions) -> str:

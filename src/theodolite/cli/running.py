@@ -536,16 +536,22 @@ def failures_text(status: RunStatus, path: str) -> str:
     return f"Failed: {' and '.join(failed)}. Retry:  theodolite run {path} --retry-failed"
 
 
-def nothing_text(status: RunStatus, evidence: Evidence, path: str) -> str:
-    """Return the message for a run without any dialogue or annotation, with the next step for the study at `path`."""
+def nothing_text(status: RunStatus, evidence: Evidence, path: str, selected: Sequence[int] | None = None) -> str:
+    """Return the message for a run without any dialogue or annotation, with the next step for the study at `path`.
+
+    With `selected`, the message concerns only the sessions at these positions.
+    """
     if not status.planned:
         text = (
             "All sessions of this study need human testers, and none has taken place yet: there is nothing to measure."
         )
         return "\n".join([*_paragraph(text), f"  Testers join through  theodolite serve {path}"])
-    what = "annotation" if status.dialogues else "dialogue"
-    lines = _paragraph(f"No {what} succeeded, so there is nothing to measure: the rate is undefined, not 0.")
-    causes, unreadable = tuple(_causes(evidence.archive.failures())), tuple(_unreadable(evidence.archive.annotations()))
+    archive, dialogues = evidence.archive, evidence.answers.dialogues
+    n_dialogues = status.dialogues if selected is None else sum(dialogues[at] is not None for at in selected)
+    of, rate = ("", "") if selected is None else ("selected ", " for them")
+    what = f"annotation{' of a selected dialogue' if of else ''}" if n_dialogues else f"{of}dialogue"
+    lines = _paragraph(f"No {what} succeeded, so there is nothing to measure{rate}: the rate is undefined, not 0.")
+    causes, unreadable = tuple(_causes(archive.failures(selected))), tuple(_unreadable(archive.annotations(selected)))
     lines += [line for cause in (*causes, *unreadable) for line in _paragraph(cause)]
     if causes:
         lines.append("  Fix the cause, then run again with  --retry-failed")

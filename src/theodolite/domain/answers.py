@@ -355,6 +355,15 @@ class AnswerTable:
         answered = OUTCOME_CODES[Outcome.ANSWERED]
         return any(answered in columns.outcome for columns in self.answers.values())
 
+    def is_labelled_at(self, positions: Iterable[int]) -> bool:
+        """Return whether at least one question of some sessions has an answer."""
+        answered, wanted = OUTCOME_CODES[Outcome.ANSWERED], frozenset(positions)
+        return any(
+            outcome == answered and position in wanted
+            for columns in self.answers.values()
+            for position, outcome in zip(columns.position, columns.outcome, strict=True)
+        )
+
     def columns(self, annotator: str, guideline: str, question: str) -> AnswerColumns:
         """Return a partition; an empty one where the annotator answered nothing."""
         return self.answers.get((annotator, guideline, question)) or AnswerColumns(texts=())

@@ -139,6 +139,34 @@ def test_selected_dialogues_are_run_alone_and_are_part_of_the_whole(study, serve
     assert (asked_for_part, asked(server), server.stats["duplicates"]) == (6, 30, 0)
 
 
+TWO_APPLICATIONS = """\
+study: pair
+applications:
+  good: {kind: python, call: "bots.py:good"}
+  broken: {kind: python, call: "bots.py:broken"}
+cases: cases.csv
+judges:
+  correct: {rule: {contains: "{{ expected }}"}}
+"""
+
+
+def test_the_exit_code_concerns_the_selected_dialogues_whatever_is_stored(tmp_path):
+    (tmp_path / "study.yaml").write_text(TWO_APPLICATIONS, encoding="utf-8")
+    (tmp_path / "cases.csv").write_text("prompt,expected\nhello,hello\nbye,bye\n", encoding="utf-8")
+    bots = "def good(prompt):\n    return prompt\n\n\ndef broken(prompt):\n    raise ValueError('no stock')\n"
+    (tmp_path / "bots.py").write_text(bots, encoding="utf-8")
+
+    stored = theodolite("run", tmp_path, "--only", "application=good")
+    failed = theodolite("run", tmp_path, "--only", "application=broken")
+    tested = theodolite("run", tmp_path, "--only", "application=broken", "--stage", "test")
+
+    assert (stored.code, failed.code, tested.code) == (0, 3, 3), failed.said + tested.said
+    words = " ".join(failed.err.split())
+    assert "No selected dialogue succeeded, so there is nothing to measure for them" in words
+    assert "2 x application `broken` " in words
+    assert "Only the selected dialogues were run" not in failed.out
+
+
 @pytest.mark.parametrize(
     ("only", "text"),
     [
