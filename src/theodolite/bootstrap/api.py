@@ -140,7 +140,7 @@ def run(
         only: Run only these dialogues, e.g. `["application=v2"]`, as the option `--only`.
         new_run: Start a new run of the same plan; every call is made again.
         retry_failed: Retry failed dialogues and annotations.
-        cache: Answer equal requests to models from the cache; never the application's.
+        cache: Answer repeated requests to models from the cache, but never those to applications.
         out: Folder for report.html and results.json; the study's own where None.
         allow_code: Allow the code that a study file names, as it is now; remembered in the workspace.
         allow_keys: Send the keys that a study file names to the hosts that it names; remembered in the workspace.

@@ -77,7 +77,7 @@ def azureml(
         click.echo(as_line({"exit_code": 0, "pipelines": [str(one) for one in pipelines], "address": address}))
         return 0
     for pipeline, by in checked.items():
-        click.echo(f"{pipeline}: no faults ({by})")
+        click.echo(f"{pipeline}: no errors ({by})")
     click.echo(f"Submitted {sent}\nOpen      {address}" if submit else f"Next  theodolite azureml {sent} --submit")
     return 0
 

@@ -38,7 +38,7 @@ def packs() -> None:
 @packs.command("list")
 @json_option
 def list_packs(*, as_json: bool) -> int:
-    """List all packs with edition, origin and their first sentence."""
+    """List all packs with edition, origin and first sentence."""
     resolver = resource_resolver()
     cards = [pack_card(name, resolver) for name in resolver.packs()]
     if as_json:
@@ -96,13 +96,13 @@ def _wrapped(label: str, text: str) -> list[str]:
 
 @packs.command()
 @click.argument("source", type=click.Path(exists=True))
-@click.option("--sha256", default="", metavar="HEX", help="Expected checksum; another one is refused.")
+@click.option("--sha256", default="", metavar="HEX", help="Expected checksum; any other is refused.")
 @click.option("--replace", is_flag=True, help="Replace an installed pack of this name.")
 @json_option
 def install(source: str, *, sha256: str, replace: bool, as_json: bool) -> int:
     """Install a pack from a folder or an archive (.zip, .tar.gz).
 
-    A pack is data: no code of it runs. The checksum is that of the archive, or of
+    A pack is data and contains no code that runs. The checksum is that of the archive, or of
     all files of the folder.
 
     \b
@@ -126,7 +126,7 @@ BUILT_IN = "built in"
 
 
 class PluginPart(NamedTuple):
-    """One part that a plugin adds, or that is built in.
+    """A part that a plugin adds, or that is built in.
 
     Attributes:
         kind: Kind of the part, e.g. `summary`, `judge` or `pack`.
@@ -140,7 +140,7 @@ class PluginPart(NamedTuple):
 
 
 def plugin_hooks() -> tuple[PluginPart, ...]:
-    """Return all parts that plugins may add, those of the package among them, by kind and name."""
+    """Return all parts that plugins can add, including the built-in parts, by kind and name."""
     installed = plugins_here()
     parts = []
     for hook, entry in HOOKS.items():
@@ -151,7 +151,7 @@ def plugin_hooks() -> tuple[PluginPart, ...]:
 
 
 def _built_in(hook: str) -> tuple[str, ...]:
-    """Return the names of the package's own parts, from the tables that its commands use."""
+    """Return the names of the built-in parts, from the tables that the commands use."""
     from theodolite.bootstrap.exchange import ExportForm  # these modules load much
     from theodolite.bootstrap.tool_imports import SHIPPED_IMPORTERS
     from theodolite.domain.application import ModelKind

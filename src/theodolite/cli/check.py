@@ -51,11 +51,11 @@ from theodolite.usecases.conformance import Examination, exit_code_of
 @path_option
 @json_option
 def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> int:
-    """Find every fault of a study at once; count its calls, and guess their tokens and cost.
+    """Validate a study and estimate its calls, tokens and cost.
 
-    Nothing is sent and nothing is paid; functions and classes of the study's own
-    are searched, and none of their code is run. Faults end with exit code 2; notes
-    and open items do not.
+    The command reports all errors together. It sends nothing and costs nothing.
+    It looks up the functions and classes that the study names without running
+    their code. Exit code 2 means errors; notes and open items do not change it.
 
     \b
     Examples
@@ -85,7 +85,7 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
 
 
 def access_entry(loaded: LoadedStudy) -> dict[str, object]:
-    """Return which keys a run sends, the code that it executes, and the files read from outside the study's folder."""
+    """Return the keys a run sends, the code it executes, and the files it reads outside the study folder."""
     return {
         "keys": [
             {"variable": use.variable, "receiver": use.receiver, "users": list(use.users)}
@@ -104,7 +104,7 @@ def _fine(path: str, loaded: LoadedStudy, *, limit: int | None) -> str:
 
 
 def estimate_entry(estimate: CallEstimate) -> dict[str, Any]:
-    """Return the estimate of a run; tokens are counts, costs US dollars, null if no price is known."""
+    """Return the estimate of a run: tokens as counts, costs in US dollars (null if no price is known)."""
     return {
         "dialogues": estimate.dialogues,
         "recorded": estimate.recorded,
@@ -143,13 +143,13 @@ def _cost(guess: Range) -> dict[str, float]:
 @permission_options
 @json_option
 def probe(study: str, name: str, *, as_json: bool) -> int:
-    """Call an application a few times and report faults of its behaviour.
+    """Call an application a few times and report errors in its behaviour.
 
-    About nine calls per application: a greeting, a word to remember, two
+    Makes about nine calls per application: a greeting, a word to remember, two
     concurrent sessions, unusual and long prompts. It detects replies that are not
     text or HTML, errors, timeouts, text of one session in another, and violations
     of ARIA's dialogue interface. Without NAME it calls all live applications.
-    Exit code 2 means faults, 3 an application that cannot be reached.
+    Exit code 2 means errors, 3 that an application cannot be reached.
 
     \b
     Examples
@@ -231,7 +231,7 @@ def _entry(examination: Examination) -> dict[str, object]:
 @click.argument("folder", type=click.Path(file_okay=False))
 @json_option
 def schemas(folder: str, *, as_json: bool) -> int:
-    """Write the JSON Schemas of study files and of written files to a folder.
+    """Write the JSON Schemas of study files and output files to a folder.
 
     An editor with a YAML language server completes and checks a study that
     starts with a line like
@@ -239,8 +239,8 @@ def schemas(folder: str, *, as_json: bool) -> int:
     \b
       # yaml-language-server: $schema=schemas/study.schema.json
 
-    Those of results.json, compare.json, monitor.json and series.json tell programs
-    what to expect, and json-output.schema.json describes what `--json` prints.
+    The schemas of results.json, compare.json, monitor.json and series.json describe
+    these files for programs; json-output.schema.json describes the output of `--json`.
 
     \b
     Example

@@ -71,8 +71,8 @@ def compare(
     A and B are applications of one study, two studies, two of its runs
     (STUDY@1 STUDY@3), or two results.json; PLACE#APPLICATION names one
     application of several. With --by mitigation, A
-    is a study: each mitigation's effect on both sides of the guardrail, and on
-    everything else that is measured.
+    is a study: the command estimates each mitigation's effect on both sides of
+    the guardrail and on all other measures.
 
     \b
     Examples
@@ -169,7 +169,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for monitor.html and monitor.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def monitor(history: str, *, open_it: bool, as_json: bool, **options: Any) -> int:
-    """Watch scores over time; ends with 1 where there is an alert.
+    """Monitor scores over time; exit code 1 means an alert.
 
     HISTORY is a study with several runs, a table of scores (CSV, JSON lines), or
     a database (sqlite:///FILE, postgresql://...) with --query.
@@ -194,7 +194,7 @@ def _line(seen: Seen) -> str:
 
 
 def _request(history: str, options: dict[str, Any]) -> Request:
-    """Return the requested items; all unreadable ones are named at once."""
+    """Return the requested items; one error lists all that are unreadable."""
     problems: list[str] = []
     form = HistoryForm(
         columns=_columns(options["columns"], problems),
@@ -288,7 +288,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option("--sarif", type=_FILE, help="Write gates that are not met as SARIF 2.1.0.")
 @click.option("--github", is_flag=True, help="Print annotations for GitHub Actions.")
 @click.option("--baseline", metavar="PLACE", help="For `worse_by`: STUDY@1, @1, results.json or an application.")
-@click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 where a gate is inconclusive.")
+@click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 if a gate is inconclusive.")
 @click.option("--partial", is_flag=True, help="Check an incomplete run.")
 @json_option
 def gate(
@@ -366,6 +366,6 @@ def _write(
 
 
 def _file(context: StudyContext) -> str:
-    """Return the path of the study file, as the reader of a CI log may open it."""
+    """Return the path of the study file in a form that a reader of a CI log can open."""
     path = Path(context.path)
     return (path / "study.yaml").as_posix() if path.is_dir() else path.as_posix()

@@ -48,7 +48,7 @@ _MARGIN = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One line of the list.
+    """A line of the list.
 
     Attributes:
         topic: Its subject.
@@ -65,9 +65,9 @@ class Check:
 @click.argument("study", required=False, default="", type=click.Path())
 @json_option
 def doctor(study: str, *, as_json: bool) -> int:
-    """Print what this machine has: versions, extras, workspace, keys, proxies, database.
+    """Print the state of this machine: versions, extras, workspace, keys, proxies, database.
 
-    With STUDY, also the keys that it needs and its database. Nothing is sent, no
+    With STUDY, also checks the keys that it needs and its database. Nothing is sent, no
     call is made, and values of keys are not printed. Exit code 3 means that
     workspace, SQLite or database cannot be used.
 
@@ -97,7 +97,7 @@ def checks_of(study: str, environ: Mapping[str, str]) -> Iterator[Check]:
 
     Raises:
         InputError: If the study does not exist.
-        StudyError: If it has faults.
+        StudyError: If it has errors.
     """
     if study and not Path(study).exists():
         message = f"expected the folder or file of a study; `{study}` does not exist"
@@ -127,7 +127,7 @@ def _extras() -> Iterator[Check]:
 
 
 def _storage(workspace: Path) -> Iterator[Check]:
-    """Yield whether the workspace can be written, and whether SQLite's log works on its disk."""
+    """Yield whether the workspace is writable, and whether SQLite's write-ahead log works on its disk."""
     folder = next(place for place in (workspace, *workspace.absolute().parents) if place.is_dir())
     sqlite = sqlite3.sqlite_version
     is_old = sqlite3.sqlite_version_info < OLDEST_SQLITE

@@ -142,7 +142,7 @@ def dialogues(
 
 
 def _voices(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
-    """Return the speakers of the application, as far as the options name them."""
+    """Return the speakers of the application that the options name."""
     pairs = [pair.partition("=") for pair in replies]
     fields = dict.fromkeys(name for name, _, _ in pairs)
     if len(fields) > 1 or any(not sign for _, sign, _ in pairs):
@@ -337,7 +337,7 @@ def _pairs(written: object) -> dict[str, str]:
 
 @click.command("export")
 @study_argument
-@click.option("--out", default="", metavar="FILE", help="Output file, folder or server; next to the study if left out.")
+@click.option("--out", default="", metavar="FILE", help="Output file, folder or server; default: next to the study.")
 @click.option(
     "--format",
     "form",
@@ -408,7 +408,7 @@ def _form_of(form: str) -> ExportForm:
 
 
 def _send(context: StudyContext, uri: str, *, include_text: bool, as_json: bool) -> int:
-    """Write the run to a tracking server, which the user names: texts leave for no other address."""
+    """Write the run to the tracking server that the user names; texts go to no other address."""
     if not uri:
         message = "--format mlflow needs the address of the server, e.g. --out http://127.0.0.1:5000"
         raise click.UsageError(message)
@@ -434,4 +434,4 @@ _FILES = {
     ExportForm.MARKDOWN: ("tables.md", "tables"),
     ExportForm.LATEX: ("tables.tex", "tables"),
 }
-"""Name of the file and of its entries, by format."""
+"""Name of the file and its entries, by format."""

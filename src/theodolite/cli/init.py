@@ -41,7 +41,7 @@ _KINDS = {
     "4": StarterKind.EMPTY,
 }
 
-_FROM = "Recorded dialogues: CSV, TSV or JSONL, whose header is read; or one study file, which becomes a folder."
+_FROM = "Recorded dialogues (CSV, TSV or JSONL with a header), or a single study file to turn into a folder."
 
 Answers = dict[str, str]
 
@@ -51,9 +51,9 @@ Answers = dict[str, str]
 @click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
 @click.option("--cases", type=click.Path(), help="With --app: test cases with expected answers (CSV, TSV or JSONL).")
 @click.option("--users", is_flag=True, help="With --app: simulated users test it; needs a model.")
-@click.option("--guideline", metavar="NAME", help="What would be wrong in a reply: a known name, or a sentence.")
+@click.option("--guideline", metavar="NAME", help="Definition of a defect: a known name or a sentence.")
 @click.option("--from", "from_file", type=click.Path(), help=_FROM)
-@click.option("--judge", metavar="NAME", help="With --from: what a judge looks for: a known name, or a sentence.")
+@click.option("--judge", metavar="NAME", help="With --from: defect for a judge to find, as a known name or a sentence.")
 @click.option("--model", metavar="URL", help="Model of judge and simulated user: an OpenAI-compatible address.")
 @click.option("--model-name", metavar="NAME", help="Name of that model, or of the model under test, at its address.")
 @click.option("--model-key", metavar="VARIABLE", help="Environment variable with the key of that model.")
@@ -129,7 +129,7 @@ _OPTIONS = {
 
 
 def _by_options(options: Answers) -> tuple[StarterKind | None, Answers]:
-    """Return the kind of study that the options ask for, None if they leave it open, and the answers in them.
+    """Return the kind of study that the options specify (None if they leave it open) and the answers that they contain.
 
     Raises:
         click.UsageError: If options do not fit together.
@@ -146,14 +146,14 @@ def _by_options(options: Answers) -> tuple[StarterKind | None, Answers]:
 
 
 def _by_questions() -> tuple[StarterKind, Answers]:
-    """Ask what the study tests; each question but that for a place or a file has a default."""
+    """Ask what the study tests; each question has a default, except those for an address or a file."""
     click.echo(_QUESTION)
     kind = _KINDS[_asked(tuple(_KINDS), default="1")]
     if kind is StarterKind.APPLICATION:
         click.echo("Where is it?  URL, file.py:function or module:Class")
         return kind, {"app": click.prompt(">", prompt_suffix=" "), **_tests_by_questions()}
     if kind is StarterKind.RECORDED:
-        click.echo("Which file?  (CSV, TSV or JSONL, one row a turn)")
+        click.echo("Which file?  (CSV, TSV or JSONL, one row per turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
     if kind is StarterKind.EVENT:
         packs = resource_resolver().packs()
@@ -178,14 +178,14 @@ def _tests_by_questions() -> Answers:
 
 
 def _judge_by_questions() -> Answers:
-    """Ask for the definition of a defect, and for the model that looks for it."""
+    """Ask for the definition of a defect and for the judge model."""
     model = _model_by_questions()
     click.echo("What counts as a defect?  groundedness, relevance, spoiler, over-refusal, or a sentence")
     return {**model, "guideline": click.prompt(">", default="groundedness", prompt_suffix=" ")}
 
 
 def _model_by_questions() -> Answers:
-    """Ask for the model of judge and simulated user; those of the local server are offered first."""
+    """Ask for the model of judge and simulated user; models of the local server come first."""
     names = offered_models(_LOCAL)
     if names:
         width = max(map(len, names))
@@ -213,7 +213,7 @@ def _columns_by_questions(file: str) -> Answers:
     """Show the detected columns of a file; in a terminal, the user can change them.
 
     Raises:
-        InputError: If the operator says no.
+        InputError: If the operator declines.
     """
     table = read_table(Path(file), Path(file).name)
     if not table.columns or table.faults:
@@ -245,7 +245,7 @@ def _asked(choices: tuple[str, ...], *, default: str) -> str:
 
 
 def _split(file: Path, folder: str) -> tuple[Path, ...]:
-    """Make a folder of a study that is in one file."""
+    """Turn a study in one file into a study folder."""
     made = split_study(file, Path(folder), resolver=resource_resolver())
     study, *others = made.files
     noun = "files" if others else "file"
@@ -263,7 +263,7 @@ _LOCAL = "http://127.0.0.1:11434/v1"
 
 
 def _model_at(url: str, name: str, *, is_default: bool = False) -> str:
-    """Return the name of the model to use at an address; several models are never chosen from silently.
+    """Return the name of the model to use at an address; never choose silently among several models.
 
     Raises:
         InputError: If the address offers none or several, and no name was given.
@@ -286,7 +286,7 @@ def _model_at(url: str, name: str, *, is_default: bool = False) -> str:
 
 
 def _ask_the_address(answers: Answers, name: str) -> None:
-    """Ask an OpenAI-compatible address for the names of its models; the address of a call leads to it."""
+    """Return the model names of an OpenAI-compatible server, given the address for calls."""
     base = answers["app"].rstrip("/").removesuffix(_CHAT)
     if base.endswith("/v1"):
         answers["app"] = base
@@ -307,12 +307,12 @@ def _model_of(answers: Answers, url: str, name: str) -> Answers:
 
 
 def _is_chat(url: str) -> bool:
-    """Return whether an address is that of an OpenAI-compatible server."""
+    """Return whether an OpenAI-compatible server answers at an address."""
     return url.startswith(("http://", "https://")) and url.rstrip("/").endswith("/v1")
 
 
 def _require_function(folder: str, place: str) -> None:
-    """Print the parameters of a function of a Python file; the file is read and not run.
+    """Print the parameters of a function in a Python file; the file is parsed, not run.
 
     Raises:
         InputError: If the file has no such name.
@@ -350,7 +350,7 @@ def _defined_text(names: Iterable[str]) -> str:
 
 
 def _own_file(folder: str, answers: Answers) -> Path | None:
-    """Return the Python file of an application that is outside of the study's folder, named from there; or None."""
+    """Return the path of an application's Python file relative to the study folder if it lies outside; else None."""
     file, _, function = answers.get("app", "").rpartition(":")
     if not file.endswith(".py"):
         return None
@@ -414,8 +414,8 @@ def demo(out: str, *, open_it: bool, as_json: bool) -> int:
     """Run two shipped studies: real recorded dialogues, and a live toy.
 
     The first replays what five applications answered to the 450 prompts of
-    XSTest, with the labels that two people, a model and a keyword rule gave.
-    The second lets a SCRIPTED user talk to a toy: it shows the loop, no more.
+    XSTest, with labels by two people, a model and a keyword rule.
+    In the second, a SCRIPTED user talks to a toy application to show the loop.
 
     \b
     Example
@@ -434,7 +434,7 @@ def demo(out: str, *, open_it: bool, as_json: bool) -> int:
 
 
 def _run_demo(folder: Path) -> WrittenFiles:
-    """Run the studies of the demo, print the summary of the first, and return its files."""
+    """Run the demo studies, print the summary of the first, and return its files."""
     lay_out_demo(folder)
     shown = folder if folder.is_absolute() else f"./{folder.as_posix()}"
     click.echo(f"Two studies, no key, no network. Files go to {shown}")
@@ -463,5 +463,5 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
 
 
 def _duration(took_s: float) -> str:
-    """Return a duration in four characters at most, so that the line stays within the terminal."""
+    """Return a duration in at most four characters, so that the line fits the terminal."""
     return f"{took_s:.1f} s" if took_s < 9.95 else f"{took_s:.0f} s"

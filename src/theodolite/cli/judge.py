@@ -212,7 +212,7 @@ def tree() -> None:
 @_depth
 @_seed
 @_replicates
-@click.option("--contexts", is_flag=True, help="Show how far each node moves between contexts.")
+@click.option("--contexts", is_flag=True, help="Show how much each node differs between contexts.")
 @json_option
 def score(file: str, *, application: str, depth: int, seed: int, replicates: int, contexts: bool, as_json: bool) -> int:
     """Compute a tree again from the leaves in its file; no database is needed.
@@ -279,9 +279,9 @@ def tree_show(file: str, *, depth: int, as_json: bool) -> int:
 def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, replicates: int, as_json: bool) -> int:
     """Compare two measured trees node by node.
 
-    Both files may be the same, with an application of each; or of one
-    application at two times. Where neither is lower everywhere they are
-    incomparable, and other scenarios, methods or instruments are side by side.
+    Both files may be the same, with a different application for each, or may
+    describe one application at two times. If neither tree is lower in every node,
+    they are incomparable; other scenarios, methods or instruments appear side by side.
 
     \b
     Examples
@@ -304,7 +304,7 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
 
 
 def probe_plans(evidence: Evidence, judges: tuple[Annotator, ...], n: int) -> tuple[ProbePlan, ...]:
-    """Return the cases that the models among some judges are to read again; nothing for `n` of 0."""
+    """Return the cases that model judges annotate again; empty if `n` is 0."""
     models = [judge for judge in judges if isinstance(judge.labelling, ModelJudge)] if n else []
     plans = (probe_plan(evidence, judge, injection_attempts(), n) for judge in models)
     return tuple(plan for plan in plans if plan.dialogues)
@@ -313,7 +313,7 @@ def probe_plans(evidence: Evidence, judges: tuple[Annotator, ...], n: int) -> tu
 def probe_judges(
     context: StudyContext, plans: tuple[ProbePlan, ...], *, before_asking: BeforeAsking
 ) -> dict[str, tuple[Measurement, ...]]:
-    """Let judges read dialogues again, and return the results by judge.
+    """Run judges on dialogues again and return the results by judge.
 
     Raises:
         RunStopped: If an endpoint cannot be used, or the budget is reached.
@@ -336,7 +336,7 @@ async def _probe(
 def issue_validation_report(
     context: StudyContext, evidence: Evidence, judge: Annotator, probes: tuple[Measurement, ...] = ()
 ) -> ValidationReport:
-    """Issue the validation report of a judge and file it under the judge's version.
+    """Create the validation report of a judge and store it under the judge's version.
 
     Raises:
         InputError: If no person labelled a dialogue that the judge labelled.
@@ -405,9 +405,9 @@ def rescore(file: str, design: str, *, application: str, seed: int, replicates: 
 @tree.command()
 @_FILE
 def expand(file: str) -> int:
-    """Write a tree with several parents for a node as a proper tree, in JSON.
+    """Expand a graph whose nodes have several parents into a tree, as JSON.
 
-    Nodes with several parents are repeated, so every node has one parent and
+    Nodes with several parents are duplicated, so every node has one parent and
     keeps its value.
 
     \b

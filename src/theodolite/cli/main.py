@@ -1,4 +1,4 @@
-"""The command line: one group that imports a command when it is called, and former names."""
+"""The command line: a group that imports a command when it is called, and maps former names."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of the arguments.
+        """Return the command that the arguments name.
 
         Raises:
-            click.UsageError: If there is no such command; names the closest one.
+            click.UsageError: If there is no such command; the message names the closest command.
         """
         known = self.list_commands(ctx)
         if args and args[0] not in known:
@@ -63,7 +63,7 @@ WITHOUT_JSON = {
     "mcp": "its standard output speaks the Model Context Protocol, which is JSON",
     "tree expand": "it prints a tree file, which is JSON",
 }
-"""Commands without `--json`, and why."""
+"""Commands without `--json`, and the reason."""
 
 
 def explain_option(error: click.NoSuchOption) -> click.UsageError:
@@ -119,13 +119,13 @@ COMMANDS = {
     "More": {
         "status": ("print the status of a run", "theodolite.cli.run"),
         "runs": ("list the runs of a study", "theodolite.cli.run"),
-        "worker": ("work on open runs beside other processes", "theodolite.cli.run"),
+        "worker": ("work on open runs as an additional process", "theodolite.cli.run"),
         "merge": ("join the shards of a run that was split", "theodolite.cli.shards"),
         "azureml": ("write, check and submit an Azure Machine Learning pipeline", "theodolite.cli.azureml"),
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
         "backup": ("back up a workspace to one file", "theodolite.cli.serve"),
         "restore": ("restore a workspace from a backup", "theodolite.cli.serve"),
-        "doctor": ("print versions, extras, keys and faults of this machine", "theodolite.cli.doctor"),
+        "doctor": ("print versions, extras, keys and problems of this machine", "theodolite.cli.doctor"),
         "mcp": ("serve studies to coding agents (Model Context Protocol)", "theodolite.cli.mcp_server"),
         "probe": ("test the conformance of an application", "theodolite.cli.check"),
         "packs": ("list scenario packs, show their cards, install packs", "theodolite.cli.catalogue"),

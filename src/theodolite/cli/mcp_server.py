@@ -52,13 +52,13 @@ Entry = dict[str, Any]
 
 @dataclass(slots=True)
 class RunAllowance:
-    """The money that runs of one server may cost.
+    """The budget that runs started by one server share.
 
     A run reserves its budget when it starts. Once it has ended, the allowance is charged with the cost that the
-    study's runs have added since, whichever process caused it, so it never charges too little.
+    study's runs have added since, in any process, so it never charges too little.
 
     Attributes:
-        max_cost: Cost of all runs together; US dollars.
+        max_cost: Maximum total cost of all runs; US dollars.
     """
 
     max_cost: float
@@ -75,7 +75,7 @@ class RunAllowance:
         return study in self._open
 
     def reserve(self, study: str, wanted: float | None, cost_so_far: float) -> float:
-        """Return the budget of a new run; it is reserved until `settle`.
+        """Reserve and return the budget of a new run; `settle` releases it.
 
         Args:
             study: Key of the study.
@@ -114,7 +114,7 @@ class StudyTools:
     allowance: RunAllowance | None = None
 
     def list_studies(self) -> Entry:
-        """List the studies with their applications and guidelines; studies with faults are listed too."""
+        """List the studies with their applications and guidelines, including studies with errors."""
         return {"studies": [self._study_entry(study) for study in self.studies.all()]}
 
     def _study_entry(self, study: LocalStudy) -> Entry:
@@ -131,12 +131,12 @@ class StudyTools:
         return entry
 
     def list_runs(self, study: str) -> Entry:
-        """List the runs of a study, the latest first, with state, counts and cost."""
+        """List the runs of a study, latest first, with state, counts and cost."""
         runs = self.studies.runs(self._study(study))
         return {"study": study, "problem": runs.problem, "runs": [_run_entry(run) for run in runs.runs]}
 
     def check_study(self, study: str) -> Entry:
-        """Return all faults and notes of a study with file and line, and the keys, code and files that it needs.
+        """Return all errors and notes of a study with file and line, and the keys, code and files that it needs.
 
         Nothing is sent and no code of the study runs.
         """
@@ -220,7 +220,7 @@ class StudyTools:
         """Start or resume a run of a study in its own process; get_status shows its progress.
 
         `limit` runs the first dialogues only. `max_cost` stops the run at this cost (US dollars) of model calls; it
-        cannot exceed what is left of the server's limit. Calls to applications have no price.
+        cannot exceed the rest of the server's limit. Calls to applications have no price.
         """
         allowance = self._allowance()
         of, loaded = self._valid(study)

@@ -36,7 +36,7 @@ from theodolite.usecases.releasing import MIN_GROUP
     type=click.IntRange(min=1),
     default=MIN_GROUP,
     show_default=True,
-    help="Withhold attributes of people that fewer share.",
+    help="Withhold attributes shared by fewer people.",
 )
 @click.option("--key", default="", metavar="FILE", help="Private Ed25519 key (PEM); made in the workspace if left out.")
 @json_option

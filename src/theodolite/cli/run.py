@@ -89,7 +89,7 @@ STAGES = {
 @click.option(
     "--shard",
     metavar="I/N",
-    help="Run part I of N in a database of its own and write its results to a file for `merge`.",
+    help="Run part I of N in a separate database and write its results to a file for `merge`.",
 )
 @click.option(
     "--from",
@@ -97,12 +97,14 @@ STAGES = {
     multiple=True,
     type=click.Path(),
     metavar="PATH",
-    help="With --shard: start from the results in this shard file, or in the files of this folder.",
+    help="With --shard: start from the results in this shard file or folder of shard files.",
 )
-@click.option("--on", "engine", type=click.Choice(["ray"]), help="Place workers on a cluster instead of this process.")
-@click.option("--address", default="", metavar="ADDRESS", help="With --on: address of the cluster; else RAY_ADDRESS.")
+@click.option("--on", "engine", type=click.Choice(["ray"]), help="Run workers on a cluster instead of in this process.")
 @click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="With --on: number of workers; else one per node."
+    "--address", default="", metavar="ADDRESS", help="With --on: address of the cluster; default: RAY_ADDRESS."
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="With --on: number of workers; default: one per node."
 )
 @cache_option
 @out_option
@@ -189,7 +191,7 @@ def run(
 def _present_run(
     context: StudyContext, result: RunResult, options: RunOptions, *, out: str | None, junit: str | None, as_json: bool
 ) -> int:
-    """Print the end of a run of all stages and return the exit code."""
+    """Print the outcome of a run of all stages and return the exit code."""
     if result.status.stopped:
         _print_stop(context, result, options)
         if not as_json:
@@ -222,10 +224,10 @@ def _shard_of(text: str | None, *, stage: str | None, junit: str | None, sources
 
 
 def _require_whole(only: tuple[str, ...], *, stage: str | None, junit: str | None) -> None:
-    """Refuse `--only` beside options that concern the whole run.
+    """Refuse `--only` together with options that concern the whole run.
 
     Raises:
-        InputError: If they do not fit.
+        InputError: If they do not fit together.
     """
     if only and (junit or stage == "measure"):
         option = "--junit" if junit else "--stage measure"
@@ -248,7 +250,7 @@ def _require_engine(engine: str | None, *, address: str, workers: int | None, ha
     """Refuse options that do not fit `--on`.
 
     Raises:
-        InputError: If they do not fit.
+        InputError: If they do not fit together.
     """
     if engine is None and (address or workers):
         message = "`--address` and `--workers` belong to `--on`; add  --on ray"
@@ -354,12 +356,12 @@ def _rest_text(path: str, options: RunOptions) -> str:
 
 
 def _others_hold_all(status: RunStatus) -> bool:
-    """Return whether other processes hold all remaining sessions."""
+    """Return whether other processes have leased all remaining sessions."""
     return bool(status.sessions.get(UnitState.LEASED)) and not (status.stopped or status.dialogues)
 
 
 def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -> None:
-    """Report on standard error what is stored and how to continue."""
+    """Print on standard error the stored results and the command that continues."""
     text = stopped_text(
         result.status,
         spent=result.spent,
@@ -381,7 +383,7 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
 @observer_options
 @json_option
 def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | None, as_json: bool) -> int:
-    """Work on the open runs of studies beside other processes.
+    """Work on the open runs of studies together with other processes.
 
     Each STUDY is a folder with a study.yaml, or a file. The worker joins its run once
     another process has started it with `theodolite run`, leases units from the database,

@@ -83,7 +83,7 @@ def work_interactively(
 
     Args:
         contexts: Returns the studies.
-        of: The studies in words.
+        of: Description of the studies.
         until_done: End when no run is open.
         concurrency: Concurrent calls; None for the limit of the endpoints.
         as_json: Print one object at the end instead of text.
@@ -148,7 +148,7 @@ def note(text: str) -> None:
 
 
 class _Distinct(logging.Filter):
-    """Passes each record once: sixty failed calls often raise the same error."""
+    """Passes each record once; sixty failed calls often raise the same error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -229,7 +229,7 @@ def catch_stop_signals(handler: Callable[[], object]) -> Callable[[], None]:
 _FEWEST, _ENOUGH, _REACH = 3, 100, 10
 """Units before the time left may be shown, before it is always shown, and of a small run (counts).
 
-The first units that end say little about many that started together and end soon after them.
+The first finished units say little about the many that started with them and finish soon after.
 """
 
 _EVERY_S = 10.0
@@ -260,7 +260,7 @@ class Counts:
     done_before: int = 0
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Learn how much there is to do; counts."""
+        """Set the amount of work; counts."""
         self.sessions = _ProgressTally(total=sessions, done=done)
         self.annotations = _ProgressTally(total=annotations, done=annotated)
         self.done_before = done + annotated
@@ -280,7 +280,7 @@ class Counts:
             self.annotations.unparseable += 1
 
     def over(self, *, sessions: int, annotations: int) -> None:
-        """Learn how many units are over, whichever process did them; counts."""
+        """Set the number of finished units of all processes; counts."""
         # The stored state may be slightly older than the displayed one.
         self.sessions.done = max(self.sessions.done, sessions)
         self.annotations.done = max(self.annotations.done, annotations)
@@ -293,7 +293,7 @@ class Counts:
 
     @property
     def done_earlier(self) -> str:
-        """Results of earlier sessions or runs as a sentence at the start; empty without any."""
+        """Sentence about the results of earlier sessions or runs, printed at the start; empty if there are none."""
         if not self.done_before:
             return ""
         parts = [f"{self.sessions.done:,} of {self.sessions.total:,} dialogues"]
@@ -304,7 +304,7 @@ class Counts:
 
     @property
     def calls(self) -> int:
-        """Calls since this command started; they show progress during the first dialogues. Count."""
+        """Number of calls since this command started; shows progress during the first dialogues."""
         return self.total.calls - (self.before.calls if self.before else 0)
 
     @property
@@ -365,7 +365,7 @@ class PlainProgress:
         self._last_s = 0.0
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Learn how much there is to do; counts."""
+        """Set the amount of work; counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         self._last_s = self._clock.monotonic_s()
         if self._counts.done_earlier:
@@ -382,7 +382,7 @@ class PlainProgress:
         self._maybe_write()
 
     def over(self, *, sessions: int, annotations: int) -> None:
-        """Learn how many units are over, whichever process did them; counts."""
+        """Set the number of finished units of all processes; counts."""
         self._counts.over(sessions=sessions, annotations=annotations)
 
     def spent(self, total: Spending) -> None:
@@ -391,7 +391,7 @@ class PlainProgress:
         self._maybe_write()
 
     def end(self) -> None:
-        """Write nothing more: the summary follows."""
+        """Write nothing; the summary follows."""
 
     def _maybe_write(self) -> None:
         if self._clock.monotonic_s() - self._last_s >= _EVERY_S:
@@ -413,7 +413,7 @@ class BarProgress:
     """Draws one bar for testing and one for assessment."""
 
     def __init__(self, clock: Clock) -> None:
-        from rich.console import Console  # slow to import, and of no use without a terminal
+        from rich.console import Console  # slow to import, and useless without a terminal
         from rich.progress import BarColumn, TaskID, TextColumn
         from rich.progress import Progress as Bars
         from rich.table import Column
@@ -422,7 +422,7 @@ class BarProgress:
         self._counts = Counts(clock)
         self._drawn_s = 0.0
         console = Console(no_color=not wants_colour(), highlight=False)
-        # Plain letters' own colour: red and green would look like verdicts.
+        # The colour of plain text: red and green would look like verdicts.
         self._bar = BarColumn(bar_width=_WIDEST, style="dim", complete_style="bold", finished_style="bold")
         name = TextColumn("  {task.description:<7}", table_column=Column(no_wrap=True, min_width=_NAME))
         columns = (name, self._bar, TextColumn("{task.fields[words]}"))
@@ -431,7 +431,7 @@ class BarProgress:
         self._assess = TaskID(0)
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Draw the bars without changes; counts."""
+        """Draw the bars with their initial counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         if self._counts.done_earlier:
             self._bars.console.print(self._counts.done_earlier)
@@ -451,7 +451,7 @@ class BarProgress:
         self._maybe_draw()
 
     def over(self, *, sessions: int, annotations: int) -> None:
-        """Learn how many units are over, whichever process did them; counts."""
+        """Set the number of finished units of all processes; counts."""
         self._counts.over(sessions=sessions, annotations=annotations)
 
     def spent(self, total: Spending) -> None:
@@ -460,7 +460,7 @@ class BarProgress:
         self._maybe_draw()
 
     def end(self) -> None:
-        """Do not change the bars."""
+        """Leave the bars unchanged."""
         self._draw()
         self._bars.stop()
 
@@ -474,7 +474,7 @@ class BarProgress:
         counts = self._counts
         test, assess = counts.sessions, counts.annotations
         tested, assessed = counts.words(test, of_sessions=True), counts.words(assess, of_sessions=False)
-        # The words go first: a narrow terminal has a shorter bar.
+        # The text has priority: a narrow terminal gets a shorter bar.
         room = self._bars.console.width - _NAME - max(len(tested), len(assessed)) - 2
         self._bar.bar_width = max(_NARROWEST, min(_WIDEST, room))
         self._bars.update(self._test, completed=test.done, words=tested)
@@ -513,7 +513,7 @@ def _begun(status: RunStatus, spent: Spending) -> str:
 
 
 def spent_text(spent: Spending, budget: Budget) -> str:
-    """Return cost and number of calls, with the budget."""
+    """Return the cost, the number of calls and the budget."""
     limit = f" of {dollars(budget.usd)}" if budget.usd is not None else ""
     cost = cost_of_calls(spent.cost_microusd, spent.calls, spent.unpriced_calls)
     return f"{cost}{limit}, {_n(spent.calls, 'call')}"
@@ -639,7 +639,7 @@ async def check_endpoints_first(
     selection: Selection = EVERYTHING,
     quiet: bool,
 ) -> None:
-    """Ask each endpoint that these kinds of work need once.
+    """Call each endpoint that these kinds of work need once.
 
     Raises:
         RunStopped: If one of them cannot be used; the message names it and the remedy.
@@ -683,7 +683,7 @@ def _row(start: str, text: str) -> list[str]:
 
 
 def _on_proxies(environ: Mapping[str, str]) -> list[str]:
-    """Name the proxy variable that is set: it may be why an endpoint was not reached."""
+    """Name the proxy variable that is set; it may be the reason why an endpoint was not reached."""
     for name in _PROXIES:
         if environ.get(name) or environ.get(name.lower()):
             return [f"  `{name}` is set: calls go through that proxy, except to hosts in `NO_PROXY` and this machine."]

@@ -93,7 +93,7 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
 
 
 def teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], None]:
-    """Return the printer for the lines of a server that listens; with `as_json` the address is one object."""
+    """Return the function that prints the lines of a listening server; with `as_json` it prints one object."""
 
     def tell(line: str) -> None:
         address = next((word for word in line.split() if word.startswith(("http://", "https://"))), "")
@@ -109,15 +109,15 @@ def teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], N
 
 @click.command()
 @click.argument("study", required=False, default=".")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; any free one if left out.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; default: any free port.")
 @click.option("--browser", is_flag=True, help="Open the page in a browser.")
 @json_option
 def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
     """View studies and their runs in a browser; start, stop and resume runs.
 
     STUDY is a study or a folder with studies; the present folder if left out.
-    The pages have one user and no account: the address works once and only on
-    this machine. Runs that other commands started show their progress too, and
+    The pages have one user and no accounts: the address works once and only on
+    this machine. The pages also show the progress of runs that other commands started;
     runs started on a page continue when this server ends.
 
     \b
@@ -132,7 +132,7 @@ def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
 
 
 def _permit(study: str) -> None:
-    """Ask before applications of a study run, if there is a terminal."""
+    """Ask for confirmation before applications of a study run, if there is a terminal."""
     from theodolite.bootstrap.plugins import resource_resolver
     from theodolite.config.loading import load_study
 
@@ -165,7 +165,7 @@ SAMPLE = 40
 @click.option(
     "--file", type=click.Path(dir_okay=False), metavar="FILE", help="Write a .csv or .jsonl file to fill in instead."
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; any free one if left out.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="Port; default: any free port.")
 @click.option("--browser", is_flag=True, help="Open the page in a browser.")
 @json_option
 def label(
@@ -185,7 +185,7 @@ def label(
 
     The page has one user and no account: its address works once and only on
     this machine. It shows neither application nor judge labels. Submitted labels
-    count at once in judge validation and corrected rates. Ctrl-C stops the
+    count immediately in judge validation and corrected rates. Ctrl-C stops the
     server, and the same command resumes.
 
     With --file the sample goes to a table with open answers for annotators;
@@ -248,15 +248,15 @@ _HEAD = 10
 
 @click.command("dry-run")
 @study_argument
-@click.option("--people", type=click.IntRange(min=1), metavar="N", help="Bots per level; all slots if left out.")
+@click.option("--people", type=click.IntRange(min=1), metavar="N", help="Bots per level; default: one for each slot.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False),
     default="theodolite-dry-run",
     show_default=True,
-    help="Folder for copy, pages and results; an earlier dry run in it is replaced.",
+    help="Folder for copy, pages and results; replaces an earlier dry run in it.",
 )
-@click.option("--no-pictures", is_flag=True, help="Save pages as files, without screenshots.")
+@click.option("--no-pictures", is_flag=True, help="Save pages as files only, without screenshots.")
 @permission_options
 @json_option
 def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
@@ -317,7 +317,7 @@ def _head(result: DryRunResult) -> list[str]:
 def _annotated(result: DryRunResult) -> list[str]:
     if not result.annotators:
         return []
-    return [f"Annotated {result.annotations:,} times a dialogue by a category, by {result.annotators} bots"]
+    return [f"Annotations {result.annotations:,} by {result.annotators} bots"]
 
 
 def _cells(result: DryRunResult) -> list[str]:
@@ -370,7 +370,7 @@ def _line(head: str, text: str) -> str:
 )
 @json_option
 def copy_database(study: str, *, side: str, as_json: bool) -> int:
-    """Copy all records of a workspace between its file and PostgreSQL.
+    """Copy all records of a workspace from its file to PostgreSQL, or back.
 
     The target must have no runs. The copy is one transaction; counts and hashes of each table
     are compared before it ends.
@@ -406,7 +406,7 @@ def copy_database(study: str, *, side: str, as_json: bool) -> int:
 def backup(study: str, *, target: Path | None, as_json: bool) -> int:
     """Back up the workspace of a study to one file: records, accounts, texts and keys.
 
-    Runs and `serve` may go on meanwhile. With DATABASE_URL set, the records are those of that
+    Runs and `serve` may continue meanwhile. With DATABASE_URL set, the records are those of that
     database. Protect the file: it contains keys and the data of people.
 
     \b
@@ -431,8 +431,8 @@ def backup(study: str, *, target: Path | None, as_json: bool) -> int:
 def restore(study: str, *, source: Path, as_json: bool) -> int:
     """Restore a backup into the workspace of a study that has no database yet.
 
-    All hashes are checked first. With DATABASE_URL set, the records go to that database, which
-    must have no runs; a backup of a file can be restored to PostgreSQL, and the other way round.
+    All hashes are checked first. With DATABASE_URL set, the records are restored to that database, which
+    must have no runs; a backup of a file can be restored to PostgreSQL, and vice versa.
 
     \b
     Examples

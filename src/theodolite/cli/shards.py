@@ -45,7 +45,7 @@ def run_shard(
         shard: The part.
         options: Scope of the run.
         sources: Shard files, or folders of them, with results to start from.
-        out: Folder of the shard; the study's own where None.
+        out: Folder for the shard; the study folder if None.
         as_json: Whether to print one JSON object.
     """
     if sources:
@@ -67,7 +67,7 @@ def run_shard(
         stop = stopped_text(status, spent=result.spent, budget=budget, at=at, command=command, path=context.path)
         click.echo(stop, err=True)
     click.echo(f"Wrote {file}")
-    click.echo(f"Next  theodolite merge {context.path} {file.parent}   when all shards are there")
+    click.echo(f"Next  theodolite merge {context.path} {file.parent}   when all shards are written")
     return code
 
 
@@ -75,7 +75,7 @@ def run_on_cluster(
     context: StudyContext, options: RunOptions, *, address: str, workers: int | None, quiet: bool
 ) -> RunResult:
     """Run a study by workers on a Ray cluster."""
-    from theodolite.bootstrap.ray_cluster import Placement, run_on_ray  # a run on this machine needs none of it
+    from theodolite.bootstrap.ray_cluster import Placement, run_on_ray  # not needed by a run on this machine
 
     placement = Placement(address=address, workers=workers or 0)
     progress = progress_for(context, quiet=quiet)
@@ -85,7 +85,7 @@ def run_on_cluster(
 
 
 def _is_done(status: RunStatus, options: RunOptions) -> bool:
-    """Return whether all units of the stages and the sessions that were requested are over."""
+    """Return whether all requested units and sessions of the stages have ended."""
     kinds = {kind.value for kind in options.kinds}
     sides = [("session", status.sessions), ("annotation", status.annotations)]
     return all(not side.get("waiting") and not side.get("leased") for kind, side in sides if kind in kinds)
@@ -101,8 +101,8 @@ def merge(study: str, paths: tuple[str, ...], *, out: str | None, as_json: bool)
     """Join the shards of a run and write its results.
 
     PATH is a file that  theodolite run STUDY --shard I/N  has written, or a folder
-    of such files. Files may be merged in any order, and again: results that are
-    there already stay as they are. A shard of another study, or of another version
+    of such files. Files may be merged in any order and more than once: results that
+    are already stored stay unchanged. A shard of another study, or of another version
     of it, is refused.
 
     \b
@@ -130,11 +130,12 @@ def _counts_text(merged: MergedRun) -> str:
     files = f"{len(merged.files):,} file{'s' if len(merged.files) != 1 else ''}"
     text = (
         f"Read {files}: {dialogues[MergeOutcome.MERGED]:,} sessions and {annotations[MergeOutcome.MERGED]:,}"
-        f" annotations are new, {dialogues[MergeOutcome.PRESENT] + annotations[MergeOutcome.PRESENT]:,} were there."
+        f" annotations are new, {dialogues[MergeOutcome.PRESENT] + annotations[MergeOutcome.PRESENT]:,} were already"
+        " stored."
     )
     different = dialogues[MergeOutcome.DIFFERENT] + annotations[MergeOutcome.DIFFERENT]
     if different:
-        text += f"\n{different:,} have other replies in this workspace, which stay."
+        text += f"\n{different:,} differ from the replies in this workspace, which are kept."
     return text
 
 

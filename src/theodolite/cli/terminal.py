@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from theodolite.ports.observer import Sample
 
 WIDEST = 80
-"""Columns that screens are laid out for."""
+"""Width that screens are designed for; columns."""
 
 
 def is_terminal() -> bool:
@@ -42,12 +42,12 @@ def is_terminal() -> bool:
 
 
 def wants_colour() -> bool:
-    """Return whether colours are welcome (`NO_COLOR` is honoured)."""
+    """Return whether to use colours; respects `NO_COLOR`."""
     return is_terminal() and not os.environ.get("NO_COLOR")
 
 
 def speaks_unicode() -> bool:
-    """Return whether the terminal shows lines and dots."""
+    """Return whether the terminal can display box-drawing lines and dots."""
     return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
 
 
@@ -55,7 +55,7 @@ class RowProgress:
     """One line on standard error with the progress of a long table; nothing without a terminal."""
 
     def __init__(self) -> None:
-        """Look whether standard error is a terminal."""
+        """Check whether standard error is a terminal."""
         self._watched = sys.stderr.isatty()
         self._shown = 0
 
@@ -69,7 +69,7 @@ class RowProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self._shown:
             self._write("")
             sys.stderr.write("\r")
@@ -86,7 +86,7 @@ def width() -> int:
 
 
 def error_json(error: BaseException, *, exit_code: int) -> str:
-    """Return the object of a command that ended with an error; a study's faults one by one."""
+    """Return the object of a command that ended with an error, with one entry per error of a study."""
     if isinstance(error, InvalidStudyError):
         return faults_json(error.placed, exit_code=exit_code)
     text = error.format_message() if isinstance(error, click.ClickException) else str(error)
@@ -94,7 +94,7 @@ def error_json(error: BaseException, *, exit_code: int) -> str:
 
 
 def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
-    """Return the object with the faults of a study, their places, and a command's other findings."""
+    """Return the object with the errors of a study, their positions, and the command's other findings."""
     result = [
         {
             "file": diagnostic.file,
@@ -109,7 +109,7 @@ def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: 
 
 
 def counts_of(status: RunStatus) -> dict[str, object]:
-    """Return the path of a run, for an object."""
+    """Return the path of a run for a JSON object."""
     return {
         "stopped": status.stopped,
         "planned": status.planned,
@@ -119,7 +119,7 @@ def counts_of(status: RunStatus) -> dict[str, object]:
 
 
 def as_line(found: dict[str, Any]) -> str:
-    """Return an object on one line, in plain letters that every pipe carries."""
+    """Return an object as one line of ASCII JSON, safe for every pipe."""
     return json.dumps(found, allow_nan=False)
 
 
@@ -139,23 +139,23 @@ def json_option(command: Command) -> Command:
 
 def cache_option(command: Command) -> Command:
     """Add `--cache`: equal requests to models are answered from the workspace's cache."""
-    text = "Answer equal requests to models from the cache; never the application's."
+    text = "Answer repeated requests to models from the cache, but never those to applications."
     return click.option("--cache", is_flag=True, help=text)(command)
 
 
 def out_option(command: Command) -> Command:
-    """Add `--out`: where report.html and results.json go."""
-    text = "Folder for report.html and results.json; the study's own folder if left out."
+    """Add `--out`: the folder for report.html and results.json."""
+    text = "Folder for report.html and results.json; default: the study folder."
     return click.option("--out", type=click.Path(file_okay=False), help=text)(command)
 
 
 _META = "theodolite.permission."
 
-_CODE = "Allow the code that the study names, as it is now; remembered in the workspace."
+_CODE = "Allow the current code that the study names; stored in the workspace."
 
-_KEYS = "Send the keys that the study names to the hosts that it names; remembered in the workspace."
+_KEYS = "Send the keys that the study names to the hosts that it names; stored in the workspace."
 
-_PATH = "Let the study read a file or folder outside its own; remembered in the workspace."
+_PATH = "Let the study read a file or folder outside its own folder; stored in the workspace."
 
 
 def path_option(command: Command) -> Command:
@@ -218,7 +218,7 @@ def _start_logs(_context: click.Context, _option: click.Parameter, value: str) -
 
 
 def logs_json() -> bool:
-    """Return whether standard error is JSON lines, without progress bars and screens."""
+    """Return whether standard error is JSON Lines, without progress bars and screens."""
     observers = sys.modules.get("theodolite.bootstrap.observers")
     return observers is not None and observers.logs_json()
 
@@ -227,14 +227,14 @@ def logs_json() -> bool:
 def observed(
     contexts: Sequence[StudyContext], databases: Sequence[Callable[[], Iterable[Sample]]] = ()
 ) -> Iterator[None]:
-    """Serve metrics and send traces of a command's work, as options and the environment ask for.
+    """Serve metrics and send traces of a command's work as options and environment request.
 
     Args:
         contexts: Studies; their keys stay out of logs and traces.
-        databases: Each returns a database's numbers other than those of the studies.
+        databases: Functions that return a database's metrics besides those of the studies.
 
     Raises:
-        InputError: If the metrics cannot be served, or traces not be sent.
+        InputError: If metrics cannot be served or traces cannot be sent.
     """
     listen = str(click.get_current_context().meta.get(f"{_META}metrics") or "")
     if not (listen or os.environ.get("THEODOLITE_TRACES") or logs_json()):
@@ -253,7 +253,7 @@ def observed(
 
 
 def hide_keys(context: StudyContext) -> None:
-    """Keep the keys that a study names out of logs and traces, if there are any."""
+    """Keep the keys that a study names out of logs and traces."""
     if (observers := sys.modules.get("theodolite.bootstrap.observers")) is not None:
         from theodolite.config.required_access import named_keys
 
@@ -261,13 +261,13 @@ def hide_keys(context: StudyContext) -> None:
 
 
 def permit_paths(study: str) -> None:
-    """Remember the paths of `--allow-path`, before the study is read."""
+    """Store the permission for the paths of `--allow-path` before the study is read."""
     if allowed := click.get_current_context().meta.get(f"{_META}allow_path"):
         allow_paths(study, allowed)
 
 
 def permit_run(loaded: LoadedStudy) -> None:
-    """Ask once before code of a study runs, and before its keys are sent, unless options have answered.
+    """Ask once before code of a study runs and before its keys are sent, unless options grant permission.
 
     Raises:
         InputError: If the operator declines, or there is no terminal to ask.
@@ -316,7 +316,7 @@ def _may_send(request: KeyRequest) -> bool:
 
 
 def confirm_settings(file: Path, text: str) -> bool:
-    """Ask whether server settings beside a study may be used, and show them."""
+    """Show the server settings next to a study and ask whether they may be used."""
     if not sits_at_terminal():
         return False
     click.echo(f"`{file}` sets up the server and has not been allowed on this machine:", err=True)

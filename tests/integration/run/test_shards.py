@@ -53,7 +53,7 @@ def test_merged_shards_equal_a_whole_run(tmp_path: Path, whole: dict[str, Any]) 
 
     assert [end.code for end in ends] == [0] * 5, ends[0].said
     assert merged.code == 0, merged.said
-    assert "Read 5 files: 12 sessions and 12 annotations are new, 0 were there." in merged.out
+    assert "Read 5 files: 12 sessions and 12 annotations are new, 0 were already stored." in merged.out
     assert results_in(study) == whole
 
 
@@ -68,7 +68,7 @@ def test_stages_of_shards_pass_on_files(tmp_path: Path, whole: dict[str, Any], m
     merged = theodolite("merge", study, dialogues, labels, "--out", tmp_path / "results")
 
     assert merged.code == 0, merged.said
-    assert "12 sessions and 12 annotations are new, 12 were there." in merged.out
+    assert "12 sessions and 12 annotations are new, 12 were already stored." in merged.out
     assert results_in(tmp_path / "results") == whole
     assert not (study / ".theodolite").exists()
 
@@ -84,7 +84,7 @@ def test_a_second_merge_changes_nothing(study: SupportStudy, server: Loopback, t
     again = theodolite("merge", study.folder, tmp_path / "shards")
 
     assert again.code == 0
-    assert "0 sessions and 0 annotations are new, 20 were there." in again.out
+    assert "0 sessions and 0 annotations are new, 20 were already stored." in again.out
     assert [study.rows(table) for table in tables] == before
     assert results_in(study.folder) == results
     assert results["spending"]["calls"] == calls == 30
@@ -136,7 +136,7 @@ def test_other_replies_in_the_workspace_stay(study: SupportStudy, tmp_path: Path
     merged = theodolite("merge", study.folder, tmp_path / "shards")
 
     assert merged.code == 0
-    assert "20 have other replies in this workspace, which stay." in merged.out
+    assert "20 differ from the replies in this workspace, which are kept." in merged.out
     assert study.rows("journalentry") == before
 
 
