@@ -460,7 +460,7 @@ class CategoryCount:
         is_qualified: Whether the annotator may work in it.
         n_done: Dialogues submitted; count.
         n_today: The same since midnight UTC; count.
-        n_left: Dialogues that they may take now; count.
+        n_left: Dialogues that the annotator may take now; count.
         is_held: Whether they hold one now.
     """
 

@@ -87,7 +87,7 @@ def add_gold(
         records: Store of the guideline.
         item: Token of the work item.
         expected: Question and turn to value.
-        by: The person who decided it.
+        by: The deciding account.
         reason: Why it is right.
 
     Raises:
@@ -141,7 +141,7 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
     Args:
         records: Store of the guideline.
         item: Token of the work item.
-        by: The person who decided it.
+        by: The deciding account.
         reason: Why it is right.
         more: Additional annotators; count.
 

@@ -464,7 +464,7 @@ def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *,
         categories: Names of the categories to ask at once; empty for the first one, or all where none is first.
 
     Returns:
-        Items that are new; count.
+        Number of new items; count.
     """
     row = queue_of(queue)
     design = records.design(row.design_id)

@@ -237,7 +237,7 @@ def key_variable(token: str) -> str:
 
 
 def sealed(credentials: str, operator_key: str) -> bytes:
-    """Return credentials under the operator's key.
+    """Return credentials encrypted with the operator's key.
 
     Raises:
         InputError: If there is no key, or one that is too short.
@@ -246,7 +246,7 @@ def sealed(credentials: str, operator_key: str) -> bytes:
 
 
 def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
-    """Return credentials in plain text, for the call that needs them and for nothing else.
+    """Return decrypted credentials, only for the call that needs them.
 
     Raises:
         InputError: If they were sealed under another key, or there is none.

@@ -57,7 +57,7 @@ class Serving:
         workspace: Folder of database and key.
         settings: How.
         database_url: A PostgreSQL database; None for the workspace's own file.
-        study: Folder of a study to be hosted; empty for none.
+        study: Folder of a study to host; empty for none.
         demo: Whether to seed an event with one-click accounts; on this machine only.
     """
 
@@ -429,7 +429,7 @@ def open_label_desk(
 
     Raises:
         InputError: If the sample is ambiguous, nothing is left, or the name is a judge's.
-        StudyError: If the study has faults; lists all of them.
+        StudyError: If the study has errors; lists all of them.
     """
     start = Path(path)
     if not start.exists():

@@ -230,7 +230,7 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None, shard: Sh
         shard: Open the database of this part of the plan, which shares no file with other parts.
 
     Raises:
-        StudyError: If the study has faults; lists all of them.
+        StudyError: If the study has errors; lists all of them.
         PlanError: If no plan can be drawn.
         StoreError: If the database cannot be opened.
     """
@@ -297,7 +297,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
         environ: Environment variables; those of the process where left out.
 
     Raises:
-        StudyError: If the study has faults; lists all of them.
+        StudyError: If the study has errors; lists all of them.
         NotFound: If it was never run here.
         StoreError: If the database cannot be used.
     """

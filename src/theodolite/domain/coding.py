@@ -56,7 +56,7 @@ class Codebook:
         codes: In the order in which coders see them.
         revision: Number of the revision among those of its name, from 1.
         by: Opaque key of its author.
-        note: Reason and content of the change.
+        note: Description of the change and its reason.
         name: Its name; empty for the default of questions without their own.
         covers: Places of the questions that it is for, as `OpenAnswer.place` has them; empty without a name.
     """

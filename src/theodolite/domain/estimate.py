@@ -233,7 +233,7 @@ class ClaimTest:
     Attributes:
         application: Name of the application that makes the claim.
         claim: The claim.
-        standing: Its state.
+        standing: Status of the judge.
         guideline: Name of the deciding rule's guideline; empty if there is none.
         rule: Name of the defect rule; likewise.
         annotator: Annotator of the labels; `reference` for final labels, empty if none decide.

@@ -85,7 +85,7 @@ class Acknowledgement:
         study: Name of the study.
         subject: Which text.
         version: Content hash of its words; 64 hexadecimal digits.
-        at: When; UTC.
+        at: Time; UTC.
         session: Key of the session that it is about; empty for the whole study.
     """
 
@@ -114,7 +114,7 @@ class Exposure:
     """Exposure of one person.
 
     Attributes:
-        minutes: Time in sessions, pauses left out; minutes.
+        minutes: Time in sessions, excluding pauses; minutes.
         turns: Prompts sent; count.
         severe: Turns that the person marked as broken guardrails; count.
         since_break_min: Time in sessions since the last break; minutes.

@@ -29,7 +29,7 @@ class BlindingGuess:
         about: Subject of the guess.
         guess: Name of the application or the level; empty for "I do not know".
         options: Names that were offered, "I do not know" left out.
-        at: When; UTC.
+        at: Time; UTC.
     """
 
     session: str
@@ -55,7 +55,7 @@ class Tombstone:
     Attributes:
         study: Name of the study.
         kind: Kind of request.
-        at: When; UTC.
+        at: Time; UTC.
         sessions: Sessions that it reached; count.
         dialogues: Dialogues that it reached; count.
         answers: Answers in questionnaires and annotations that it reached; count.

@@ -46,7 +46,7 @@ class Unit:
         application: Name of the application.
         subject: For annotations, the key of the dialogue; else empty.
         annotator: For annotations, the name of the annotator; else empty.
-        state: Its state.
+        state: Status of the study.
         tries: Times that it was started; count.
     """
 
@@ -85,7 +85,7 @@ class Run:
         study: Name of the study.
         study_version: Content hash of the study.
         plan_version: Content hash of the plan.
-        state: Its state.
+        state: Status of the study.
         started: Its start; UTC.
         finished: Its end; UTC, None while it is in progress.
     """

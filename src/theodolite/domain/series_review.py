@@ -82,7 +82,7 @@ class ReviewEntry:
         kind: Assessment, feedback or decision.
         text: The assessment, remark or decision; without names.
         by: Opaque key of the account that entered it, or of the participant; empty after a withdrawal.
-        at: When; UTC.
+        at: Time; UTC.
         source: Author of the feedback; None for other kinds.
         evidence: Results that an assessment rests on, as text.
         because: Keys of the entries that a decision rests on.
@@ -134,7 +134,7 @@ class DecisionUpdate:
         state: The new state.
         note: The action, or why there was none.
         by: Opaque key of the account.
-        at: When; UTC.
+        at: Time; UTC.
     """
 
     study: str

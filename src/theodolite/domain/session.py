@@ -92,7 +92,7 @@ class Session:
         place: Place among the sessions of the slot, from 0.
         stratum: Stratum that the slot belongs to.
         alias: Alias of the application for the person, e.g. `Application K`.
-        state: Its state.
+        state: Status of the study.
         clock: Its duration.
         task_done: Whether the person states that the task was completed; None if not stated.
         brought: Whether the dialogue was imported from a file.
@@ -121,7 +121,7 @@ class Session:
 
     @property
     def is_over(self) -> bool:
-        """Whether it accepts no more turns."""
+        """Whether it has reached its maximum number of turns."""
         return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
 
     def begun(self, now: datetime, language: str = "") -> Session:

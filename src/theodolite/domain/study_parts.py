@@ -169,7 +169,7 @@ class StatedCriteria:
         text: The criteria, in words.
         revision: 1 for the first statement about it.
         by: Opaque key or name of the person who stated them.
-        at: When; UTC.
+        at: Time; UTC.
         why: Change and reason; empty for the first.
     """
 

@@ -231,7 +231,7 @@ def state_criteria(
         by: Opaque key or name of their author.
         now: The time; UTC.
         why: Change and reason; required from the second statement on.
-        follows: Revision that the writer had before them; 0 for none.
+        follows: Revision that the editor started from; 0 for none.
 
     Raises:
         Conflict: If another person has stated others meanwhile.

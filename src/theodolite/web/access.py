@@ -1,6 +1,6 @@
 """Authorisation: roles, second factors, and the audit log.
 
-Every view declares its permissions. A page that an account may not know of answers 404, never 403.
+Every view declares its permissions. A page that an account may not know about answers 404, never 403.
 """
 
 from __future__ import annotations
@@ -53,24 +53,24 @@ class AccessContext:
 
     @property
     def lacks_factor(self) -> bool:
-        """Whether the account has to set a second factor up before it may use this role."""
+        """Whether the account must set up a second factor before it may use this role."""
         return lacks_factor(self.account, required_roles(self.hosted), self.role)
 
     def audit(self, verb: str, subject: str = "", **facts: Any) -> AuditEntry:
-        """Add an act of this account in this study to the audit log; see `audit`."""
+        """Record an action of this account in the audit log of this study; see `audit`."""
         return audit(self.account, verb, subject, hosted=self.hosted, **facts)
 
 
 View = Callable[..., Any]
-"""A function that answers, plain or async."""
+"""A view function, plain or async."""
 
 
 def allowed(*roles: Role) -> Callable[[View], View]:
     """Open a view of a study to some roles; the address holds the study's token as `study`.
 
-    The view is called as `view(request, access, ...)`, plain or async. Who is not signed in is led to the
-    sign-in page, and those without a required second factor to its setup page; for all others
-    else without one of the roles the page does not exist.
+    The view is called as `view(request, access, ...)`, plain or async. Anonymous users are redirected to the
+    sign-in page, and accounts without a required second factor to its setup page; accounts
+    without one of the roles get 404.
 
     Args:
         roles: At least one.
@@ -104,7 +104,7 @@ def _access_context(request: HttpRequest, study: str, roles: tuple[Role, ...]) -
 def access_of(account: Account, study: str, roles: Sequence[Role]) -> AccessContext | None:
     """Return the access of an account to a study by the first of some roles that it has; None if it has none.
 
-    Pages and the API decide by this function; both also refuse access that lacks a second factor.
+    Pages and the API both use this function; both also refuse access that lacks a second factor.
     """
     memberships = Membership.objects.select_related("hosted").filter(
         account=account, hosted__token=study, role__in=[role.value for role in roles], left_at=None
@@ -117,7 +117,7 @@ def access_of(account: Account, study: str, roles: Sequence[Role]) -> AccessCont
 
 
 def to_second_factor(request: HttpRequest) -> HttpResponseBase:
-    """Redirect to the setup of a second factor, which leads back to the request."""
+    """Redirect to the setup of a second factor, which returns to the request."""
     return redirect(f"{reverse('second_factor')}?{urlencode({'next': request.get_full_path()})}")
 
 
@@ -155,7 +155,7 @@ def open_to_all(view: View) -> View:
 
 
 def account_of(request: HttpRequest) -> Account:
-    """Return the signed-in account, in a view that needs one."""
+    """Return the signed-in account, in a view that requires one."""
     return cast("Account", request.user)
 
 
@@ -165,7 +165,7 @@ def _marked(view: View, who: object) -> View:
 
 
 FACTOR_ROLES = (Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM)
-"""Roles that may need one: those that join by link and have a password; a printed code has no second factor."""
+"""Roles that can require one: those that join by link and have a password. A printed code has no second factor."""
 
 
 def required_by_server() -> frozenset[Role]:
@@ -174,12 +174,12 @@ def required_by_server() -> frozenset[Role]:
 
 
 def required_roles(hosted: HostedStudy) -> frozenset[Role]:
-    """Return the roles that need a second factor in a study: the server's, and the study's own."""
+    """Return the roles that need a second factor in a study: those of the server and of the study."""
     return required_by_server() | {Role(role) for role in hosted.second_factor}
 
 
 def lacks_factor(account: Account, roles: frozenset[Role], role: Role) -> bool:
-    """Return whether a person in a role has to set a second factor up first.
+    """Return whether a person in a role must first set up a second factor.
 
     Args:
         account: The person.
@@ -218,12 +218,12 @@ _WORDS = {
 
 
 def role_words(role: str) -> str:
-    """Return the name of a role in the language of the page; nothing for none."""
+    """Return the name of a role in the language of the page; empty if there is none."""
     return str(_WORDS[Role(role)]) if role else ""
 
 
 def clash_of(account: Account, hosted: HostedStudy, role: Role) -> str:
-    """Return why a person cannot have a role in addition to their roles in a study; empty if they can."""
+    """Return the reason why a person cannot have an additional role in a study; empty if they can."""
     memberships = list(Membership.objects.filter(account=account, hosted=hosted))
     return why_not_both(
         role,
@@ -241,14 +241,14 @@ def clash_of_address(email: str, hosted: HostedStudy, role: Role) -> str:
 def audit(
     actor: object, verb: str, subject: str = "", *, hosted: HostedStudy | None = None, **facts: Any
 ) -> AuditEntry:
-    """Add an act to the audit log; call it in the transaction that does it.
+    """Add an action to the audit log; call it in the same transaction as the action.
 
     Args:
-        actor: The account; any other value (a stranger, None for the server) is recorded as no person.
+        actor: The account; any other value (a stranger, None for the server) is recorded without a person.
         verb: The action, in the past tense.
         subject: The object of the action: kind and token.
-        hosted: The study that it belongs to.
-        facts: Further facts as JSON; never secrets, never people's texts.
+        hosted: The study concerned.
+        facts: Further facts as JSON; never secrets or texts of people.
     """
     who = actor.token if isinstance(actor, Account) else ""
     return AuditEntry.objects.create(actor=who, verb=verb, subject=subject, hosted=hosted, facts=facts)

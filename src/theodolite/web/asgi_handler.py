@@ -1,7 +1,7 @@
-"""Requests: middleware, view and template in one trip to a thread pool; delayed responses in the event loop.
+"""Requests: middleware, view and template in one pass through a thread pool; delayed responses in the event loop.
 
 Django's own handler changes threads for each piece of middleware, and these changes took most of the
-time with fifty people in a room. A few threads are enough, since Python runs one of them at a time, and
+time with fifty simultaneous users. A few threads are enough, since Python runs one of them at a time, and
 fewer threads leave more time for the event loop, which streams replies. Threads stay alive, so that a
 request does not open its own database connection.
 
@@ -44,7 +44,7 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 LARGEST_BODY = 32_000_000
-"""Size of a request at most: the largest upload of any page and its form; bytes."""
+"""Maximum size of a request: the largest upload of any page and its form; bytes."""
 
 
 class BodyTooLarge(Exception):
@@ -52,10 +52,10 @@ class BodyTooLarge(Exception):
 
 
 def once(response: Response, awaited: Callable[[], Awaitable[object]]) -> Response:
-    """Return a response that is sent once something was done in the server's event loop.
+    """Return a response that is sent after an action in the server's event loop.
 
-    The thread that made the response does not wait for it. Who hangs up meanwhile
-    does not keep it from being done. What middleware does to a response is done by then.
+    The thread that made the response does not wait for the action. If the client disconnects
+    meanwhile, the action continues. Middleware has processed the response by then.
 
     Args:
         response: The response.
@@ -72,7 +72,7 @@ def fill(response: HttpResponse, page: HttpResponse) -> None:
 
 
 class SingleThreadHandler(ASGIHandler):
-    """Django's handler for requests, with one trip to a thread each."""
+    """Django's request handler with one thread hand-over per request."""
 
     def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Django's own signature
         """Chain the middleware for threads."""
@@ -143,10 +143,10 @@ Companion = Callable[[], AbstractAsyncContextManager[object]]
 
 
 def asgi_application(companions: Sequence[Companion]) -> Callable[[dict[str, Any], Receive, Send], Awaitable[None]]:
-    """Return the ASGI application of the configured addresses; Django itself handles requests only.
+    """Return the ASGI application of the configured addresses; Django itself handles only requests.
 
     Args:
-        companions: Opened in this order when the server starts.
+        companions: Context managers opened in this order when the server starts.
     """
     pages = SingleThreadHandler()
 
@@ -170,7 +170,7 @@ async def _live(companions: Sequence[Companion], receive: Receive, send: Send) -
 
 
 def _too_large() -> HttpResponse:
-    """Return the text for the sender: the connection then ends, since the rest of the request is not wanted."""
+    """Return the message for the client; the connection then ends, since the rest of the request is discarded."""
     most = f"{LARGEST_BODY // 1_000_000} MB"
     message = f"413: the request is larger than the limit of {most}. Send the file in parts.\n"
     headers = {"Connection": "close", "X-Content-Type-Options": "nosniff"}
@@ -184,7 +184,7 @@ Result = TypeVar("Result")
 
 
 AT_ONCE = 8
-"""Requests that are answered at the same time; count. Watching a reply takes no thread."""
+"""Maximum number of concurrent requests; count. Streaming a reply takes no thread."""
 
 
 async def run_in_pool(
@@ -211,12 +211,12 @@ def _pool() -> ThreadPoolExecutor:
 
 @asynccontextmanager
 async def repeating(work: Callable[[], Awaitable[object]], every_s: float) -> AsyncIterator[None]:
-    """Repeat some work while the server runs.
+    """Repeat a task while the server runs.
 
     A failure of the database is logged and does not end the repetition.
 
     Args:
-        work: The work; called in the server's event loop.
+        work: The task; called in the server's event loop.
         every_s: Pause before each call; seconds.
     """
     task = asyncio.create_task(_repeat(work, every_s))
@@ -239,11 +239,11 @@ async def _repeat(work: Callable[[], Awaitable[object]], every_s: float) -> None
 
 @dataclass(slots=True)
 class Background:
-    """Tasks that run as long as the server does; its end cuts them off.
+    """Tasks that run as long as the server does; shutdown cancels them.
 
     Attributes:
-        tasks: The group that they run in; None while no server runs.
-        running: Those in progress.
+        tasks: The task group; None while no server runs.
+        running: Tasks in progress.
     """
 
     tasks: asyncio.TaskGroup | None = None
@@ -262,7 +262,7 @@ class Background:
                     task.cancel()
 
     async def do(self, work: Coroutine[object, object, None]) -> None:
-        """Start a task; without a running server, wait for it."""
+        """Start a task; without a running server, run it to the end."""
         if self.tasks is None:
             await work
             return

@@ -32,7 +32,7 @@ def _drawings() -> Mapping[str, str]:
 
 @register.simple_tag
 def icon(name: str, size: str = "") -> SafeString:
-    """Draw an icon inline; it is decoration, so the text beside it must have the same meaning.
+    """Draw an inline icon; it is decorative, so the adjacent text must carry the meaning.
 
     Args:
         name: A name in `icons.json`.
@@ -53,9 +53,9 @@ class SidebarSection:
     """One entry of the sidebar, with the pages that belong to it.
 
     Attributes:
-        title: The text of the entry.
+        title: Text of the entry.
         icon: Name of its icon.
-        pages: Name and title of each page with a tab; the first one opens with the entry.
+        pages: Name and title of each page with a tab; the entry opens the first page.
         inner: Names of further pages of the section, reached from its pages.
     """
 
@@ -218,7 +218,7 @@ SECTIONS: Mapping[Role, Sequence[SidebarSection]] = {
     Role.ANNOTATOR: _ANNOTATOR,
     Role.TEAM: _TEAM,
 }
-"""The sidebar of each role. Testers have none: their pages lead from one to the next."""
+"""The sidebar of each role. Testers have none; their pages follow each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,8 +239,8 @@ class PagePlace:
         sidebar: The entries of the role that its pages open.
         section: The entry that covers the page; None for pages outside all sections.
         tabs: The pages of the section, if there are at least two.
-        is_section_page: Whether the page is the first one of its section.
-        role: The role that opened the page, in words.
+        is_section_page: Whether the page is the first of its section.
+        role: Name of the role that opened the page.
     """
 
     sidebar: tuple[SidebarLink, ...] = ()
@@ -252,7 +252,7 @@ class PagePlace:
 
 @register.simple_tag(takes_context=True)
 def place_of_page(context: Mapping[str, Any]) -> PagePlace:
-    """Return where the page is, for the role that opened it."""
+    """Return the position of the page for the role that opened it."""
     access, request = context.get("access"), context.get("request")
     match = getattr(request, "resolver_match", None)
     if not isinstance(access, AccessContext) or match is None or access.role not in SECTIONS:
@@ -284,7 +284,7 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
 
 @functools.lru_cache(maxsize=512)
 def _open_pages(section: SidebarSection, role: Role, study: str) -> tuple[tuple[str, str, str], ...]:
-    """Return title, address and name of the pages of a section that a role may open."""
+    """Return title, address and name of a section's pages that a role may open."""
     found = []
     for name, title in section.pages:
         try:

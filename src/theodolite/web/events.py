@@ -1,8 +1,8 @@
 """Open events of this server, the releases of its studies, ethics approvals, and credentials of teams.
 
 A session names the release for which it was created. New sessions use the latest release;
-sessions in progress keep their study, their run and their connections to the applications.
-Credentials lie in the database, encrypted under the key of the operator.
+sessions in progress keep their study, run and connections to the applications.
+Credentials are stored in the database, encrypted with the operator's key.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def event_of(hosted: HostedStudy, study_version: str = "") -> EventContext:
     Args:
         hosted: The study.
         study_version: Content hash of the release for which a session was created; empty for the
-            latest release, or for the files of a study that was never published.
+            latest release, or for the files of a study without a release.
 
     Raises:
         Http404: If the study has no files.
@@ -68,13 +68,13 @@ def event_of(hosted: HostedStudy, study_version: str = "") -> EventContext:
 
 
 def open_event_of(hosted: HostedStudy, study_version: str = "") -> OpenEvent:
-    """Return the same with connections to its applications.
+    """Return the event with connections to its applications.
 
-    The latest release replaces one that is not stored any more.
+    If the release is no longer stored, the latest release replaces it.
 
     Raises:
         Http404: If the study has no files.
-        StudyError: If its files have faults.
+        StudyError: If its files have errors.
     """
     if not hosted.folder:
         raise Http404
@@ -103,7 +103,7 @@ def _open_earlier(hosted: HostedStudy, version: str) -> str:
 
 
 def _open(hosted: HostedStudy, study: Study | None) -> str:
-    """Open a release, unless it is open, and return its content hash."""
+    """Open a release unless it is already open, and return its content hash."""
     workspace = _workspace()
     opened = open_event(
         hosted.folder, _stores[workspace], workspace=workspace, study=study, environ=_environment(hosted)
@@ -116,7 +116,7 @@ def _open(hosted: HostedStudy, study: Study | None) -> str:
 
 
 def _environment(hosted: HostedStudy) -> Mapping[str, str]:
-    """Return the variables that keys are taken from: those of the process, and the credentials of teams."""
+    """Return the variables from which keys are read: those of the process and the credentials of teams."""
     try:
         return {**os.environ, **vault_of(hosted)}
     except InputError as error:  # the operator's key is missing or has changed; applications with keys will not answer
@@ -125,7 +125,7 @@ def _environment(hosted: HostedStudy) -> Mapping[str, str]:
 
 
 def forget_event(hosted: HostedStudy) -> None:
-    """Look up the latest release again when it is next needed; sessions in progress keep theirs."""
+    """Look up the latest release again on the next use; sessions in progress keep theirs."""
     with _lock:
         _newest.pop((_workspace(), hosted.token), None)
 
@@ -139,7 +139,7 @@ def server_store() -> EventStore:
 
 
 def server_database() -> dict[str, Any]:
-    """Return how this server's database is reached."""
+    """Return the connection settings of this server's database."""
     return database_settings(_workspace(), settings.DATABASE_URL)
 
 
@@ -148,7 +148,7 @@ def _workspace() -> Path:
 
 
 def bind_request_thread() -> None:
-    """Bind the calling thread to this server's database, so that its store works on the same connection.
+    """Bind the calling thread to this server's database, so that its store uses the same connection.
 
     `theodolite view` has no database of its own: each study has one.
     """
@@ -179,11 +179,11 @@ _MOST = 32
 
 
 _read: dict[tuple[int, str], tuple[Study, LocalisedStudy]] = {}
-"""By the study's place in memory, since it is long to compare; it is kept here, so that the place stays its own."""
+"""Keyed by the study's id(), since comparing studies is slow; the study is kept here, so its id stays unique."""
 
 
 def read_study(study: Study, language: str) -> LocalisedStudy:
-    """Return a study as it reads in a language, the same one for as long as the study is open."""
+    """Return a study in a language; the same object for as long as the study is open."""
     at = (id(study), language)
     if at not in _read:
         if len(_read) >= _MOST:
@@ -193,11 +193,11 @@ def read_study(study: Study, language: str) -> LocalisedStudy:
 
 
 def study_in_files(hosted: HostedStudy) -> LoadedStudy:
-    """Return a study as its files are now.
+    """Return a study from its current files.
 
     Raises:
         NotFound: If it has no files.
-        InvalidStudyError: If they hold faults; all of them at once.
+        InvalidStudyError: If the files have errors; lists all of them.
     """
     if not hosted.folder:
         message = f"study `{hosted.name}` has no files on this server"
@@ -206,16 +206,16 @@ def study_in_files(hosted: HostedStudy) -> LoadedStudy:
 
 
 def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
-    """Publish a study's current files; people who start from now on get them.
+    """Publish a study's current files; new sessions use them.
 
     Args:
         hosted: The study.
-        by: Who publishes.
+        by: The publishing account.
         version: Content hash of the version that the person has read.
 
     Raises:
         Conflict: If the files have changed since, or equal the latest published version.
-        InvalidStudyError: If they hold faults.
+        InvalidStudyError: If the files have errors.
     """
     study = study_in_files(hosted).study
     if version_of(study) != version:
@@ -240,7 +240,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
 
 
 def changes_since(release: Edition, later: Study) -> tuple[StudyChange, ...]:
-    """Return a study's changes against a published version; nothing if that is in another database."""
+    """Return a study's changes since a release; empty if the release is in another database."""
     try:
         return changes_between(study_of(release), later)
     except NotFound:
@@ -248,9 +248,9 @@ def changes_since(release: Edition, later: Study) -> tuple[StudyChange, ...]:
 
 
 def told_changes(release: Edition) -> str:
-    """Return how the files differ from an edition in a few words; empty if they hold the same.
+    """Return a short description of how the files differ from a release; empty if they are equal.
 
-    Files are read again only when one of them has another size or date than before.
+    Files are read again only if the size or date of one has changed.
     """
     folder = Path(release.hosted.folder)
     files = sorted(path for path in folder.rglob("*") if WORKSPACE_NAME not in path.parts and path.is_file())
@@ -276,10 +276,10 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
 
     Args:
         path: A folder with a study file, or the file.
-        by: The person, who becomes its organiser; None for the operator, whose study every host organises.
+        by: The person, who becomes its organiser; None for the operator, whose studies every host organises.
 
     Raises:
-        StudyError: If the study has faults; lists all of them.
+        StudyError: If the study has errors; lists all of them.
     """
     loaded = load_study(path, resolver=resource_resolver())
     folder = str(Path(loaded.folder).resolve())
@@ -298,7 +298,7 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
 def host_all(account: Account) -> None:
     """Make a person organiser of the studies on this server that have no organiser.
 
-    Those that they annotate stay as they are: an annotator must not know what an organiser does.
+    Skips studies that the person annotates: an annotator must not see an organiser's pages.
     """
     for hosted in HostedStudy.objects.filter(made_by=None).exclude(memberships__role=Role.ORGANISER.value):
         if not clash_of(account, hosted, Role.ORGANISER):
@@ -306,14 +306,14 @@ def host_all(account: Account) -> None:
 
 
 TESTERS = (Role.RED_TEAMER, Role.FIELD_TESTER)
-"""Roles of research participants; they are not invited without an approval."""
+"""Roles of research participants; inviting them needs an approval."""
 
 
 NO_APPROVAL = "Record the ethics approval first; testers cannot be invited without one."
 
 
 def approval_of(hosted: HostedStudy) -> EthicsApproval | None:
-    """Return the latest approval that holds today; None if testers must not be asked in."""
+    """Return the latest approval that is valid today; None if testers must not be invited."""
     today = timezone.now().date()
     return next((approval for approval in hosted.approvals.all() if approval.holds(today)), None)
 
@@ -324,7 +324,7 @@ def may_invite(hosted: HostedStudy, role: Role) -> bool:
 
 
 def lacks_before_opening(hosted: HostedStudy, study: Study) -> tuple[MissingText, ...]:
-    """Return everything that is missing before testers may start; nothing for a study without testers.
+    """Return everything that is missing before testers may start; empty for a study without testers.
 
     Args:
         hosted: The study on this server.
@@ -340,33 +340,33 @@ __all__ = ["SHORTEST", "VARIABLE", "can_seal", "opened", "seal", "vault_of"]
 
 
 def can_seal() -> bool:
-    """Return whether the operator has set a key that is long enough."""
+    """Return whether the operator has set a sufficiently long key."""
     return len(_operator_key()) >= SHORTEST
 
 
 def seal(credentials: str) -> bytes:
-    """Return credentials under the operator's key.
+    """Return credentials encrypted with the operator's key.
 
     Raises:
-        InputError: If the operator has set none, or one that is too short.
+        InputError: If the operator has set no key, or a key that is too short.
     """
     return sealed(credentials, _operator_key())
 
 
 def opened(encrypted: bytes | memoryview) -> str:
-    """Return credentials in plain text, for the call that needs them and for nothing else.
+    """Return decrypted credentials, only for the call that needs them.
 
     Raises:
-        InputError: If they were sealed under another key.
+        InputError: If they were encrypted with another key.
     """
     return unsealed(encrypted, _operator_key())
 
 
 def vault_of(hosted: HostedStudy) -> Mapping[str, str]:
-    """Return the credentials of all accepted applications of an event, under the names that the study file uses.
+    """Return the credentials of all accepted applications of an event, by the names in the study file.
 
     Raises:
-        InputError: If they were sealed under another key than the operator's.
+        InputError: If they were encrypted with a key other than the operator's.
     """
     submissions = Submission.objects.filter(hosted=hosted, state=Submission.State.ACCEPTED).exclude(sealed=b"")
     return {submission.key_variable: opened(submission.sealed) for submission in submissions}

@@ -1,6 +1,6 @@
 """Addresses for service managers and monitoring systems: probes of the process and its database, and metrics.
 
-They need no account and no cookie. Probes show only status and version; metrics are for this machine or for a token.
+They need no account or cookie. Probes show only status and version; metrics require this machine or a token.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ POLICY = (
     "default-src 'self'; base-uri 'none'; form-action {targets}; frame-ancestors 'none'; object-src 'none'; "
     "img-src 'self' data:"
 )
-"""Nothing from other hosts, nothing inline; `data:` for the codes that phones read off a screen.
+"""Nothing from other hosts, nothing inline; `data:` only for QR codes.
 
-A form may lead to an identity provider that the operator has named, since browsers follow the rule through redirects.
+A form may redirect to an identity provider that the operator has named, since browsers apply the rule to redirects.
 """
 
 
@@ -53,7 +53,7 @@ _Answering = Callable[[HttpRequest], HttpResponse]
 
 
 def measured(get_response: _Answering) -> _Answering:
-    """Measure each request, and log it if the log is JSON; by the pattern of its address, which names no person."""
+    """Measure each request, and log it if the log is JSON; the address pattern identifies no person."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         started_s = time.perf_counter()
@@ -98,14 +98,14 @@ _STALE = lazy(
 
 @open_to_all
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form from another site."""
+    """Answer a form that another site submitted."""
     _LOG.info("a form was refused: %s", reason)
     return _message_page(request, _("This page has expired"), str(_STALE), HTTPStatus.FORBIDDEN)
 
 
 @open_to_all
 def not_here(_request: HttpRequest, **_rest: object) -> HttpResponse:
-    """Replace unused pages of the sign-in library: invitations set the e-mail address.
+    """Replace unused pages of the sign-in library; invitations set the e-mail address.
 
     Raises:
         Http404: Always.
@@ -114,13 +114,13 @@ def not_here(_request: HttpRequest, **_rest: object) -> HttpResponse:
 
 
 class PlainErrors(MiddlewareMixin):
-    """Turns errors of ours into pages: not found, in conflict, or no database."""
+    """Turns our exceptions into error pages: not found, conflict, or no database."""
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Return an error page; None for internal errors.
 
         Raises:
-            Http404: If something is not there.
+            Http404: If there is no such file.
         """
         if isinstance(error, NotFound):
             raise Http404 from error
@@ -144,7 +144,7 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 
 @open_to_all
 def static_file(_request: HttpRequest, version: str, path: str) -> HttpResponse:  # noqa: ARG001 - part of the address
-    """Answer with a file; its address changes with its content, so browsers may keep it."""
+    """Serve a file; its address changes with its content, so browsers may cache it."""
     entry = _files().get(path)
     if entry is None:
         raise Http404
@@ -154,7 +154,7 @@ def static_file(_request: HttpRequest, version: str, path: str) -> HttpResponse:
 
 @cache
 def _files() -> dict[str, tuple[str, bytes]]:
-    """Return kind and bytes of every file by its path; ours before those of others."""
+    """Return type and bytes of every file by path; our files override those of libraries."""
     folders: tuple[Path, ...] = settings.STATIC_FOLDERS
     return {
         file.relative_to(folder).as_posix(): (_kind(file), file.read_bytes())
@@ -172,7 +172,7 @@ def _kind(file: Path) -> str:
 
 
 def on_every_page(request: HttpRequest) -> dict[str, Any]:
-    """Return the variables of every template; no query is made."""
+    """Return the variables of every template without queries."""
     return {
         "sends_mail": settings.SENDS_MAIL,
         "next_path": _onward(request),
@@ -183,12 +183,12 @@ def on_every_page(request: HttpRequest) -> dict[str, Any]:
 
 
 def absolute(request: HttpRequest, path: str) -> str:
-    """Return the whole address of a path, to be copied or mailed: below the server's own address if it has one."""
+    """Return the full address of a path for copying or mail: based on the server's configured address, if any."""
     return f"{settings.ADDRESS}{path}" if settings.ADDRESS else request.build_absolute_uri(path)
 
 
 def _onward(request: HttpRequest) -> str:
-    """Return where to go on after signing in elsewhere; a path of ours."""
+    """Return the local path to open after an external sign-in."""
     session = getattr(request, "session", None)
     signed = session.get(INVITED, "") if session is not None and session.session_key else ""
     return f"/join/{signed}/" if signed else "/"
@@ -199,7 +199,7 @@ INVITED = "invitation"
 
 
 CHOSEN = "language"
-"""Name of the person's settings in a browser's session."""
+"""Key of the person's settings in the browser session."""
 
 
 PLAIN = "en"
@@ -211,7 +211,7 @@ _TRANSLATED = ("theodolite.web.accounts.", "theodolite.web.tester.", "theodolite
 
 
 def page_languages() -> tuple[str, ...]:
-    """Return the languages that pages can be read in; tags."""
+    """Return the language tags of all translated pages."""
     return tuple(code for code, _ in settings.LANGUAGES)
 
 
@@ -238,23 +238,23 @@ def chosen(request: HttpRequest) -> str:
 
 
 def asked_for(request: HttpRequest) -> tuple[str, ...]:
-    """Return the languages that a browser asks for, the dearest first."""
+    """Return the languages that a browser requests, the preferred first."""
     header = request.headers.get("Accept-Language", "")
     return tuple(tag for tag, _ in parse_accept_lang_header(header.lower()[:500]) if tag != "*")
 
 
 def read_language(request: HttpRequest, offered: tuple[str, ...]) -> str:
-    """Return a person's language for a study; the study's own if no other matches.
+    """Return a person's language for a study; the study's main language if no other matches.
 
     Args:
-        request: Who asks.
-        offered: Languages of the study, its own first.
+        request: The request.
+        offered: Languages of the study, main language first.
     """
     return best_language((chosen(request), *asked_for(request)), offered) or offered[0]
 
 
 def speak(request: HttpRequest, offered: tuple[str, ...]) -> str:
-    """Activate the person's language for a page, and return the language in which the study is read."""
+    """Activate the person's language for a page, and return the language for the study's texts."""
     reading = read_language(request, offered)
     translation.activate(best_language(filter(None, (chosen(request), reading)), page_languages()) or PLAIN)
     return reading
@@ -269,19 +269,19 @@ def choose(request: HttpRequest, language: str) -> None:
 
 
 class SpokenPages:
-    """Middleware that shows pages in the user's language, as far as they are translated."""
+    """Middleware that shows pages in the user's language where translations exist."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         """Store the next handler."""
         self._answer = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer a request, and reset the language for the next one on the thread."""
+        """Answer a request, and reset the language for the next request on the thread."""
         with translation.override(PLAIN):
             return self._answer(request)
 
     def process_view(self, request: HttpRequest, view: Callable[..., Any], *_: object) -> None:
-        """Use the reader's language if the page has it, unless the page belongs to a study, which decides itself."""
+        """Use the reader's language if the page is translated; pages of a study choose their language themselves."""
         if "study" in (request.resolver_match.kwargs if request.resolver_match else {}):
             return
         if getattr(view, "__module__", "").startswith(_TRANSLATED):

@@ -28,10 +28,10 @@ from theodolite.web.models import Account, Booking, HostedStudy, Membership, Tim
 
 
 def read_profile(sent: Mapping[str, str]) -> PersonProfile:
-    """Return a person's attributes from a form; no statement is an answer too.
+    """Return a person's attributes from a form; "no answer" is valid too.
 
     Args:
-        sent: Fields of the form; `skip` leaves everything unsaid.
+        sent: Fields of the form; `skip` leaves everything unanswered.
 
     Raises:
         InputError: If a line of the self-description has a name and no description.
@@ -66,17 +66,17 @@ _WEIGHTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLine:
-    """One topic as people see it.
+    """A topic as people see it.
 
     Attributes:
         name: Identifier.
         title: Its heading.
-        inline: The same within a sentence.
+        inline: The title within a sentence.
         about: Its content.
         language: Of title and `about`.
-        weight: How much it may weigh, in words.
+        weight: Description of how heavy it may be.
         is_heavy: Whether it is among the heaviest.
-        where: The number of scenarios with it, in words.
+        where: Number of scenarios with it, as text.
         is_avoided: Whether the reader avoids it.
     """
 
@@ -104,9 +104,9 @@ def topic_lines_in(read: LocalisedStudy, scenario: str) -> tuple[TopicLine, ...]
 
 
 def topics_in_words(read: LocalisedStudy) -> str:
-    """Return topics as a list in Markdown; empty for none.
+    """Return topics as a Markdown list; empty for none.
 
-    The words depend on the language of the list and not on that of the page, since people agree to them.
+    The wording depends on the language of the list rather than that of the page, since people consent to it.
     """
     with translation.override(best_language((read.language_of(WARNING),), page_languages()) or PLAIN):
         topics = [
@@ -136,7 +136,7 @@ def _topic_line(topic: SensitiveTopic, read: LocalisedStudy, *, is_avoided: bool
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A time slot, with the places that are left in it; count."""
+    """A time slot with the number of free places; count."""
 
     slot: TimeSlot
     left: int
@@ -148,13 +148,13 @@ def needs_slot(hosted: HostedStudy, role: str) -> bool:
 
 
 def offered(hosted: HostedStudy, role: str, now: datetime) -> list[Offered]:
-    """Return the slots of a role that are not over, in order of time."""
+    """Return the slots of a role that have not ended, in order of time."""
     slots = hosted.time_slots.filter(role=role, ends__gt=now).annotate(taken=Count("bookings"))
     return [Offered(slot, max(slot.places - slot.taken, 0)) for slot in slots]
 
 
 def booked_slot(membership: Membership, now: datetime) -> TimeSlot | None:
-    """Return the slot that a person has booked, unless it is over."""
+    """Return the slot that a person has booked, unless it has ended."""
     booking = Booking.objects.select_related("slot").filter(membership=membership).first()
     return booking.slot if booking and booking.slot.ends > now else None
 
@@ -164,13 +164,13 @@ def book(by: Account, membership: Membership, token: str, now: datetime) -> Time
     """Book a time slot for a person in place of an earlier booking.
 
     Args:
-        by: Who books: the person, or an organiser.
-        membership: For whom.
-        token: Of the slot.
+        by: The booking account: the person or an organiser.
+        membership: The person's membership.
+        token: Token of the slot.
         now: The present moment.
 
     Raises:
-        Conflict: If there is no such slot for the person's role, it is over, or all its places are taken.
+        Conflict: If the person's role has no such slot, it has ended, or it is full.
     """
     slot = TimeSlot.objects.select_for_update().filter(token=token, hosted=membership.hosted, role=membership.role)
     row = slot.first()

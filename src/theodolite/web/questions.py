@@ -1,4 +1,4 @@
-"""The form of an instrument: its fields, their layout, the answers in a submitted form, and answers in words.
+"""The form of an instrument: fields, layout, answers in a submitted form, and answers as text.
 
 Questionnaires, annotation, qualification tests, calibration votes and previews all render
 and parse their questions here. Templates: `web/questions/_controls.html` and its siblings.
@@ -44,11 +44,11 @@ LONGEST_TEXT = 20_000
 
 
 FEWEST_COLUMNS, MOST_COLUMNS = 3, 9
-"""Answers that a matrix has at least and at most; counts."""
+"""Minimum and maximum number of answers in a matrix; counts."""
 
 
 LONGEST_HEADING: Final = 32
-"""Length of an answer at the head of a matrix column at most; characters."""
+"""Maximum length of an answer at the head of a matrix column; characters."""
 
 
 _NON_RESPONSES = {UNABLE: _("Unable to determine"), NOT_APPLICABLE: _("Does not apply")}
@@ -72,8 +72,8 @@ class Option:
     Attributes:
         value: The submitted value.
         words: The label on the page.
-        meaning: The definition beside the label.
-        tag: Identifier in the page.
+        meaning: The definition next to the label.
+        tag: Element id in the page.
         is_chosen: Whether the person has chosen it.
         is_aside: Whether it is a non-response: "unable to determine" or "does not apply".
     """
@@ -93,7 +93,7 @@ class Field:
     Attributes:
         ref: The question and the turn.
         name: Name of the form field.
-        tag: Identifier in the page.
+        tag: Element id in the page.
         kind: `numbers`, `list`, `several`, `decimal` or `text`.
         ask: The text of the question.
         options: The options; empty for text and decimals.
@@ -102,12 +102,12 @@ class Field:
         text: The value of a text or decimal answer.
         least: Lower end of a decimal scale; None for others.
         most: Upper end of a decimal scale.
-        is_asked: Whether the answers so far open the question.
+        is_asked: Whether the answers so far lead to the question.
         is_open: Whether it has no answer yet.
         is_optional: Whether it may stay empty.
         exemplars: Examples of answers.
         problem: The error text; empty if there is none.
-        is_shut: Whether browsers submit nothing of the field while the question is closed.
+        is_shut: Whether browsers omit the field because the question is closed.
     """
 
     ref: OpenQuestion
@@ -150,7 +150,7 @@ class Field:
 
     @property
     def first(self) -> str:
-        """Identifier of the element that takes the focus."""
+        """Id of the element that takes the focus."""
         return self.options[0].tag if self.options else self.tag
 
     @property
@@ -166,7 +166,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixQuestion:
-    """One question of a matrix, with its option in each column; None if it does not offer it."""
+    """One question of a matrix, with its option in each column; None for columns that it lacks."""
 
     field: Field
     cells: tuple[Option | None, ...]
@@ -228,7 +228,7 @@ class InstrumentForm:
 
     @property
     def focus(self) -> str:
-        """Identifier of the first field with an error, which takes the focus."""
+        """Id of the first field with an error, which takes the focus."""
         return next((field.tag for field in self.problems), "")
 
     @property
@@ -319,7 +319,7 @@ def question_field(
         answers: The answers so far.
         prefix: Prefix of the name of the field.
         scope: Prefix of the question in the name of the field, if a form has several instruments.
-        is_asked: Whether the answers so far open the question.
+        is_asked: Whether the answers so far lead to the question.
         is_open: Whether it has no answer yet.
     """
     name = field_name(ref, prefix, scope)
@@ -393,7 +393,7 @@ def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]
 
 
 def non_responses(question: Question) -> tuple[str, ...]:
-    """Return the values that a question accepts in place of one on its scale."""
+    """Return the non-response values that a question accepts."""
     return tuple([UNABLE] * question.may_be_unable + [NOT_APPLICABLE] * question.may_not_apply)
 
 
@@ -427,7 +427,7 @@ class SubmittedForm(Protocol):
 
 
 class InvalidAnswer(ValueError):
-    """A submitted value that is no answer to its question; the text is for the person who answers."""
+    """A submitted value that is not a valid answer; the text is for the respondent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -472,12 +472,12 @@ def _distinct(question: Question, values: Sequence[str]) -> list[str]:
 
 
 def parse_answer(question: Question, ref: OpenQuestion, value: str) -> Answer:
-    """Return the answer that a submitted value gives.
+    """Return the answer for a submitted value.
 
     Args:
         question: The question.
         ref: The dialogue, or one of its turns.
-        value: The submitted value without spaces around it; not empty.
+        value: The submitted value, stripped; not empty.
 
     Raises:
         InvalidAnswer: If the question does not accept the value.
@@ -542,7 +542,7 @@ def form_page(request: HttpRequest, page: FormPage) -> HttpResponse:
 
     The page's script saves after each answer and receives the questions to ask; without
     scripts, "Save" shows the page again with its follow-ups. A page that is submitted with
-    open questions is returned with status 422, a list of them, and the focus on the first one.
+    open questions is shown again with status 422, a list of them, and the focus on the first one.
     """
     if request.method != "POST":
         return _rendered(request, page, ParsedForm(answers=tuple(page.answers), problems={}))
@@ -573,7 +573,7 @@ def _autosaved(page: FormPage, answers: Sequence[Answer]) -> JsonResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoderAnswer:
-    """The answer of one coder, named by a letter."""
+    """The answer of one coder, identified by a letter."""
 
     letter: str
     words: str
@@ -597,7 +597,7 @@ class SideBySide:
 
 
 def answer_text(answer: Answer) -> str:
-    """Return an answer in words."""
+    """Return an answer as text."""
     if was_closed(answer):
         return "Not asked"
     return humanize(submitted_value(answer) or answer.outcome.value)

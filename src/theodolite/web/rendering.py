@@ -1,7 +1,7 @@
 """Safe HTML of texts by applications and people, and small charts as geometry for templates.
 
-Texts of an application under test are hostile until shown otherwise. They may be formatted; they
-may not load, run, link or imitate anything of the page.
+Texts of an application under test are untrusted. They may be formatted, but they
+may not load, run, link to or imitate anything on the page.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from theodolite.reporting.words import figures
 from theodolite.web.questions import humanize
 
 STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14
-"""Width of a place, width of a bar, height of the tallest bar, room above and below for figures; pixels."""
+"""Widths of a column and a bar, height of the tallest bar, space above and below for figures; pixels."""
 
 
 LONGEST: Final = 3
-"""Letters of a label that fit below a bar; longer ones are numbered."""
+"""Maximum length of a label below a bar; longer labels are numbered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartBar:
-    """One label of a scale.
+    """A label of a scale.
 
     Attributes:
         label: Text below it: the label, or its number if it is long.
         words: The label in full.
-        n: How many gave it; count.
+        n: Answers with it; count.
         x: Left edge; pixels.
         middle: Middle; pixels.
         y: Upper edge; pixels.
         height: Pixels.
-        figure: Where the count is; pixels.
-        is_middle: Whether the median is this label.
+        figure: Position of the count; pixels.
+        is_middle: Whether this label is the median.
     """
 
     label: str
@@ -64,10 +64,10 @@ class Histogram:
     """The distribution of the answers to a question as a histogram.
 
     Attributes:
-        bars: One a label, in order of the scale.
+        bars: One per label, in order of the scale.
         width: Pixels.
-        words: The whole of it in words, for readers who cannot see it.
-        quartiles: Left and right end of the line between the quartiles; None if labels have no order.
+        words: The histogram as text, for screen readers.
+        quartiles: Left and right end of the line between the quartiles; None if the labels have no order.
     """
 
     bars: tuple[ChartBar, ...]
@@ -77,7 +77,7 @@ class Histogram:
 
     @property
     def height(self) -> int:
-        """Height of the picture; pixels."""
+        """Height of the chart; pixels."""
         return HEIGHT + 2 * LETTERS + 6
 
     @property
@@ -92,12 +92,12 @@ class Histogram:
 
     @property
     def legend(self) -> tuple[tuple[str, str], ...]:
-        """The meaning of the numbers below the bars; empty if the labels are there."""
+        """The meaning of the numbers below the bars; empty if the labels are shown."""
         return tuple((bar.label, bar.words) for bar in self.bars if bar.label != bar.words)
 
 
 def histogram(spread: AnswerSpread) -> Histogram | None:
-    """Return the picture of a spread; None if answers have no labels to count."""
+    """Return the histogram of a distribution; None if the answers have no labels to count."""
     if not spread.counts:
         return None
     labels = list(spread.counts)
@@ -129,11 +129,11 @@ def _words(counts: Mapping[str, int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareLine:
-    """A share with its interval, as words and as places on a line from 0 to 100%.
+    """A share with its interval, as text and as positions on a line from 0 to 100%.
 
     Attributes:
-        words: Count, share where there are enough, interval.
-        at: Place of the share; pixels, None if there is none.
+        words: Count, share (if there are enough) and interval.
+        at: Position of the share; pixels, None if there is none.
         low: Lower end of the interval; pixels.
         length: Length of the interval; pixels.
     """
@@ -146,7 +146,7 @@ class ShareLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitStrip:
-    """Few answers as a square each, because a share of so few would suggest false precision.
+    """A few answers as squares, because a share of so few would suggest false precision.
 
     Attributes:
         squares: Left edge in pixels, and the answer: `yes`, `no` or `open`.
@@ -158,19 +158,19 @@ class UnitStrip:
 
 
 SQUARE: Final = 12
-"""Width of a square with the room behind it; pixels."""
+"""Width of a square including the gap; pixels."""
 
 
 MOST_SQUARES: Final = 20
-"""Answers up to which each is drawn as a square; count."""
+"""Maximum number of answers drawn as squares; count."""
 
 
 def unit_strip(n_yes: int, n_no: int, n_open: int) -> UnitStrip | None:
-    """Return answers as squares, those with a theme first; None if they are too many, or none.
+    """Return answers as squares, those with a theme first; None if there are too many, or none.
 
     Args:
         n_yes: Answers with it; count.
-        n_no: Answers that do not; count.
+        n_no: Answers without it; count.
         n_open: Answers without a decision; count.
     """
     kinds = ["yes"] * n_yes + ["no"] * n_no + ["open"] * n_open
@@ -185,12 +185,12 @@ SHARE_WIDTH: Final = 120
 
 
 def share_place(share: float) -> float:
-    """Return where a share is on the line from 0 to 100%; pixels."""
+    """Return the position of a share on the line from 0 to 100%; pixels."""
     return round(4 + SHARE_WIDTH * share, 1)
 
 
 def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
-    """Return the displayed share, or that it is withheld or undefined."""
+    """Return the displayed share, or the statement that it is withheld or undefined."""
     if estimate is None:
         return ShareLine(words="too few people to tell")
     if isinstance(estimate, Undefined):
@@ -208,7 +208,7 @@ def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
 
 
 def number_words(estimate: Estimate | Undefined, digits: int = 2) -> str:
-    """Return a number with its interval and count in words, or why there is none."""
+    """Return a number with its interval and count as text, or the reason why there is none."""
     if isinstance(estimate, Undefined):
         return undefined_text(estimate)
     if estimate.low is None or estimate.high is None:
@@ -217,7 +217,7 @@ def number_words(estimate: Estimate | Undefined, digits: int = 2) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return words with commas, or `none`."""
+    """Return words joined by commas, or `none`."""
     return ", ".join(names) or "none"
 
 
@@ -226,18 +226,18 @@ WIDTH, MARGIN = 220, 10
 
 
 LOWEST, HIGHEST = -0.5, 1.0
-"""Ends of the axis on which agreement is drawn; alpha beyond the lower end is drawn at it."""
+"""Ends of the axis for agreement; alpha below the lower end is drawn at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalBar:
-    """A number with its interval, as words and as places on an axis.
+    """A number with its interval, as text and as positions on an axis.
 
     Attributes:
-        words: Estimate, interval and count; or why there is none.
-        at: Place of the estimate; pixels, None if it is undefined.
-        low: Place of the interval's lower end; pixels.
-        high: Place of its upper end; pixels.
+        words: Estimate, interval and count, or the reason why there is none.
+        at: Position of the estimate; pixels, None if it is undefined.
+        low: Position of the interval's lower end; pixels.
+        high: Position of its upper end; pixels.
     """
 
     words: str
@@ -252,7 +252,7 @@ class IntervalBar:
 
 
 def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
-    """Return a number as a strip; an undefined one has its reason in words."""
+    """Return a number as an interval bar; an undefined number has its reason as text."""
     if isinstance(estimate, Undefined):
         return IntervalBar(words=undefined_text(estimate))
     at = place_of(estimate.value)
@@ -265,7 +265,7 @@ def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
 
 
 def short(value: float) -> str:
-    """Return a number in two places, without the nought before the point.
+    """Return a number with two decimals, without the zero before the point.
 
     Example:
         >>> short(-0.504)
@@ -275,7 +275,7 @@ def short(value: float) -> str:
 
 
 def place_of(value: float) -> float:
-    """Return where a number is on the axis; pixels."""
+    """Return the position of a number on the axis; pixels."""
     share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
     return round(MARGIN + WIDTH * share, 1)
 
@@ -286,7 +286,7 @@ TINTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BarPart:
-    """One label of a bar: its tint, start and length; pixels."""
+    """A label of a bar: its tint, start and length; pixels."""
 
     tint: int
     at: float
@@ -305,7 +305,7 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> SpreadBar:
     """Return the label distribution as a bar; unused labels are left out.
 
     Args:
-        counts: Label to how often it was given, in the order of the scale; counts.
+        counts: Frequency of each label, in the order of the scale; counts.
     """
     total, at, parts = sum(n for _, n in counts), 0.0, []
     for index, (_, n) in enumerate(counts):
@@ -319,7 +319,7 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> SpreadBar:
 
 
 LONGEST_FORMATTED = 50_000
-"""Characters of a text that are read as Markdown; count."""
+"""Maximum number of characters parsed as Markdown; count."""
 
 
 _TAGS = {
@@ -333,16 +333,16 @@ _CLASSES = {"span": {"address"}, "p": {"heading"}}
 
 
 def safe_html(text: str) -> SafeString:
-    """Return Markdown as HTML without links, pictures, headings, scripts or styles of its own.
+    """Return Markdown as HTML without links, pictures, headings, scripts or styles.
 
-    A link is shown as its words with the address beside them: nothing is opened by
-    a click, and no reader's address reaches the host of a link. A picture is shown
-    as its description. Headings become bold lines, since headings are the page's own.
-    Of a text of more than `LONGEST_FORMATTED` characters the rest is shown as it was
-    written: reading a hostile text takes a second for each 100,000 of them.
+    A link is shown as its text followed by the address: nothing can be opened by
+    a click, and the host of a link never learns a reader's address. A picture is shown
+    as its description. Headings become bold lines, since only the page has headings.
+    After `LONGEST_FORMATTED` characters, the rest of the text is shown unformatted:
+    parsing a malicious text takes a second per 100,000 characters.
 
     Args:
-        text: Anything; HTML in it is shown as it was written.
+        text: Any text; HTML in it is escaped.
     """
     if len(text) <= LONGEST_FORMATTED:
         return _formatted(text)
@@ -358,7 +358,7 @@ def line_html(text: str) -> SafeString:
     """Return Markdown as HTML in which each plain line is a paragraph, so that a search finds lines.
 
     Args:
-        text: Anything; see `safe_html`.
+        text: Any text; see `safe_html`.
     """
     lines: list[str] = []
     is_fenced = was_plain = False
@@ -388,7 +388,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _link_close(_renderer: object, tokens: Sequence[Token], at: int, *_: object) -> str:
-    """Return the address of the link that ends here."""
+    """Return the address of the link that ends at this token."""
     opening = next(index for index in range(at - 1, -1, -1) if tokens[index].type == "link_open")
     text = "".join(token.content for token in tokens[opening:at])
     address = str(tokens[opening].attrs.get("href", ""))

@@ -31,7 +31,7 @@ _LOG = logging.getLogger(__name__)
 
 @cache
 def reply_manager() -> ReplyManager:
-    """Return the manager of all replies in progress of this process."""
+    """Return the process's manager of all replies in progress."""
     return ReplyManager(server_store, SystemClock(), bind_request_thread, process_observer())
 
 
@@ -44,7 +44,7 @@ def close_session(hosted: HostedStudy, session: Session) -> None:
 
 
 def end_participation(membership: Membership) -> None:
-    """End the part of a tester in an event; the texts stay, and the slot is released."""
+    """End the participation of a tester in an event; the texts are kept, and the slot is released."""
     hosted = membership.hosted
     for session in server_store().events.sessions.of_participant(membership.participant):
         if not session.is_over:
@@ -56,7 +56,7 @@ def end_participation(membership: Membership) -> None:
 
 
 def withdraw_participant(membership: Membership, wish: Withdrawal) -> Tombstone:
-    """End the part of a tester in an event, and remove or anonymise the texts; return the remaining counts.
+    """End the participation of a tester in an event, and remove or anonymise the texts; return the remaining counts.
 
     Args:
         membership: The membership of the tester.
@@ -73,19 +73,19 @@ def withdraw_participant(membership: Membership, wish: Withdrawal) -> Tombstone:
 
 
 def delete_measurements(hosted: HostedStudy) -> None:
-    """Delete the measured files of a study, because they contain texts that were withdrawn."""
+    """Delete the measured files of a study, because they contain withdrawn texts."""
     for measurement in hosted.measurements.all():
         shutil.rmtree(measurement.folder, ignore_errors=True)
         measurement.delete()
 
 
 def end_sessions(hosted: HostedStudy, *, only_abandoned: bool) -> int:
-    """End active sessions of an event, and return how many; count.
+    """End active sessions of an event, and return their number; count.
 
     Args:
         hosted: The event.
-        only_abandoned: Whether to end only those that are long overdue; otherwise
-            all of them, because the event closes.
+        only_abandoned: Whether to end only long overdue sessions; otherwise
+            all sessions end, because the event closes.
     """
     ended = 0
     for session in server_store().events.sessions.in_study(hosted.name):

@@ -1,6 +1,6 @@
-"""The page on which a study is edited: its files, a text view with diagnostics, and forms that write the same text.
+"""The page on which a study is edited: its files, a text view with diagnostics, and forms that change the same text.
 
-`theodolite view` and the organiser's pages show the same page. The page works without scripts; scripts save without
+`theodolite view` and the organiser's pages share it. The page works without scripts; scripts save without
 a reload.
 """
 
@@ -37,7 +37,7 @@ from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
 
 FIELD = "field:"
-"""Begins the names of inputs that hold the value of a key."""
+"""Prefix of inputs that contain the value of a key."""
 
 _SUGGESTED = re.compile(r"Did you mean `([^`]+)`\?")
 
@@ -57,9 +57,9 @@ class EditedStudy:
         template: Template that the page extends.
         address: Address of the page.
         context: Values that the template needs.
-        environ: Environment variables, to note which keys are not set; None asks nothing.
-        publishing: Address of the page that publishes the files; empty if nothing is published.
-        tools: Addresses of pages that belong to parts of the study, by part.
+        environ: Environment variables, to report which keys are not set; None for no report.
+        publishing: Address of the page that publishes the files; empty if there is no publishing.
+        tools: Addresses of pages for parts of the study, by part.
         record: Records actions and their files; None to record nothing.
     """
 
@@ -74,7 +74,7 @@ class EditedStudy:
     record: Callable[[str, Sequence[str]], object] | None = None
 
     def page(self, name: str = "", at: str = "") -> str:
-        """Return the address of a file's page, and of the form of a part."""
+        """Return the address of a file's page, or of the form of a part."""
         query = {key: value for key, value in (("file", name), ("at", at)) if value}
         return f"{self.address}?{urlencode(query)}" if query else self.address
 
@@ -86,7 +86,7 @@ class ShownDiagnostic:
     Attributes:
         item: The diagnostic.
         is_here: Whether it belongs to the file on the page.
-        suggested: The word that it suggests; empty for none.
+        suggested: The suggested word; empty for none.
     """
 
     item: LocatedDiagnostic
@@ -95,18 +95,18 @@ class ShownDiagnostic:
 
     @property
     def replacement(self) -> str:
-        """Line, column, width and word of the suggestion, as the button sends it."""
+        """Line, column, width and word of the suggestion, as sent by the button."""
         return f"{self.item.line}:{self.item.column}:{self.item.width}:{self.suggested}"
 
     @property
     def is_fault(self) -> bool:
-        """Whether it stops the study."""
+        """Whether it prevents a run of the study."""
         return self.item.severity is Severity.FAULT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RefusedText:
-    """A text that was not saved, and why."""
+    """A text that was not saved, with the reason."""
 
     text: str
     why: str
@@ -120,7 +120,7 @@ class PartLink:
     Attributes:
         field: Its key.
         address: Address of its form.
-        n_faults: Faults in it; count.
+        n_faults: Errors in the part; count.
         is_current: Whether the page shows it.
     """
 
@@ -199,7 +199,7 @@ def _record(edited: EditedStudy, verb: str, names: Sequence[str]) -> None:
 
 
 def _with_word(text: str, place: str) -> str:
-    """Return the text with another word at `line:column:width:word`."""
+    """Return the text with a replacement at `line:column:width:word`."""
     line, column, width, word = place.split(":", 3)
     lines = text.split("\n")
     row, start = int(line) - 1, int(column) - 1
@@ -223,7 +223,7 @@ def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str)
 
 
 def table_text(pasted: str) -> str:
-    """Return a table that was copied from a spreadsheet or a page as CSV; columns are separated by tabs or commas."""
+    """Convert a table copied from a spreadsheet or a page to CSV; columns are separated by tabs or commas."""
     lines = pasted.replace("\r\n", "\n").strip("\n")
     if "\t" not in lines.split("\n", 1)[0]:
         return lines + "\n"
@@ -247,7 +247,7 @@ def _open_entry(request: HttpRequest, edited: EditedStudy, name: str, _rest: str
 
 
 def _restore(request: HttpRequest, edited: EditedStudy, name: str, rest: str) -> HttpResponse:
-    """Save an earlier version again."""
+    """Restore an earlier version by saving it again."""
     number = int(rest) if rest.isdecimal() else 0
     edited.files.save(name, edited.files.version(name, number), seen=request.POST.get("seen", ""))
     _record(edited, "restored file of the study", [name])
@@ -284,7 +284,7 @@ def _is_script(request: HttpRequest) -> bool:
 
 
 def _form(request: HttpRequest, edited: EditedStudy, seen: StudyText) -> PartForm | None:
-    """Return the form of the part in the address; None for a file without forms, or with a fault in its YAML."""
+    """Return the form of the part in the address; None for a file without forms, or with invalid YAML."""
     schema = schema_name(seen.name, main=edited.files.main)
     sent = request.POST if request.method == "POST" else request.GET
     if not schema or not sent.get("at"):
@@ -338,7 +338,7 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
 
 
 def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[TextVersion, str] | None:
-    """Return the stored version that the address names, with its text."""
+    """Return the stored version named by the address, with its text."""
     number = request.GET.get("version", "")
     found = next((item for item in edited.files.versions(name) if str(item.number) == number), None)
     return (found, edited.files.version(name, found.number)) if found else None
@@ -354,7 +354,7 @@ def _finding(item: LocatedDiagnostic, name: str) -> ShownDiagnostic:
 def _rows(
     form: PartForm | None, findings: Sequence[ShownDiagnostic]
 ) -> dict[str, list[tuple[FormField, list[ShownDiagnostic]]]]:
-    """Return the fields of a form, each with the faults of its line."""
+    """Return the fields of a form, each with the errors on its line."""
     lines: dict[int, list[ShownDiagnostic]] = {}
     for found in findings:
         if found.is_here and found.is_fault:
@@ -373,7 +373,7 @@ def _n_in(faults: Sequence[ShownDiagnostic], name: str) -> int:
 def _parts(
     edited: EditedStudy, shown: StudyText, faults: Sequence[ShownDiagnostic], form: PartForm | None
 ) -> list[PartLink]:
-    """Return the parts of a file that has forms, with their faults."""
+    """Return the parts of a file that has forms, with their errors."""
     schema = schema_name(shown.name, main=edited.files.main)
     if not schema:
         return []

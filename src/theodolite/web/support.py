@@ -9,10 +9,10 @@ from django.db.models import Q, QuerySet
 from theodolite.web.models import EventMessage, HostedStudy, Membership
 
 LONGEST_MESSAGE = 1_000
-"""Characters of a message at most; count."""
+"""Maximum length of a message; characters."""
 
 MOST_QUESTIONS = 50
-"""Questions of one tester at most; count."""
+"""Maximum number of questions per tester; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class HelpThread:
 
     Attributes:
         membership: The tester.
-        messages: Questions and answers, the latest last.
+        messages: Questions and answers, latest last.
     """
 
     membership: Membership
@@ -40,12 +40,12 @@ def messages_for(membership: Membership) -> QuerySet[EventMessage]:
 
 
 def latest_for(membership: Membership) -> EventMessage | None:
-    """Return the latest message of an organiser to a tester; None for none."""
+    """Return the latest message of an organiser to a tester; None if there is none."""
     return messages_for(membership).exclude(author="").last()
 
 
 def ask_organisers(membership: Membership, text: str, location: str) -> bool:
-    """Store a question of a tester; return whether the tester may ask any more.
+    """Store a question of a tester; return False if the tester has reached the maximum.
 
     Args:
         membership: The tester.
@@ -70,10 +70,10 @@ def threads_of_testers(hosted: HostedStudy) -> list[HelpThread]:
 
 
 def n_open_questions(hosted: HostedStudy) -> int:
-    """Return how many testers wait for an answer; count."""
+    """Return the number of testers who wait for an answer; count."""
     return sum(thread.is_open for thread in threads_of_testers(hosted))
 
 
 def broadcasts(hosted: HostedStudy) -> QuerySet[EventMessage]:
-    """Return the messages to all testers of an event, the latest first."""
+    """Return the messages to all testers of an event, latest first."""
     return EventMessage.objects.filter(hosted=hosted, membership=None).order_by("-id")

@@ -67,7 +67,7 @@ _TESTER = [
     path("leave/", entry.leave, name="leave"),
     path("left/", entry.left, name="left"),
 ]
-"""Sessions, dialogues and turns are named by number, since testers see only their own."""
+"""Sessions, dialogues and turns are addressed by number, since testers see only their own."""
 
 _ANNOTATOR = [
     path("", annotator_home.home, name="home"),

@@ -55,7 +55,7 @@ class Post:
     Attributes:
         author: Opaque key of the participant.
         text: Their text.
-        at: When; UTC.
+        at: Time; UTC.
         is_own: Whether the reader wrote it.
     """
 
@@ -100,10 +100,10 @@ class CalibrationRoom:
 
     Attributes:
         token: Opaque.
-        state: Its state.
+        state: Status of the study.
         version: Content hash of the guideline that is calibrated.
         guideline: The questions.
-        dialogue: The dialogue, blinded.
+        dialogue: The blinded dialogue.
         own: The reader's latest answers.
         before: First answers by letter; empty until they are revealed.
         after: Latest answers by letter; empty until they are revealed.
@@ -235,7 +235,7 @@ class ReviewSheet:
     Attributes:
         item: Token of the work item.
         guideline: The questions.
-        dialogue: The dialogue, blinded.
+        dialogue: The blinded dialogue.
         discrepancies: Questions with different answers.
         resolutions: Resolutions so far; the latest for each question and turn.
         is_frozen: Whether the review has started, which freezes the answers.

@@ -37,7 +37,7 @@ class QualityReview:
         verdict: The verdict.
         comment: In their words; never empty for a returned one.
         by: Opaque key of the senior annotator.
-        at: When; UTC.
+        at: Time; UTC.
     """
 
     reservation: str
@@ -220,7 +220,7 @@ class Onboarding:
     Attributes:
         background_read: Whether the background material was acknowledged, as it is now.
         rules_read: Whether the present impartiality rules were read.
-        categories: Their progress in each category.
+        categories: The annotator's progress in each category.
     """
 
     background_read: bool

@@ -187,7 +187,7 @@ class WorkItem:
         tester: Key of the participant who tested; empty if there was none.
         scenario: Name of the scenario of the dialogue.
         is_heavy: Whether the scenario touches a heavy topic.
-        state: Its state.
+        state: Status of the study.
     """
 
     key: str
@@ -240,7 +240,7 @@ class Reservation:
         token: Opaque identifier for addresses.
         category: Name of the guideline.
         version: Content hash of the guideline.
-        state: Its state.
+        state: Status of the study.
         until: When it ends unless it is renewed; UTC, None unless reserved.
         submitted: When it was submitted last; UTC, None if never.
         reason: Why it was given back, in the annotator's words; empty if no reason was given.
@@ -264,7 +264,7 @@ class AnnotatorTask:
     Attributes:
         reservation: The claim.
         guideline: The questions.
-        dialogue: The dialogue, blinded.
+        dialogue: The blinded dialogue.
         answers: Current answers.
         saved: When an answer was saved last; UTC, None if never.
         open: Questions that are still open.

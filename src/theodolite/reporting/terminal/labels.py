@@ -99,7 +99,7 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
         n: Dialogues that wait; count.
         guideline: Name of the guideline.
         judge: Judge with the verdicts that defined the strata; empty for none.
-        by: Name under which the labels count.
+        by: Name of the annotator of the labels.
         width: Columns of the terminal; count.
     """
     drawn = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
@@ -119,7 +119,7 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
         n: Dialogues that were submitted this time; count.
         n_open: Dialogues without labels; count.
         study: The study's path as typed by the user.
-        by: Name under which the labels count.
+        by: Name of the annotator of the labels.
         has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
     """

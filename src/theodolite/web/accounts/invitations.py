@@ -54,7 +54,7 @@ class Standing(StrEnum):
 
 
 def standing_of(invitation: Invitation) -> Standing:
-    """Return where an invitation is now."""
+    """Return the current status of an invitation."""
     if invitation.used_at:
         return Standing.USED
     if invitation.withdrawn_at:
@@ -73,19 +73,19 @@ def invite(
     language: str = "",
     lasts: timedelta = LASTS,
 ) -> Invitation:
-    """Ask one person in; `invitation_path` is the link to hand over, `send_invitation` mails it.
+    """Invite a person; `invitation_path` returns the link to hand over, `send_invitation` mails it.
 
     Args:
-        by: Who invites.
-        hosted: Into which study.
-        role: As what.
-        email: Where the link will be sent; may be empty.
-        name: How the person is called; may be empty.
-        language: Tag of the language that the person is met in; may be empty.
-        lasts: How long the link is good for.
+        by: The inviting account.
+        hosted: The study.
+        role: The role of the invited person.
+        email: Address that receives the link; may be empty.
+        name: Name of the person; may be empty.
+        language: Language tag of the invitation; may be empty.
+        lasts: Validity of the link.
 
     Raises:
-        InputError: If the address is none.
+        InputError: If the e-mail address is invalid.
     """
     address = email.strip().lower()
     if address and not is_address(address):
@@ -116,7 +116,7 @@ def invitation_path(invitation: Invitation) -> str:
 
 
 def invitation_of(signed: str) -> Invitation | None:
-    """Return the invitation of a link, however it is; None if the link is none of ours."""
+    """Return the invitation of a link in any status; None if the link is not from this server."""
     try:
         token = _SIGNER.unsign(signed)
     except signing.BadSignature:
@@ -133,7 +133,7 @@ def first_invitation() -> Invitation:
 
 
 def invitation_of_words(text: str) -> Invitation | None:
-    """Return the first organiser's invitation by the words of its link."""
+    """Return the first organiser's invitation for the token of its link."""
     written = as_written(text)
     mine = Invitation.objects.filter(hosted=None)
     return next((invitation for invitation in mine if words_for(_START, invitation.token) == written), None)
@@ -163,8 +163,8 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
         The person's role in the study; None for the first organiser of the server.
 
     Raises:
-        Conflict: If it was used, taken back or has expired meanwhile, or the person is something else in the
-            study already that does not go with it.
+        Conflict: If the invitation was used, withdrawn or has expired, or the person has an incompatible
+            role in the study.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
     standing = standing_of(locked)
@@ -201,7 +201,7 @@ def words_for(purpose: str, seed: str) -> str:
     """Return three words and a four-digit number, joined by hyphens: 37 random bits.
 
     Args:
-        purpose: Purpose of the words; the same seed has others for another purpose.
+        purpose: Purpose of the words; one seed gives different words for different purposes.
         seed: Value that the words represent.
     """
     raw = salted_hmac(_PURPOSE + purpose, seed, algorithm="sha256").digest()
@@ -220,7 +220,7 @@ def as_written(text: str) -> str:
 
 
 def digest_of(purpose: str, text: str) -> str:
-    """Return a keyed hash of words, to be kept in their place; 64 hexadecimal digits."""
+    """Return a keyed hash of words, to be stored instead of the words; 64 hexadecimal digits."""
     return salted_hmac(_PURPOSE + purpose + ".digest", as_written(text), algorithm="sha256").hexdigest()
 
 
@@ -249,7 +249,7 @@ WORDS = tuple(_TEXT.split())
 
 
 WALK_IN = (Role.RED_TEAMER, Role.FIELD_TESTER, Role.ANNOTATOR)
-"""Roles that a code may open; the others see more than a slip of paper should guard."""
+"""Roles that a code may open; other roles need more protection than a printed code."""
 
 
 _CODE = "code"
@@ -257,19 +257,19 @@ _CODE = "code"
 
 @transaction.atomic
 def hand_out_codes(by: Account, hosted: HostedStudy, role: Role, seats: Sequence[str]) -> tuple[PersonalCode, ...]:
-    """Make a person with a code for each seat.
+    """Create a person with a code for each slot.
 
     Args:
-        by: Who hands them out.
+        by: The account that hands them out.
         hosted: The study.
         role: One of `WALK_IN`.
-        seats: Name of each seat; an empty text for none.
+        seats: Name for each slot; empty text for no name.
 
     Returns:
-        Codes in the order of the seats; `words_of` is what to print, `code_path` what a phone reads.
+        Codes in the order of the slots; `words_of` returns the text to print, `code_path` the path for the QR code.
 
     Raises:
-        Conflict: If the role is none that a code may open.
+        Conflict: If a code may not open the role.
     """
     _refuse_much(role)
     codes = tuple(
@@ -281,10 +281,10 @@ def hand_out_codes(by: Account, hosted: HostedStudy, role: Role, seats: Sequence
 
 
 def give_code(membership: Membership, *, seat: str = "") -> PersonalCode:
-    """Return a new code for a person; an earlier one opens nothing any more.
+    """Return a new code for a person; earlier codes stop working.
 
     Raises:
-        Conflict: If the role is none that a code may open.
+        Conflict: If a code may not open the role.
     """
     _refuse_much(membership.as_role)
     earlier = PersonalCode.objects.filter(membership=membership).first()
@@ -298,12 +298,12 @@ def give_code(membership: Membership, *, seat: str = "") -> PersonalCode:
 
 
 def words_of(code: PersonalCode) -> str:
-    """Return the words of a code, to be printed."""
+    """Return the words of a code for printing."""
     return words_for(_CODE, f"{code.token}.{code.number}")
 
 
 def code_path(code: PersonalCode) -> str:
-    """Return the path that a phone is led to by the printed square: the form with the words filled in."""
+    """Return the path in the printed QR code: the form with the words filled in."""
     return reverse("code", args=[words_of(code)])
 
 
@@ -317,7 +317,7 @@ def withdraw_code(by: Account, code: PersonalCode) -> None:
 
 @transaction.atomic
 def come_in(text: str) -> Membership | None:
-    """Return the invitation with some words; None if there is none."""
+    """Return the invitation for the words of a code; None if there is none."""
     code = (
         PersonalCode.objects.select_related("membership__account", "membership__hosted")
         .filter(digest=digest_of(_CODE, text), withdrawn_at=None, membership__left_at=None)
@@ -366,7 +366,7 @@ class Sent:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all three are there and look like such names."""
+        """Whether all three are present and well-formed."""
         return all(_ID.fullmatch(name) for name in (self.person, self.study, self.session))
 
 
@@ -374,10 +374,10 @@ class Sent:
 def take_in(link: RecruitLink, sent: Sent) -> Membership:
     """Return the membership of a person from the recruiting service; a new one at the first visit.
 
-    A returning person must name the session of the first visit: a person's id at the service is no secret.
+    A returning person must present the session of the first visit: the service's participant id is not secret.
 
     Raises:
-        Conflict: If the link is closed, full or meant for another study, or the place is taken.
+        Conflict: If the link is closed, full or for another study, or the slot is taken.
     """
     recruit_link = RecruitLink.objects.select_for_update().select_related("hosted").get(pk=link.pk)
     if not sent.is_whole or (recruit_link.study_id and sent.study != recruit_link.study_id):
@@ -394,7 +394,7 @@ def take_in(link: RecruitLink, sent: Sent) -> Membership:
 
 @transaction.atomic
 def take_in_anybody(link: RecruitLink, name: str) -> Membership:
-    """Return the membership of a person with an open link; a new one at each visit.
+    """Return the membership of a person with an open link; each visit creates a new one.
 
     Raises:
         Conflict: If the link is closed or full.
@@ -404,7 +404,7 @@ def take_in_anybody(link: RecruitLink, name: str) -> Membership:
 
 
 def why_shut(link: RecruitLink) -> str:
-    """Return why a link is closed to new participants; empty if it is open."""
+    """Return the reason why a link is closed to new participants; empty if it is open."""
     is_over = link.closed_at is not None or (link.closes_at is not None and link.closes_at <= timezone.now())
     if is_over or link.recruits.count() >= link.most:
         at_service = link.kind == RecruitLink.Kind.PROLIFIC
@@ -430,7 +430,7 @@ def _new_recruit(link: RecruitLink, account: Account, *, person: str, session: s
 def completion_of(membership: Membership) -> tuple[str, str] | None:
     """Return the completion code of a person who has finished, and the address that submits it.
 
-    None if no service sent the person, or it gives no code.
+    None if the person did not come from a service, or the service uses no code.
     """
     recruit = _recruit_of(membership)
     if recruit is None:
@@ -462,10 +462,10 @@ def opening_lines(study: str) -> tuple[str, ...]:
     """Prepare the server and return the lines for the operator; `{address}` is filled in later.
 
     Args:
-        study: Folder of a study to be hosted; empty for none.
+        study: Folder of a study to host; empty for none.
 
     Raises:
-        StudyError: If the study has faults; lists all of them.
+        StudyError: If the study has errors; lists all of them.
     """
     server_store().events.dialogues.interrupt_all()  # no process waits for replies of an earlier one
     if study:
@@ -476,7 +476,7 @@ def opening_lines(study: str) -> tuple[str, ...]:
 
 
 def _permission_lines() -> Iterator[str]:
-    """Yield a warning for each study with applications that cannot answer, since code or keys are not allowed."""
+    """Yield a warning for each study whose applications cannot answer because code or keys are not allowed."""
     for hosted in HostedStudy.objects.exclude(folder=""):
         try:
             loaded = load_study(hosted.folder, resolver=resource_resolver())

@@ -66,7 +66,7 @@ BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 @open_to_all
 def join(request: HttpRequest, signed: str) -> HttpResponse:
-    """Show an invitation; admit the person who accepts it."""
+    """Show an invitation and admit the person who accepts it."""
     invitation = invitation_of(signed)
     if invitation is None:
         raise Http404
@@ -79,7 +79,7 @@ def join(request: HttpRequest, signed: str) -> HttpResponse:
 
 @open_to_all
 def start(request: HttpRequest, words: str) -> HttpResponse:
-    """Create the first organiser of this server; the link is printed in the server's terminal."""
+    """Create the first organiser of this server; the server prints the link in its terminal."""
     invitation = invitation_of_words(words)
     if invitation is None:
         raise Http404
@@ -136,7 +136,7 @@ def _shut(request: HttpRequest, why: str) -> HttpResponse:
 
 
 _FAILED = "code_failed"
-"""Rate limit of failed codes. Successes do not count, since a whole room may share one address."""
+"""Rate limit of failed codes. Successful codes do not count, since a whole room may share one address."""
 
 
 _COMING = "recruited"
@@ -164,7 +164,7 @@ def code(request: HttpRequest, words: str = "") -> HttpResponse:
 def recruited(request: HttpRequest, link: str) -> HttpResponse:
     """Join by the link of a recruiting service, or by an open link.
 
-    It needs a button, so that a link checker takes no place.
+    Joining needs a button, so that a link checker does not take a slot.
     """
     recruit_link = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
     if recruit_link.language and not chosen(request):
@@ -220,7 +220,7 @@ _WHAT_NAME = lazy("What should we call you?")
 
 
 class NameForm(forms.Form):
-    """For testers: a name is all, and even that may be left out."""
+    """For testers: only a name, which is optional."""
 
     name = forms.CharField(
         label=_WHAT_NAME,
@@ -236,7 +236,7 @@ class NameForm(forms.Form):
 
 
 class AccountForm(forms.Form):
-    """For all who sign in by password."""
+    """For everyone who signs in with a password."""
 
     name = forms.CharField(label=_WHAT_NAME, max_length=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))
     email = forms.EmailField(label=lazy("E-mail address"), widget=forms.EmailInput(attrs={"autocomplete": "email"}))
@@ -251,7 +251,7 @@ class AccountForm(forms.Form):
         """Return an unused e-mail address.
 
         Raises:
-            ValidationError: If it is taken.
+            ValidationError: If the address is taken.
         """
         email = str(self.cleaned_data["email"]).lower()
         if Account.objects.filter(email=email).exists():
@@ -260,7 +260,7 @@ class AccountForm(forms.Form):
         return email
 
     def clean(self) -> dict[str, Any]:
-        """Return the submitted values, once the password is good enough for this person."""
+        """Return the submitted values if the password is strong enough for this person."""
         filled = super().clean() or {}
         if "password" in filled:
             person = Account(email=filled.get("email"), name=filled.get("name", ""))
@@ -277,7 +277,7 @@ class AccountForm(forms.Form):
 
 
 class CodeForm(forms.Form):
-    """For people with a printed slip."""
+    """For people with a printed code."""
 
     code = forms.CharField(
         label=lazy("Your code"),
@@ -299,12 +299,12 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
     """Requires an open invitation for the first sign-in by an identity provider."""
 
     def is_open_for_signup(self, request: HttpRequest, _sociallogin: Any) -> bool:
-        """Return whether the browser came by an invitation that is still open."""
+        """Return whether the browser followed an invitation that is still open."""
         invitation = invitation_of(str(request.session.get(INVITED, "")))
         return invitation is not None and standing_of(invitation) is Standing.OPEN
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Any:
-        """Return the account with the provider's name for it."""
+        """Return the account with the identity provider's name for it."""
         account = super().populate_user(request, sociallogin, data)
         account.email = (account.email or "").lower() or None
         account.name = str(data.get("name") or " ".join(filter(None, [data.get("first_name"), data.get("last_name")])))
@@ -313,7 +313,7 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
 
 @dataclass(frozen=True, slots=True)
 class StudyLink:
-    """An entry to a study.
+    """A study that an account can enter.
 
     Attributes:
         study: Displayed name of the study.
@@ -348,13 +348,13 @@ def home(request: HttpRequest) -> HttpResponse:
 class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
     """The form of display settings.
 
-    Languages are those of the pages and, on pages of a study, those of its texts.
+    Languages are those of the pages; on pages of a study, also those of its texts.
     """
 
     language = ChoiceField(label=lazy("Language"), required=False)
 
     def __init__(self, *args: Any, languages: Sequence[str] = (), **more: Any) -> None:
-        """Offer some languages beside those of the pages."""
+        """Offer some languages besides those of the pages."""
         super().__init__(*args, **more)
         codes = dict.fromkeys([*page_languages(), *languages, *filter(None, [self.instance.language])])
         offered = [(code, language_name(code)) for code in codes]
@@ -391,7 +391,7 @@ def display_settings(request: HttpRequest) -> HttpResponse:
 
 
 def _study_languages(account: Account) -> list[str]:
-    """Return the languages of a person's studies, without studies whose files have faults."""
+    """Return the languages of a person's studies, ignoring studies whose files have errors."""
     languages: list[str] = []
     for membership in Membership.objects.select_related("hosted").filter(account=account, left_at=None):
         with suppress(Http404, TheodoliteError):
@@ -400,7 +400,7 @@ def _study_languages(account: Account) -> list[str]:
 
 
 def back_of(request: HttpRequest) -> str:
-    """Return the page of ours that `next` names, or the first one."""
+    """Return the local page that `next` names, or the first page."""
     address = request.POST.get("next") or request.GET.get("next") or ""
     ours = url_has_allowed_host_and_scheme(address, allowed_hosts=None, require_https=request.is_secure())
     return address if ours else reverse("home")
@@ -438,16 +438,16 @@ def hidden_key(key: str, _prefix: str, version: int) -> str:
 class GuessCounts(DatabaseCache):
     """The cache in which failed attempts are counted.
 
-    A lock orders the attempts of one process. Two processes on one database each let through one more at most.
+    A lock orders the attempts of one process. With two processes on one database, each may admit one attempt too many.
     """
 
     def __init__(self, table: str, parameters: dict[str, Any]) -> None:
-        """Open the table; the locks are those of the whole process."""
+        """Open the table; all instances in the process share the locks."""
         super().__init__(table, parameters)
         self._locks = LocMemCache("locks of guess counts", {})
 
     def add(self, key: str, value: Any, *args: Any, **options: Any) -> bool:
-        """Add a value if there is none; return whether it was added."""
+        """Add a value if the key is new; return whether it was added."""
         if key.endswith(_LOCK):
             return self._locks.add(key, value, *args, **options)
         return super().add(key, value, *args, **options)
@@ -457,7 +457,7 @@ class GuessCounts(DatabaseCache):
         return self._locks.delete(key) if key.endswith(_LOCK) else super().delete(key, version)
 
     def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
-        """Set a value, and delete all expired ones; attempts that another process has added meanwhile stay."""
+        """Set a value and delete all expired ones; keep attempts that another process has added meanwhile."""
         with transaction.atomic():
             row = GuessCount.objects.select_for_update().filter(pk=self.make_key(key, version)).first()
             stored = None if row is None else self.get(key, version=version)
@@ -466,12 +466,12 @@ class GuessCounts(DatabaseCache):
 
 
 def _with_others(history: Any, stored: Any, span_s: Any) -> Any:
-    """Return the moments of attempts, newest first, with those that another process has added.
+    """Return the times of attempts, newest first, including those that another process has added.
 
     Args:
-        history: Moments to be stored; one of them is new, or one is taken back.
-        stored: Moments that are stored.
-        span_s: Time for which a moment counts; seconds.
+        history: Times to store; one has been added or removed.
+        stored: Times already stored.
+        span_s: Time for which an attempt counts; seconds.
     """
     if not isinstance(history, list) or not isinstance(stored, list) or {*history} <= {*stored}:
         return history

@@ -1,1 +1,1 @@
-"""Pages for readers of testers' answers: analysts, organisers and seniors who annotate nothing."""
+"""Pages for readers of testers' answers: analysts, organisers and senior annotators who do not annotate."""

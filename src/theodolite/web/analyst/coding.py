@@ -1,4 +1,4 @@
-"""Coding of open answers: codebooks, coders, own codings, disagreements and quotes."""
+"""Coding of open answers: codebooks, coders, codings, disagreements and quotes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _books(analyst: AnalystContext, project: CodingProject) -> list[tuple[str, s
 @for_analysts
 @require_GET
 def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Redirect to the next answer of this coder."""
+    """Redirect to the next answer for this coder."""
     waiting = analyst.coding_project().waiting(analyst.reader)
     if not waiting:
         messages.info(request, "No answers left to code.")
@@ -85,7 +85,7 @@ def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
-    """Show one answer with the codes, or store its coding and continue with the next."""
+    """Show an answer with the codes, or store its coding and continue with the next."""
     project = analyst.coding_project()
     text = analyst.text_in(project, answer)
     if request.method == "POST":
@@ -125,7 +125,7 @@ CONSENSUS, NONE = "consensus", "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisagreementLine:
-    """One answer that was coded differently."""
+    """An answer that two coders coded differently."""
 
     token: str
     asked: str
@@ -136,7 +136,7 @@ class DisagreementLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingView:
-    """The coding of one coder, under a letter specific to the answer."""
+    """The coding of one coder, labelled with a letter specific to the answer."""
 
     letter: str
     codes: str
@@ -248,7 +248,7 @@ def _state(leave: QuoteRelease | None) -> str:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
-    """Show one answer for its release as a quote, or record the release."""
+    """Show an answer before its release as a quote, or record the release."""
     project = analyst.coding_project()
     text = analyst.text_in(project, answer)
     if request.method == "POST":
@@ -280,8 +280,8 @@ class ThemeCell:
     """The frequency of one theme in one group.
 
     Attributes:
-        line: The share as it is drawn where there are enough answers, and in words.
-        strip: Few answers, each as a square; None if they are many, or must not be shown.
+        line: The share as a bar if there are enough answers, and in words.
+        strip: Few answers, each as a square; None if there are many, or they must not be shown.
         open: Missing parts, in words; empty if none.
     """
 
@@ -297,7 +297,7 @@ class ThemeGrid:
     Attributes:
         title: Difference between the sides.
         sides: Names of the sides.
-        rows: Name of the theme, and its cells in the order of the sides; None without answers.
+        rows: Name of the theme and its cells in the order of the sides; None if there are no answers.
     """
 
     title: str
@@ -319,7 +319,7 @@ class CodedQuestion:
 
     @property
     def is_begun(self) -> bool:
-        """Whether any of its answers has two codings."""
+        """Whether any of its answers was coded twice."""
         return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
 
 
@@ -335,7 +335,7 @@ def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingF
 
 
 def coded_question(coding_finding: CodingFinding) -> CodedQuestion:
-    """Return the results of coding one question as they are shown."""
+    """Return the results of coding one question in displayed form."""
     groups = dict.fromkeys((_attribute(theme), theme.level.value) for theme in coding_finding.themes if theme.group)
     return CodedQuestion(
         found=coding_finding,
@@ -419,10 +419,10 @@ class WrittenBook:
 
     Attributes:
         name: Its name; empty for the default of all other questions.
-        covers: Places of its questions.
+        covers: Indices of its questions.
         rows: Texts for each code, in order.
-        note: Reason and content of the change.
-        follows: Revision that the writer had before them; 0 for none.
+        note: Description of the change and its reason.
+        follows: Revision that the editor started from; 0 for none.
     """
 
     name: str = ""
@@ -433,13 +433,13 @@ class WrittenBook:
 
     @classmethod
     def of(cls, book: Codebook) -> WrittenBook:
-        """Return a codebook as a form shows it."""
+        """Return a codebook as form data."""
         rows = tuple({name: getattr(code, name) for name in FIELDS} for code in book.codes)
         return cls(name=book.name, covers=book.covers, rows=rows, follows=book.revision)
 
     @classmethod
     def posted(cls, form: QueryDict, name: str) -> WrittenBook:
-        """Return the codebook of a form."""
+        """Parse the codebook of a form."""
         return cls(
             name=name,
             covers=tuple(form.getlist("covers")[:MOST]) if name else (),
@@ -449,10 +449,10 @@ class WrittenBook:
         )
 
     def as_codebook(self, study: str, by: str) -> Codebook:
-        """Return it as a codebook.
+        """Return the form as a codebook.
 
         Raises:
-            InputError: If a code has no meaning, two have one name, or there is none.
+            InputError: If a code has no meaning, two codes share a name, or there is no code.
         """
         codes = tuple(Code(**row) for row in self.rows)
         return Codebook(
@@ -467,7 +467,7 @@ def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> H
 
     Args:
         request: The request.
-        analyst: Where the reader sits.
+        analyst: The context of the reader.
         book: Name of the codebook in the address; empty for the unnamed one.
     """
     project = analyst.coding_project()
@@ -531,7 +531,7 @@ def _answered(
 
 
 def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
-    """Yield identifier and text of each open question, whether this codebook covers it, and which other one does."""
+    """Yield identifier and text of each open question, whether this codebook covers it, and which other does."""
     others = {
         cover: coding.name
         for coding in project.work.current.values()
@@ -581,12 +581,12 @@ class CoderLine:
     """One coder.
 
     Attributes:
-        token: Their name in the form.
-        name: Their name on this server.
-        n_valid: Codings of theirs that hold; count.
-        n_due: Codings that they, or their successors, must check again; count.
-        is_away: Whether they have left.
-        is_gone: Whether they have left the study itself, so that they cannot be reinstated.
+        token: The coder's token in the form.
+        name: The coder's name on this server.
+        n_valid: Valid codings by the coder; count.
+        n_due: Codings that the coder, or a successor, must check again; count.
+        is_away: Whether the coder has left.
+        is_gone: Whether the coder has left the study itself, and so cannot be reinstated.
     """
 
     token: str
@@ -603,11 +603,11 @@ class CoderPairLine:
 
     Attributes:
         question: The question.
-        who: Both names.
+        who: Names of both coders.
         n: Answers that both have coded; count.
-        alike: Share of them with the same codes, in words.
-        alpha: Alpha of whole sets, in words.
-        codes: By code: share of the same, and alpha, in words.
+        alike: Share of these answers with identical codes, as text.
+        alpha: Krippendorff's alpha of the code sets, as text.
+        codes: By code: share of identical codings and alpha, as text.
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""The context of an analyst, and the responses to questionnaires: distributions side by side, with their tests."""
+"""The context of an analyst, and the responses to questionnaires: distributions side by side with tests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ READERS = (Role.ANALYST, Role.ORGANISER, Role.SENIOR)
 
 
 BLIND = (Role.ANNOTATOR, Role.RED_TEAMER, Role.FIELD_TESTER)
-"""Roles that may not read them, whatever other role they have, because answers would bias their work."""
+"""Roles that may not read the answers, whatever other role they have, because answers would bias their work."""
 
 
 TOKEN = 16
@@ -105,7 +105,7 @@ class AnalystContext:
         return {member.participant: f"{member.account} ({member.role})" for member in members.order_by("id")}
 
     def evidence(self) -> Evidence:
-        """Return the evidence of the study's run."""
+        """Return the evidence from the study's run."""
         opened = open_event_of(self.access.hosted)
         _, planned = draw_plan(self.study, opened.loaded.recordings)
         sessions = event_sessions(self.study, planned, self.store.events.dialogues.summaries(self.study.name))
@@ -113,12 +113,12 @@ class AnalystContext:
         return evidence_of(self.store, self.study, sessions, self.event.run, event=event)
 
     def token_of(self, *parts: str) -> str:
-        """Return a token for addresses of this study, which reveals nothing."""
+        """Return an opaque token for addresses of this study."""
         value = "\n".join((self.access.hosted.token, *parts))
         return salted_hmac("theodolite.analyst", value, algorithm="sha256").hexdigest()[:TOKEN]
 
     def address(self, name: str, **parts: str | int) -> str:
-        """Return the address of an analyst's page."""
+        """Return the address of a page for analysts."""
         return reverse(f"analyst:{name}", kwargs={"study": self.access.hosted.token, **parts})
 
     def token_of_text(self, text: OpenText) -> str:
@@ -126,10 +126,10 @@ class AnalystContext:
         return self.token_of(text.answer.session, text.answer.questionnaire, text.answer.question)
 
     def text_in(self, project: CodingProject, token: str) -> OpenText:
-        """Return the answer that an address means.
+        """Return the answer for a token in an address.
 
         Raises:
-            Http404: If there is none.
+            Http404: If there is no such answer.
         """
         for text in project.texts:
             if self.token_of_text(text) == token:
@@ -138,7 +138,7 @@ class AnalystContext:
 
 
 def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Call a view as `view(request, analyst, ...)` for readers who are not blinded; a refusal explains itself."""
+    """Call a view as `view(request, analyst, ...)` for readers who are not blinded; a refusal explains the reason."""
 
     @functools.wraps(view)
     def seated(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
@@ -164,7 +164,7 @@ def is_blind(access: AccessContext) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidTurn:
-    """One turn of a dialogue, safe to be shown."""
+    """A turn of a dialogue that is safe to show."""
 
     number: int
     prompt: str
@@ -173,11 +173,11 @@ class SaidTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidDialogue:
-    """One dialogue as readers see it.
+    """A dialogue as readers see it.
 
     Attributes:
         turns: The turns; empty for a restricted dialogue.
-        is_restricted: Whether a case closes it to all for now.
+        is_restricted: Whether a case currently restricts it for everyone.
     """
 
     turns: tuple[SaidTurn, ...] = ()
@@ -188,7 +188,7 @@ def said_in(analyst: AnalystContext, keys: Sequence[str]) -> list[SaidDialogue]:
     """Return some dialogues in order, with names of applications and redactions masked.
 
     Args:
-        analyst: Where the reader sits.
+        analyst: The context of the reader.
         keys: Keys of the dialogues.
     """
     dialogues, mask = analyst.store.dialogues_of(keys), mask_for(analyst.study)
@@ -246,15 +246,15 @@ ADJUSTMENTS: dict[str, tuple[Adjustment, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideColumn:
-    """One side of a question, as it is drawn.
+    """One side of a question as the page draws it.
 
     Attributes:
         name: Its name.
-        people: Testers; in words.
-        drawn: The picture; None if there are no labels, or they are withheld.
-        middle: Median and quartiles in words; empty if labels have no order.
-        left_out: Answers that are left out, in words.
-        note: Text in place of a picture; empty if there is one.
+        people: Number of testers, as text.
+        drawn: The chart; None if there are no labels, or they are withheld.
+        middle: Median and quartiles as text; empty if the labels have no order.
+        left_out: Excluded answers, as text.
+        note: Text that replaces the chart; empty if there is a chart.
     """
 
     name: str
@@ -267,7 +267,7 @@ class SideColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseBlock:
-    """One question with everything that is shown of it."""
+    """A question with all its results on the page."""
 
     text: str
     topic: str
@@ -283,11 +283,11 @@ class ResponseSelection:
     """The selection of the page.
 
     Attributes:
-        questionnaire: The answers to which.
+        questionnaire: The questionnaire whose answers are shown.
         level: Level of testing; empty if levels are compared with each other.
         scenario: Scenario; empty for all.
-        by: Groups to compare with each other.
-        adjustment: How p-values are adjusted.
+        by: Groups to compare.
+        adjustment: Method that adjusts p-values.
         has_models: Whether a model of all answers is shown beside each test.
     """
 
@@ -343,7 +343,7 @@ def _choice(request: HttpRequest, met: Sequence[Questionnaire], responses: Respo
     level = query.get("level", "")
     return ResponseSelection(
         questionnaire=questionnaire,
-        # Levels answer different questions: they are compared with each other where that is asked for, and never added.
+        # Levels answer different questions: they can be compared with each other, and are never added.
         level="" if by == "level" else level if level in levels else levels[0],
         scenario=query.get("scenario", ""),
         by=by if by in {*PLAIN, *_groups(own)} else "application",
@@ -388,7 +388,7 @@ def _shown(choice: ResponseSelection, own: Responses) -> dict[str, object]:
 
 
 def _task(about: Responses) -> str:
-    """Return how many testers have answered every question that they were asked; in words."""
+    """Return the number of testers who have answered all their questions, as text."""
     whole = sum(all(answer.outcome is not Outcome.MISSING for answer in response.answers) for response in about)
     return f"{figures.count(whole)} of {figures.count(len(about))} answered all that they were asked" if about else ""
 

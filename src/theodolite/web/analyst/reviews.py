@@ -1,4 +1,4 @@
-"""Reviews of sessions: dialogue and questionnaire together, and labels beside answers."""
+"""Reviews of sessions: dialogue and questionnaire together, and labels next to answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from theodolite.web.analyst.responses import AnalystContext, answered_in, for_an
 from theodolite.web.questions import SideBySide, humanize, votes_side_by_side
 
 KIND = "session comparison"
-"""Distinguishes the tokens of sessions from others."""
+"""Separates the tokens of sessions from other tokens."""
 
 LabelledSessions = dict[str, list[QuestionnaireResponse]]
 
@@ -100,7 +100,7 @@ def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
 def _settled(
     analyst: AnalystContext, answered: LabelledSessions, labelled: dict[str, list[Annotation]]
 ) -> LabelledSessions:
-    """Return the sessions with all dialogues annotated by people and settled."""
+    """Return the sessions whose dialogues all have final annotations by people."""
     waiting = unsettled(analyst.study.name)
     return {
         session: answers
@@ -110,7 +110,7 @@ def _settled(
 
 
 def _by_people(annotations: Sequence[Annotation]) -> bool:
-    """Return whether a person is among the annotators; only automated annotations are units of the run."""
+    """Return whether a person is among the annotators; units of the run have only automated annotators."""
     return any(not annotation.unit for annotation in annotations)
 
 
@@ -190,7 +190,7 @@ class RiskLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskBlock:
-    """One risk with its signs and the places where it became real."""
+    """A risk with its signs and the places where it materialised."""
 
     name: str
     description: str
@@ -200,7 +200,7 @@ class RiskBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewLine:
-    """One session that needs or has a review of one risk; application and tester are not shown."""
+    """A session that needs or has a review of a risk; application and tester are not shown."""
 
     token: str
     risk: str
@@ -212,7 +212,7 @@ class ReviewLine:
 @for_analysts
 @require_GET
 def reviews(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show open and completed reviews, and where each risk became real by each method."""
+    """Show open and completed reviews, and where each risk materialised by each method."""
     evidence = analyst.evidence()
     findings = risk_findings(evidence)
     context = {
@@ -273,7 +273,7 @@ def _blocks(analyst: AnalystContext, findings: Sequence[RiskFinding]) -> Iterato
 
 
 def _shown_by(study: Study, risk: Risk) -> str:
-    """Return the signs of a risk as text: rules for dialogues, answers, or both with a review."""
+    """Return the signs of a risk as text: rules for dialogues, answers, or both, with a review."""
     rules = f"annotators of dialogues, by {', '.join(risk.rules)}"
     answers = "answers of testers: " + "; ".join(_asked(study, answer) for answer in risk.answers)
     if risk.identified_by is Identification.DIALOGUE:
@@ -311,7 +311,7 @@ def _by(shown_by: str, n_people: int) -> str:
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpResponse:
-    """Show the dialogues of a session beside its answers, or record a review."""
+    """Show the dialogues of a session next to its answers, or record a review."""
     evidence = analyst.evidence()
     risk, session = _meant(analyst, evidence, due)
     problem = ""
@@ -328,7 +328,7 @@ def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpRespo
 
 
 def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Risk, str]:
-    """Return the risk and the session of a token; only sessions with an open or completed review exist."""
+    """Return the risk and session of a token; only sessions with an open or completed review qualify."""
     pairs = [(finding.risk, session) for finding in risk_findings(evidence) for session in finding.pending]
     risks = {risk.name: risk for risk in analyst.study.risks}
     pairs += [(risks[name], session) for name, session in _latest(evidence) if name in risks]

@@ -1,4 +1,4 @@
-"""Annotate one dialogue by the questions of all categories that are reserved: answer one by one, then submit."""
+"""Annotate a dialogue with the questions of all reserved categories: answer them one by one, then submit."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ FLAGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """The context of an annotation page, for all its uses.
+    """The context of an annotation page, for all its variants.
 
     Attributes:
-        address: Below which its acts lie.
-        progress: How far one is, in words.
-        saved: When anything was saved last, for the page's script; empty for never.
-        is_held: Whether it may be given back or skipped.
-        is_work: Whether it is real work: flags and comments belong to it.
-        is_preview: Whether it only previews the annotators' page; answers on it stay on the page.
+        address: Prefix of the addresses of its actions.
+        progress: Progress, as text.
+        saved: Time of the last save, for the page's script; empty for never.
+        is_held: Whether the annotator may release or skip it.
+        is_work: Whether it is real work, with flags and comments.
+        is_preview: Whether it is only a preview of the annotators' page; its answers are not saved.
         threads: The annotator's earlier questions in this category.
-        faq: Questions that were settled for all.
-        additions: Decisions worded for the guideline; its next version includes them.
+        faq: Questions whose decisions apply to all annotators.
+        additions: Decisions to add to the guideline; its next version includes them.
         returned: Note of the senior annotator who returned it; empty if none.
         rules: The impartiality rules.
-        flags: Possible flags: value and words.
+        flags: Possible flags: value and label.
     """
 
     address: str
@@ -107,8 +107,8 @@ class TaskSequence:
     """The tasks that one page shows: all categories of a dialogue that the annotator has reserved.
 
     Attributes:
-        main: The task that the address names.
-        tasks: All tasks, in order; those with a text that differs from the main one's have a separate page.
+        main: The task in the address.
+        tasks: All tasks in order; those whose text differs from the main task's have a separate page.
     """
 
     main: AnnotatorTask
@@ -135,7 +135,7 @@ class TaskSequence:
         return in_sequence([page_of_task(task, self.scope(task)) for task in self.tasks])
 
     def with_task(self, saved: AnnotatorTask) -> TaskSequence:
-        """Return the sequence with a task as it is now."""
+        """Return the sequence with the current state of a task."""
         token = saved.reservation.token
         tasks = tuple(saved if task.reservation.token == token else task for task in self.tasks)
         return replace(self, tasks=tasks, main=saved if self.main.reservation.token == token else self.main)
@@ -153,7 +153,7 @@ def sequence_at(annotator: AnnotatorContext, reservation: str) -> TaskSequence:
 
 
 def task_of_key(annotator: AnnotatorContext, reservation: str, key: Key) -> tuple[AnnotatorTask, str]:
-    """Return the task that a key of the page of a reservation belongs to, and the scope of the key.
+    """Return the task to which a page key belongs, and the scope of the key.
 
     Raises:
         Conflict: If the category is no longer part of the page.
@@ -170,7 +170,7 @@ def task_of_key(annotator: AnnotatorContext, reservation: str, key: Key) -> tupl
 
 
 def frame_of(annotator: AnnotatorContext, sequence: TaskSequence) -> Frame:
-    """Return the frame of the questions of a page."""
+    """Return the context of the questions of a page."""
     task, categories = sequence.main, sequence.categories
     token = task.reservation.token
     own = cases.own_threads(annotator.queue, annotator.participant)
@@ -199,13 +199,13 @@ def _settled(annotator: AnnotatorContext, end: ThreadEnd, task: AnnotatorTask) -
 
 
 def _not_written(guideline: Guideline, settled: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the outcomes of threads that this version of the guideline does not contain yet."""
+    """Return the outcomes of threads that this version of the guideline does not include yet."""
     notes = {*guideline.guidance, *(note for question in guideline.instrument.questions for note in question.guidance)}
     return tuple(text for text in settled if " ".join(text.split()) not in notes)
 
 
 def progress_of(annotator: AnnotatorContext) -> str:
-    """Return one's submissions today, and how many more may follow; never another person's count.
+    """Return the annotator's submissions today and the rest of the quota; never another person's count.
 
     Example: `12 of about 40 today`.
     """
@@ -216,7 +216,7 @@ def progress_of(annotator: AnnotatorContext) -> str:
 
 
 def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPage) -> AnnotationPage:
-    """Return a page in the language of the reader; categories that are not translated stay as they are."""
+    """Return a page in the language of the reader; untranslated categories keep their language."""
     if not chosen(request) and not asked_for(request):
         return page
     with suppress(Http404, TheodoliteError):  # a queue without a study's files
@@ -227,14 +227,14 @@ def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPa
 
 
 def in_language(page: AnnotationPage, study: Study, read: LocalisedStudy) -> AnnotationPage:
-    """Return a sheet as it reads in a language.
+    """Return a page translated into a language.
 
-    It stays as it is if its category is not complete in the language, or if it belongs to another edition.
+    The page stays unchanged if its category is not fully translated, or if it belongs to another release.
 
     Args:
         page: The annotation page.
-        study: The study as it was written.
-        read: The same as it reads in the language.
+        study: The study in its original language.
+        read: The study in the reader's language.
     """
     name = page.guideline.name
     if ("categories", name) not in read.parts or study.guideline(name).instrument != page.guideline.instrument:
@@ -364,7 +364,7 @@ def release(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
 @require_POST
 @annotator_view
 def skip(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
-    """Skip a dialogue with a reason; another annotator gets it."""
+    """Skip a dialogue with a reason; it is assigned to another annotator."""
     for token in assignment.sequence_of(annotator.records, reservation, annotator.participant):
         assignment.skip(token, annotator.participant, request.POST.get("reason", "")[:500])
     messages.info(request, "Skipped. Another annotator will get the dialogue.")
@@ -392,7 +392,7 @@ def flag(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
 @require_POST
 @annotator_view
 def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
-    """Ask the senior annotators about a question, a turn, the dialogue or the guideline, or go on in one's thread."""
+    """Ask the senior annotators about a question, a turn, the dialogue or the guideline, or continue one's thread."""
     thread = request.POST.get("thread", "")
     if thread:
         cases.reply(thread, annotator.participant, request.POST.get("text", "")[:2000])
@@ -419,7 +419,7 @@ def comment(request: HttpRequest, annotator: AnnotatorContext, reservation: str)
 def _all_saved(
     request: HttpRequest, annotator: AnnotatorContext, sequence: TaskSequence
 ) -> tuple[TaskSequence, dict[Key, str]]:
-    """Save all answers of a form; return the tasks as they are then, and the error texts by key of the page."""
+    """Save all answers of a form; return the updated tasks, and the errors by page key."""
     problems: dict[Key, str] = {}
     for task in sequence.tasks:
         saved, odd = _saved(request, annotator, task, sequence.scope(task), is_whole=True)
@@ -430,14 +430,14 @@ def _all_saved(
 def _saved(
     request: HttpRequest, annotator: AnnotatorContext, task: AnnotatorTask, scope: str, *, is_whole: bool = False
 ) -> tuple[AnnotatorTask, dict[Key, str]]:
-    """Save the answers of a request; return the resulting task, and the faults by key of the page.
+    """Save the answers of a request; return the updated task, and the errors by page key.
 
     Args:
-        request: Names one question in `key`, or sends the whole form.
-        annotator: Who answers.
-        task: The task as it was.
+        request: Names one question in `key`, or submits the whole form.
+        annotator: The annotator.
+        task: The task before the change.
         scope: Prefix of the task's questions in the form.
-        is_whole: Whether the whole form is read, regardless of the request's names.
+        is_whole: Whether to read the whole form, regardless of the names in the request.
     """
     page, named = page_of_task(task, scope), "" if is_whole else request.POST.get("key", "")
     problems = {}
@@ -457,7 +457,7 @@ def _with_item(
     """Save the answer for an item if it differs from the stored one.
 
     Raises:
-        InvalidAnswer: If it is no answer.
+        InvalidAnswer: If the answer is invalid.
     """
     fields = {name: str(request.POST.get(name, "")) for name in item.fields}
     if not any(fields.values()) and item.answer is None:

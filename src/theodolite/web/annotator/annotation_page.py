@@ -54,12 +54,12 @@ class AnnotationItem:
         scope: Prefix of the question in the key; empty for the category of the page.
         question: The question.
         turn: Turn number; None for the dialogue as a whole.
-        is_asked: Whether the answers so far open the question.
+        is_asked: Whether the answers so far lead to the question.
         answer: The answer so far.
         problem: The error text; empty if there is none.
         feedback: The feedback of practice; empty if there is none.
         takes_evidence: Whether it has quotes and a note.
-        is_reversed: Whether its named options are in reverse order; numbers always rise.
+        is_reversed: Whether its named options are in reverse order; numbers always ascend.
     """
 
     key: Key
@@ -84,7 +84,7 @@ class AnnotationItem:
         return field_name(self.ref, scope=self.scope), f"quotes:{self.key}", f"note:{self.key}"
 
     def has_answer(self, answer: Answer) -> bool:
-        """Return whether an answer equals the present one, apart from the verification of quotes."""
+        """Return whether an answer equals the current one, ignoring the verification of quotes."""
         if self.answer is None:
             return False
         quotes = [[quote.text for quote in other.evidence] for other in (self.answer, answer)]
@@ -102,7 +102,7 @@ class AnnotationItem:
 
     @property
     def opened_by(self) -> str:
-        """The condition of a follow-up in words."""
+        """The condition of a follow-up as text."""
         return condition_text(self.question)
 
     @property
@@ -130,7 +130,7 @@ class AnnotationItem:
 
     @property
     def quote_lines(self) -> str:
-        """The evidence, one quote a line."""
+        """The evidence, one quote per line."""
         return "\n".join(quote.text for quote in self.answer.evidence) if self.answer else ""
 
     @property
@@ -141,20 +141,20 @@ class AnnotationItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemGroup:
-    """A question with its follow-ups at one place."""
+    """A question with its follow-ups, about one turn or the dialogue."""
 
     turn: int | None
     items: tuple[AnnotationItem, ...]
 
     @property
     def is_asked(self) -> bool:
-        """Whether any of its questions is asked."""
+        """Whether any of its questions is currently asked."""
         return any(item.is_asked for item in self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardSection:
-    """The questions of one category on a card.
+    """A card with the questions of one category.
 
     Attributes:
         title: Title of the category.
@@ -169,7 +169,7 @@ class CardSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCard:
-    """All questions about one turn, or those of one category about the dialogue as a whole; one is shown at a time."""
+    """All questions about one turn, or those of one category about the whole dialogue; shown one group at a time."""
 
     turn: int | None
     title: str
@@ -177,7 +177,7 @@ class PageCard:
 
     @property
     def is_asked(self) -> bool:
-        """Whether any of its questions is asked."""
+        """Whether any of its questions is currently asked."""
         return any(group.is_asked for section in self.sections for group in section.groups)
 
 
@@ -192,14 +192,14 @@ class SpokenTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSheet:
-    """One source of ground truth, as written in Markdown."""
+    """A source of ground truth, written in Markdown."""
 
     name: str
     text: str
 
     @property
     def html(self) -> SafeString:
-        """The source as HTML, each plain line a paragraph."""
+        """The source as HTML; each plain line becomes a paragraph."""
         return line_html(self.text)
 
 
@@ -235,7 +235,7 @@ class AnnotationPage:
         scope: Prefix of a question in its key; empty for the category of the page.
         language: Tag of the language of the questions; empty for the language of the page.
         before: Pages of categories of the same dialogue that precede this one in the sequence.
-        after: Pages of those that follow it.
+        after: Pages of those that follow it in the sequence.
     """
 
     guideline: Guideline
@@ -279,12 +279,12 @@ class AnnotationPage:
 
     @property
     def items(self) -> tuple[AnnotationItem, ...]:
-        """All questions at all places, in order of the page."""
+        """All questions with their positions, in order of the page."""
         return tuple(item for card in self.cards for item in card.items)
 
     @property
     def asked(self) -> tuple[Key, ...]:
-        """Keys of the questions that are asked now."""
+        """Keys of the questions that are currently asked."""
         return tuple(item.key for item in self.items if item.is_asked)
 
     @property
@@ -313,7 +313,7 @@ class AnnotationPage:
 
     @property
     def exemplars(self) -> tuple[ShownExemplars, ...]:
-        """The examples beside each question that has some."""
+        """The examples for each question that has some."""
         return tuple(
             ShownExemplars(question=page.scope + question.name, text=question.text, exemplars=question.exemplars)
             for page in self.sequence
@@ -327,11 +327,11 @@ class AnnotationPage:
         return tuple(_shown(example, page.guideline) for page in self.sequence for example in page.guideline.examples)
 
     def item(self, key: Key) -> AnnotationItem | None:
-        """Return the question at a place, by its key."""
+        """Return the question with a key."""
         return next((item for item in self.items if item.key == key), None)
 
     def without_evidence(self) -> AnnotationPage:
-        """Return the sheet without fields for quotes and notes."""
+        """Return the page without fields for quotes and notes."""
         cards = tuple(
             replace(card, items=tuple(replace(item, takes_evidence=False) for item in card.items))
             for card in self.cards
@@ -339,7 +339,7 @@ class AnnotationPage:
         return replace(self, cards=cards)
 
     def remarked(self, *, problems: Mapping[Key, str] = {}, feedback: Mapping[Key, str] = {}) -> AnnotationPage:
-        """Return the sheet with remarks at some of its questions."""
+        """Return the page with feedback on some of its questions."""
 
         def remarked_item(item: AnnotationItem) -> AnnotationItem:
             return replace(item, problem=problems.get(item.key, ""), feedback=feedback.get(item.key, ""))
@@ -362,18 +362,18 @@ def annotation_page(
     order: ShownOrder = NOT_VARIED,
     scope: str = "",
 ) -> AnnotationPage:
-    """Return the content of one sitting's page.
+    """Return the content of the page of one annotation.
 
-    Questions about turns that are side by side are asked turn by turn, so that
-    a turn is read once.
+    Adjacent questions about turns are asked turn by turn, so that
+    each turn is read once.
 
     Args:
         guideline: The questions.
-        dialogue: The dialogue, blinded.
+        dialogue: The blinded dialogue.
         answers: Answers so far.
-        title: Title of the page; the guideline's name in words if empty.
-        instrument: Questions in place of the guideline's own; None for these.
-        order: The order of questions, answers and turns that the sitting shows.
+        title: Title of the page; default: the guideline's humanised name.
+        instrument: Questions that replace the guideline's own; None for these.
+        order: The displayed order of questions, answers and turns.
         scope: Prefix of each question in its key.
     """
     instrument = instrument or guideline.instrument
@@ -424,7 +424,7 @@ def _page_card(turn: int | None, groups: Sequence[tuple[AnnotationPage, ItemGrou
 
 
 def in_sequence(pages: Sequence[AnnotationPage]) -> AnnotationPage:
-    """Return the page without a scope with the others around it, in their order."""
+    """Return the unscoped page together with the surrounding pages, in their order."""
     (index,) = (index for index, page in enumerate(pages) if not page.scope)
     return replace(pages[index], before=tuple(pages[:index]), after=tuple(pages[index + 1 :]))
 
@@ -498,8 +498,8 @@ def parse_items(
 def quotes_in(text: str, turn: int | None, dialogue: BlindDialogue) -> tuple[Quote, ...]:
     """Return the quotes in some lines, each with the turn that contains it.
 
-    A quote is searched in the turn of the question, then in the other turns, then in the
-    source material. A quote that is nowhere is kept as unverified.
+    A quote is searched for in the turn of the question, then in the other turns, then in the
+    source material. A quote that is not found is stored as unverified.
     """
     quotes = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
     return tuple(_quote(quote, turn, dialogue) for quote in quotes[:MOST_QUOTES])
@@ -564,16 +564,16 @@ def reference_of(study: Study) -> BlindReference:
 
 
 def example_page(guideline: Guideline, index: int, answers: Sequence[Answer], frame: ExampleFrame) -> AnnotationPage:
-    """Return a worked example as a sheet; its own answers and the other examples are left out.
+    """Return the page of a worked example, without its own answers and the other examples.
 
-    Each question is asked once, about the example as a whole, and only those
-    that the example answers. Examples that are beside questions are left out too.
+    Each question is asked once, about the example as a whole, and only if the example
+    answers it. Examples attached to questions are left out too.
 
     Args:
         guideline: Guideline of the example.
-        index: Number of the example among all that it has, from 0.
+        index: Number of the example within the guideline, from 0.
         answers: Answers so far.
-        frame: Its frame.
+        frame: The context of the example.
     """
     example = worked_examples(guideline)[index]
     questions = [

@@ -53,7 +53,7 @@ def records() -> RecordCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorContext:
-    """One annotator at the queue of one study; seniors and organisers look at the queue through the same.
+    """An annotator in the queue of a study; seniors and organisers view the queue through the same class.
 
     Attributes:
         access: The account, study and membership of the request.
@@ -65,12 +65,12 @@ class AnnotatorContext:
 
     @property
     def participant(self) -> str:
-        """Key under which the store knows the annotator."""
+        """Key of the annotator in the store."""
         return self.access.membership.participant
 
     @property
     def records(self) -> RecordCache:
-        """The records that the queue refers to."""
+        """The records to which the queue refers."""
         return records()
 
     @property
@@ -84,12 +84,12 @@ class AnnotatorContext:
         return queues.study_of(self.records, self.queue)
 
     def address(self, name: str, **parts: str | int) -> str:
-        """Return the address of an annotator's page."""
+        """Return the address of a page for annotators."""
         return reverse(f"annotator:{name}", kwargs={"study": self.access.hosted.token, **parts})
 
 
 def annotator_context(access: AccessContext) -> AnnotatorContext | None:
-    """Return the context of the account that asks; None if the study has no queue yet."""
+    """Return the context of the requesting account; None if the study has no queue yet."""
     queue = queues.queue_named(access.hosted.token)
     return AnnotatorContext(access=access, queue=queue) if queue else None
 
@@ -99,7 +99,7 @@ def queue_view(
 ) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
     """Call a view as `view(request, annotator, ...)`.
 
-    Another person's reservation, item or thread does not exist for the caller (404).
+    Another person's reservation, item or thread answers 404.
 
     Args:
         refused: Answers a request that a service refuses.
@@ -136,12 +136,12 @@ annotator_view = queue_view(refused)
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Return whether a script asks, which reads the answer itself."""
+    """Return whether a script made the request and reads the answer itself."""
     return request.headers.get("Accept", "").startswith("application/json")
 
 
 def said_time(moment: datetime | None) -> str:
-    """Return a moment for the page's script, which shows it in the reader's own time; empty for none."""
+    """Return a time for the page's script, which shows it in the reader's time zone; empty for none."""
     return moment.astimezone(UTC).isoformat(timespec="seconds") if moment else ""
 
 
@@ -157,7 +157,7 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """One step as the page shows it."""
+    """A step as the page shows it."""
 
     status: StepStatus
 
@@ -168,12 +168,12 @@ class StepView:
 
     @property
     def name(self) -> str:
-        """The name by which the template knows it."""
+        """The name that the template uses."""
         return self.status.step.value
 
     @property
     def state(self) -> str:
-        """Its status in a word."""
+        """Its status as a word."""
         if self.status.is_done:
             return "done"
         return "now" if self.status.is_next else "to do"
@@ -181,24 +181,24 @@ class StepView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCategory:
-    """One category of the progress list: its title, and the annotator's state."""
+    """A category in the progress list: its title, and the annotator's state."""
 
     title: str
     standing: CategoryStanding
 
     @property
     def next_example(self) -> int:
-        """Number of the example to practise on next; the first one again where all are done."""
+        """Index of the next example to practise; the first one again if all are done."""
         return self.standing.to_practise[0] if self.standing.to_practise else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnboardingView:
-    """The steps of one annotator to the queue, as the page shows them.
+    """The steps of an annotator to the queue, as the page shows them.
 
     Attributes:
-        steps: The steps that the queue asks for, in order; the last one is the work itself.
-        categories: Their progress in each category.
+        steps: The steps that the queue requires, in order; the last is the work itself.
+        categories: The annotator's progress in each category.
         background: Background of the series.
         rules: The impartiality rules.
         pass_mark: Required share of right answers in a test, corrected for guessing, as text.
@@ -217,7 +217,7 @@ class OnboardingView:
 
     @property
     def is_cleared(self) -> bool:
-        """Whether work may be taken."""
+        """Whether the annotator may take work."""
         return self.current_step.status.step is AnnotatorStep.WORK
 
 
@@ -241,9 +241,9 @@ class OwnTopics:
     """The content opt-outs on the annotator's home page.
 
     Attributes:
-        topics: All topics of the study; none if it names none.
-        is_spared: Whether all open dialogues have topics that they avoid.
-        turn: The next dialogue after a heavy one, in words; empty if the last one was not heavy.
+        topics: All topics of the study; empty if it names none.
+        is_spared: Whether all open dialogues have topics that the annotator avoids.
+        turn: Description of the next dialogue after a heavy one; empty if the last one was not heavy.
     """
 
     topics: tuple[TopicLine, ...] = ()
@@ -266,12 +266,12 @@ _TURNS = {
 
 
 def own_topics(request: HttpRequest, annotator: AnnotatorContext, n_left: int) -> OwnTopics:
-    """Return the topics for the first page of an annotator.
+    """Return the content opt-outs for the first page of an annotator.
 
     Args:
-        request: Who asks, and in which language.
+        request: The request, whose language is used.
         annotator: The annotator.
-        n_left: Dialogues that they may take now; count.
+        n_left: Dialogues that the annotator may take now; count.
     """
     study = _study(annotator)
     if not study.topics:
@@ -291,7 +291,7 @@ def _turn(annotator: AnnotatorContext) -> str:
 
 
 def touched_by(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> tuple[TopicLine, ...]:
-    """Return the topics that the dialogue of one's reservation touches."""
+    """Return the topics of the dialogue that the annotator has reserved."""
     study = _study(annotator)
     return topic_lines_in(_read(request, study), assignment.scenario_of(reservation)) if study.topics else ()
 
@@ -376,7 +376,7 @@ def _as_sent(person_profile: PersonProfile | None) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastOne:
-    """One of the latest submissions of the annotator."""
+    """A recent submission of the annotator."""
 
     title: str
     address: str
@@ -419,7 +419,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
 
 
 def _rest_after(annotator: AnnotatorContext) -> int:
-    """Return the minutes after which an annotator is reminded to rest: those for the study's testers, or a default."""
+    """Return the minutes until an annotator is reminded to take a break: as for the study's testers, or a default."""
     event = annotator.study.event
     return (event.breaks.every_min if event else 0) or REST_AFTER_MIN
 
@@ -455,7 +455,7 @@ _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
 _LOGINS: dict[str, int] = {}
-"""Primary keys of memberships by the tokens of unused logins. They end with the process."""
+"""Primary keys of memberships by the tokens of unused logins. The process keeps them in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,7 +464,7 @@ class LoginLink:
 
     Attributes:
         hosted: Token of the hosted study, which names its queue.
-        path: Path of the address.
+        path: Path of the login address.
     """
 
     hosted: str
@@ -473,12 +473,12 @@ class LoginLink:
 
 @transaction.atomic
 def one_time_login(*, study: str, guideline: str, by: str) -> LoginLink:
-    """Return a login for the annotator; an earlier membership of the person is used again.
+    """Return a login for the annotator; an earlier membership of the person is reused.
 
     Args:
         study: Name of the study.
         guideline: Name of the guideline.
-        by: Name under which the labels count.
+        by: Name of the annotator of the labels.
     """
     name = f"label {digest('label annotator', study, guideline, by)}"
     hosted, _ = HostedStudy.objects.get_or_create(
@@ -498,7 +498,7 @@ def one_time_login(*, study: str, guideline: str, by: str) -> LoginLink:
 @open_to_all
 @require_GET
 def enter(request: HttpRequest, token: str) -> HttpResponse:
-    """Sign the person in and open the first dialogue; the login is then used up."""
+    """Sign the person in and open the first dialogue; this uses the login up."""
     membership = Membership.objects.select_related("account", "hosted").filter(pk=_LOGINS.pop(token, None)).first()
     if membership is None:
         raise Http404

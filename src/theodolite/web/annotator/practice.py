@@ -43,7 +43,7 @@ UNPROCESSABLE = 422
 
 
 Build = Callable[[Sequence[Answer]], AnnotationPage]
-"""From the answers so far to the sheet."""
+"""Builds the page from the answers so far."""
 
 
 def answers_from(values: Mapping[Key, str]) -> list[Answer]:
@@ -52,7 +52,7 @@ def answers_from(values: Mapping[Key, str]) -> list[Answer]:
 
 
 class SessionAnnotationPage:
-    """A sheet of the annotation page that keeps its answers in the session.
+    """An annotation page that keeps its answers in the browser session.
 
     Attributes:
         problems: Errors in the submitted values, by key of the page.
@@ -65,13 +65,13 @@ class SessionAnnotationPage:
 
     @property
     def given(self) -> dict[Key, str]:
-        """Key of the page to the choice or text so far."""
+        """Choice or text so far, by page key."""
         values: dict[Key, str] = self._request.session.get(self._name, {})
         return values
 
     @property
     def annotation_page(self) -> AnnotationPage:
-        """The sheet with the answers so far."""
+        """The page with the answers so far."""
         return self._build(answers_from(self.given)).without_evidence()
 
     def begin_with(self, values: Mapping[Key, str]) -> None:
@@ -124,14 +124,14 @@ class SessionAnnotationPage:
 
 
 SUBJECTS = {"background": BACKGROUND, "rules": RULES}
-"""Texts to acknowledge by their name in addresses."""
+"""Texts to acknowledge, by their name in addresses."""
 
 
 @allowed(Role.ANNOTATOR)
 @require_POST
 @annotator_view
 def read(request: HttpRequest, annotator: AnnotatorContext, subject: str) -> HttpResponse:
-    """Write down that a text was read."""
+    """Record that a text was read."""
     quality.acknowledge(annotator.records, annotator.queue, annotator.participant, SUBJECTS.get(subject, subject))
     messages.success(request, "Noted.")
     return redirect(annotator.address("home"))
@@ -141,7 +141,7 @@ def read(request: HttpRequest, annotator: AnnotatorContext, subject: str) -> Htt
 @require_http_methods(["GET", "POST"])
 @annotator_view
 def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
-    """Practise on a worked example, with feedback to each answer."""
+    """Practise on a worked example, with feedback on each answer."""
     guideline, version = _guideline(annotator, category)
     indices = examples_for(guideline)[0]
     index = _place(indices, example)
@@ -187,7 +187,7 @@ def _marks(page: SessionAnnotationPage, annotator: AnnotatorContext, version: st
 @require_http_methods(["GET", "POST"])
 @annotator_view
 def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, example: int) -> HttpResponse:
-    """Ask the test of a category, example by example; the last one ends the attempt."""
+    """Present the test of a category, example by example; the last example ends the attempt."""
     guideline, version = _guideline(annotator, category)
     indices = quality.next_test(annotator.records, version, annotator.participant)
     index = _place(indices, example)
@@ -343,7 +343,7 @@ def say(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpRes
 
 
 def _seen(annotator: AnnotatorContext, token: str) -> CalibrationRoom:
-    """Return a room of this study's queue; others do not exist."""
+    """Return a calibration session of this study's queue; others answer 404."""
     if token not in {token for token, _, _ in review.rooms(annotator.queue)}:
         raise Http404
     return review.room(annotator.records, token, annotator.participant)

@@ -35,10 +35,10 @@ EVERY_S = 5
 """Time between two searches for facts and due messages; seconds."""
 
 WAITS = tuple(timedelta(seconds=wait) for wait in (30, 120, 600, 3600, 6 * 3600))
-"""Waits after failed attempts; after the last one the message is given up."""
+"""Pauses after failed attempts; after the last one the message is abandoned."""
 
 LEASE = timedelta(seconds=60)
-"""Time after which an attempt without an outcome counts as killed; longer than any attempt takes."""
+"""Time after which an attempt without an outcome counts as interrupted; longer than any attempt takes."""
 
 AT_ONCE = 20
 """Messages that are sent at the same time; count."""
@@ -61,8 +61,8 @@ class StudyFact:
 
     Attributes:
         event: Type of the message.
-        key: Names the fact among those of its type.
-        at: When it happened; UTC.
+        key: Identifies the fact among those of its type.
+        at: Time of the fact; UTC.
         details: Ids of the records, and states.
     """
 
@@ -73,12 +73,12 @@ class StudyFact:
 
 
 def secret_of(webhook: Webhook) -> bytes:
-    """Return the secret of a webhook: derived from the key of the server, so that the database does not hold it."""
+    """Return the secret of a webhook; derived from the server's key, so that the database does not contain it."""
     return salted_hmac("theodolite.webhook", webhook.token, algorithm="sha256").digest()
 
 
 def facts_of(webhook: Webhook) -> Iterator[StudyFact]:
-    """Yield the facts since a webhook was created, as far as it wants them."""
+    """Yield the facts since a webhook was created, limited to those it subscribes to."""
     wanted, hosted = {WebhookEvent(event) for event in webhook.events}, webhook.hosted
     found = [*_measurement_facts(webhook), *_event_facts(webhook)]
     if WebhookEvent.RUN_FINISHED in wanted:
@@ -131,7 +131,7 @@ def _run_facts(webhook: Webhook) -> Iterator[StudyFact]:
 
 
 def store_facts(webhook: Webhook) -> int:
-    """Store a message for each new fact of a webhook, and return how many; count."""
+    """Store a message for each new fact of a webhook, and return their number; count."""
     known, n_new = {*webhook.deliveries.values_list("subject", flat=True)}, 0
     for fact in facts_of(webhook):
         subject = f"{fact.event.value} {fact.key}"
@@ -146,7 +146,7 @@ def store_facts(webhook: Webhook) -> int:
 
 
 def store_test(webhook: Webhook) -> WebhookDelivery:
-    """Store a message without a fact, to try the receiver."""
+    """Store a test message without a fact for the receiver."""
     now = timezone.now()
     return WebhookDelivery.objects.create(
         webhook=webhook,
@@ -166,7 +166,7 @@ def _message(hosted: HostedStudy, event: str, at: datetime, details: Mapping[str
 
 
 def lease_due() -> list[WebhookDelivery]:
-    """Return the messages that are due, each leased by this process alone."""
+    """Return the due messages, leased by this process."""
     now = timezone.now()
     due = WebhookDelivery.objects.select_related("webhook").filter(
         done_at=None, next_at__lte=now, webhook__disabled_at=None
@@ -181,7 +181,7 @@ def lease_due() -> list[WebhookDelivery]:
 
 
 def record_outcome(row: WebhookDelivery, outcome: DeliveryOutcome) -> None:
-    """Store the outcome of an attempt: done, to be repeated, or given up."""
+    """Store the outcome of an attempt: delivered, to be repeated, or abandoned."""
     now = timezone.now()
     is_over = not outcome.problem or outcome.status == _GONE or row.attempts > len(WAITS)
     changes: dict[str, object] = {"status": outcome.status, "problem": outcome.problem}
@@ -192,7 +192,7 @@ def record_outcome(row: WebhookDelivery, outcome: DeliveryOutcome) -> None:
 
 
 def prepare() -> list[WebhookDelivery]:
-    """Store messages for new facts, and return the messages that are due; an error of one study affects no other."""
+    """Store messages for new facts and return the due messages; an error in one study does not affect others."""
     close_old_connections()
     try:
         for webhook in Webhook.objects.select_related("hosted").filter(disabled_at=None):
@@ -209,7 +209,7 @@ def prepare() -> list[WebhookDelivery]:
 
 
 async def deliver_due() -> int:
-    """Send the messages that are due once, and return how many; count."""
+    """Send the due messages once and return their number; count."""
     due = await sync_to_async(prepare, thread_sensitive=False)()
     outcomes = await asyncio.gather(*map(_send, due))
     for row, outcome in zip(due, outcomes, strict=True):

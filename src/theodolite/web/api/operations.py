@@ -54,7 +54,7 @@ from theodolite.web.organiser.results import measure, team_files
 from theodolite.web.teams.submissions import own, shared_results
 
 PREFIX = "/api/v1/"
-"""Beginning of all addresses of the API."""
+"""Prefix of all addresses of the API."""
 
 _OPENAPI = "openapi.json"
 
@@ -73,7 +73,7 @@ for _kind in (ApiProblem, AuthenticationError, ValidationError, Http404, Theodol
 
 
 def _documented(name: str) -> dict[str, Any]:
-    """Return the options of an operation: its name, and its permission for the reference."""
+    """Return the settings of an operation: its name, and its permission for the reference."""
     return {
         "url_name": name,
         "operation_id": name,
@@ -157,7 +157,7 @@ def _counts(units: Any) -> dict[str, int]:
     **_documented("list_dialogues"),
 )
 def list_dialogues(request: HttpRequest, study: str, query: Query[records.RecordQuery]) -> dict[str, Any]:
-    """List the completed dialogues of a run in order of the plan, without texts."""
+    """List the completed dialogues of a run in plan order, without texts."""
     access = permitted(request, "list_dialogues", study)
     context = _context(access, query.run)
     source = run_records(context)
@@ -306,7 +306,7 @@ def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
     **_documented("start_measurement"),
 )
 def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]]:
-    """Start a measurement of everything that is completed; it continues in the background."""
+    """Start a measurement of all completed dialogues; it continues in the background."""
     access = permitted(request, "start_measurement", study)
     if not async_to_sync(measure)(access.hosted, access.account):
         message = "a measurement of this study is running. Wait until it has finished"
@@ -383,7 +383,7 @@ def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
     **_documented("read_own_results"),
 )
 def read_own_results(request: HttpRequest, study: str, submission: str) -> HttpResponse:
-    """Return the latest shared results on an application of the team."""
+    """Return the latest shared results for an application of the team."""
     access = permitted(request, "read_own_results", study)
     row = own(access, submission)
     measurement, (_, file) = shared_results(row), team_files(row.name)
@@ -419,7 +419,7 @@ def openapi(_request: HttpRequest) -> HttpResponse:
 
 @open_to_all
 def unknown(request: HttpRequest, rest: str) -> HttpResponse:  # noqa: ARG001 - part of the address
-    """Answer an address without an operation by a problem."""
+    """Answer an address without an operation with a problem."""
     message = f"there is no operation at this address. All operations are in {PREFIX}{_OPENAPI}"
     return problem(request, HTTPStatus.NOT_FOUND, message)
 
@@ -428,7 +428,7 @@ _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def _known_parameters(route: str) -> Callable[[str], Sequence[str]]:
-    """Return a function from an HTTP method to the query parameters of the operation at a route."""
+    """Return a function that maps an HTTP method to the query parameters of the operation at a route."""
     address = PREFIX + _ARGUMENT.sub(r"{\1}", route)
 
     def known(method: str) -> Sequence[str]:

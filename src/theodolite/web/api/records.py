@@ -1,4 +1,4 @@
-"""Records that the API answers with; the names of fields are those of exports."""
+"""Records in responses of the API; field names are those of exports."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ninja import Field, Schema
 from theodolite.domain.dialogue import Level
 
 MOST = 200
-"""Records of one page at most; count."""
+"""Maximum number of records per page; count."""
 
 
 class ProblemFault(Schema):
-    """One fault of a request."""
+    """An error in a request."""
 
     where: str = Field(description="Place in the request, e.g. `query.limit`.")
     expected: str

@@ -31,7 +31,7 @@ PROBLEM_TYPE = "application/problem+json"
 """Media type of every error."""
 
 _FAILED, _USED = "token_failed", "token_used"
-"""Rate limits: of requests without a valid token, and of requests of one token."""
+"""Rate limits: of requests without a valid token, and of requests with one token."""
 
 _USE_RECORDED_AFTER = timedelta(minutes=1)
 
@@ -41,7 +41,7 @@ class ApiProblem(TheodoliteError):
 
     Attributes:
         status: HTTP status.
-        errors: The faults, as JSON takes them.
+        errors: The errors as JSON values.
     """
 
     def __init__(self, status: HTTPStatus, message: str, *, errors: Iterable[dict[str, Any]] = ()) -> None:
@@ -57,7 +57,7 @@ class Permission:
 
     Attributes:
         scope: Scope of the token; None for any token.
-        roles: Roles in the study, the first that the owner has counts; empty for operations without a study.
+        roles: Roles in the study, of which the first that the owner has applies; empty for operations without a study.
     """
 
     scope: Scope | None = None
@@ -169,7 +169,7 @@ def cursor_position(cursor: str, run: int) -> int:
     """Return the position of a cursor; 0 for an empty one.
 
     Raises:
-        ApiProblem: If the cursor is none of this run.
+        ApiProblem: If the cursor does not belong to this run.
     """
     if not cursor:
         return 0
@@ -209,7 +209,7 @@ def problem(
 
 
 def _sentence(text: str) -> str:
-    """Return a message with a capital letter and an end.
+    """Return a message with a capital first letter and a full stop.
 
     Example:
         >>> _sentence("no such run"), _sentence("Did you mean `run`?")
@@ -245,7 +245,7 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
 
 
 def _fault(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return one validation error: place, expected value, and submitted value."""
+    """Return one validation error: position, expected value, and submitted value."""
     location = [str(part) for part in entry["loc"]]
     fault = {"where": ".".join(location), "expected": str(entry["msg"])}
     came = request.GET.get(location[-1]) if location[0] == "query" else None
@@ -253,11 +253,11 @@ def _fault(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def checked(view: Callable[..., HttpResponseBase], known: Callable[[str], Sequence[str]]) -> Callable[..., Any]:
-    """Return a view of the library that refuses unknown parameters and methods by a problem.
+    """Return a view of the library that rejects unknown parameters and methods with a problem.
 
     Args:
-        view: The view of one address.
-        known: Returns the query parameters of an HTTP method there.
+        view: The view at one address.
+        known: Returns the query parameters of an HTTP method at this address.
     """
 
     @csrf_exempt  # a token is sent on purpose, and cookies of browsers do not count

@@ -18,10 +18,10 @@ from theodolite.web.models import Account, ApiToken
 from theodolite.web.models.api import SCOPE_TEXTS, new_secret
 
 MOST_TOKENS = 50
-"""Valid tokens of one account at most; count."""
+"""Maximum number of valid tokens per account; count."""
 
 LIFETIMES = ((30, "30 days"), (90, "90 days"), (365, "one year"))
-"""Lifetimes that a token may have; days and label."""
+"""Possible lifetimes of a token; days and label."""
 
 
 class TokenForm(forms.Form):
@@ -86,7 +86,7 @@ def _lines(account: Account) -> list[tuple[ApiToken, str]]:
 @signed_in
 @require_POST
 def revoke(request: HttpRequest, token: str) -> HttpResponse:
-    """Revoke a token of the account; it stops to work at once."""
+    """Revoke a token of the account, effective immediately."""
     account = account_of(request)
     with transaction.atomic():
         row = get_object_or_404(ApiToken.objects.select_for_update(), account=account, token=token)

@@ -25,10 +25,10 @@ from theodolite.web.models import Webhook, WebhookDelivery
 from theodolite.web.models.api import WEBHOOK_TEXTS
 
 MOST_WEBHOOKS = 10
-"""Webhooks of one study at most; count."""
+"""Maximum number of webhooks per study; count."""
 
 SHOWN = 50
-"""Deliveries on the page, the latest ones; count."""
+"""Number of recent deliveries on the page; count."""
 
 
 class WebhookForm(forms.Form):
@@ -47,7 +47,7 @@ class WebhookForm(forms.Form):
         """Return the address.
 
         Raises:
-            ValidationError: If no webhook may be sent to it.
+            ValidationError: If webhooks may not use this address.
         """
         url = str(self.cleaned_data["url"])
         try:
@@ -108,7 +108,7 @@ def _state(delivery: WebhookDelivery) -> str:
 @allowed(Role.ORGANISER)
 @require_POST
 def test(request: HttpRequest, access: AccessContext, webhook: str) -> HttpResponse:
-    """Send a test message, also to a webhook that was disabled, which enables it."""
+    """Send a test message; also re-enables a disabled webhook."""
     row = get_object_or_404(Webhook, hosted=access.hosted, token=webhook)
     Webhook.objects.filter(pk=row.pk).update(disabled_at=None)
     store_test(row)

@@ -1,4 +1,4 @@
-"""Let the database itself refuse to change or remove entries of the audit log.
+"""Make the database itself reject changes and deletions of audit log entries.
 
 SQLite drops triggers with a recreated table: a later change of `web_audit_entry` must create them again.
 """

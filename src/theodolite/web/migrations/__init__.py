@@ -1,1 +1,1 @@
-"""The tables of the web side, in order; tables that dialogues and annotations live in belong to the store."""
+"""The tables of the web side, in order; tables of dialogues and annotations belong to the store."""

@@ -26,11 +26,11 @@ class AccountManager(BaseUserManager["Account"]):
     """Makes accounts."""
 
     def create_user(self, email: str | None = None, password: str | None = None, **fields: Any) -> Account:
-        """Make an account; without a password, one cannot sign in by password.
+        """Create an account; without a password, sign-in by password is impossible.
 
         Args:
-            email: Address, in any spelling; None for people who sign in by code.
-            password: In plain words; hashed here.
+            email: Address in any case; None for people who sign in by code.
+            password: In plain text; hashed here.
             fields: Other columns.
         """
         account = self.model(email=self.normalize_email(email).lower() if email else None, **fields)
@@ -44,8 +44,8 @@ class Account(AbstractBaseUser):
 
     Attributes:
         token: Opaque name of the account in addresses and in the audit log.
-        email: In small letters; None for people who came with a printed code.
-        name: How organisers and colleagues call the person; may be empty.
+        email: In lower case; None for people who joined with a printed code.
+        name: Name shown to organisers and colleagues; may be empty.
         is_host: Whether the person may put studies on this server.
         is_active: Whether the person may sign in.
     """
@@ -69,7 +69,7 @@ class Account(AbstractBaseUser):
         db_table = "web_account"
 
     def __str__(self) -> str:
-        """Return how the person is called."""
+        """Return the displayed name of the person."""
         return self.name or self.email or f"person {self.token[:4]}"
 
 
@@ -89,12 +89,12 @@ class Comfort(models.Model):
     """Display settings of an account; the defaults have no row.
 
     Attributes:
-        keys: Whether single letters act as keys.
+        keys: Whether keyboard shortcuts of single letters are active.
         enter_sends: Whether Enter sends a message and Shift+Enter breaks its line, or the reverse.
-        streams: Whether replies appear piece by piece, or only when they are whole.
+        streams: Whether replies appear piece by piece, or only once they are complete.
         advances: Whether a single choice leads to the next question of an annotation.
         text_size: One of `SIZES`.
-        colours: One of `COLOURS`; those of strong contrast are for people who see little.
+        colours: One of `COLOURS`; high contrast is for people with low vision.
         language: Tag of the language of pages and study texts; empty for the browser's language.
     """
 
@@ -121,17 +121,17 @@ class Comfort(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Return the choice, in a line."""
+        """Return the settings on one line."""
         return f"keys {self.keys}, Enter sends {self.enter_sends}, streams {self.streams}, size {self.text_size}"
 
 
 class GuessCount(models.Model):
-    """One entry of the counts against guessing; Django's cache reads and writes it by the names of its columns.
+    """An entry in the counts of failed attempts; Django's cache reads and writes it by its column names.
 
     Attributes:
         cache_key: Hash of the counted action and of the address or account; neither can be recovered from it.
-        value: When the attempts were made, packed.
-        expires: When the last of them is forgotten.
+        value: Times of the attempts, packed.
+        expires: Time at which the last attempt stops counting.
     """
 
     cache_key = models.CharField(max_length=255, primary_key=True)
@@ -144,7 +144,7 @@ class GuessCount(models.Model):
         db_table = "web_guess_count"
 
     def __str__(self) -> str:
-        """Return until when it counts."""
+        """Return the expiry time."""
         return f"until {self.expires:%H:%M:%S}"
 
 
@@ -152,14 +152,14 @@ class HostedStudy(models.Model):
     """A study on this server.
 
     Attributes:
-        token: Names the study in addresses.
+        token: Identifies the study in addresses.
         name: Name from its file.
         title: Displayed name; reveals nothing about applications.
-        folder: Where its files are; empty if a shipped pack is all of it.
-        state: Its state.
+        folder: Folder of its files; empty if it consists only of a shipped pack.
+        state: Status of the study.
         message: Shown to all while it is paused.
-        keeps_hours: Whether opening and closing times of the study hold; not while it is tried out.
-        second_factor: Roles that need a second factor here, beside those of the whole server.
+        keeps_hours: Whether opening and closing times apply; not during a trial.
+        second_factor: Roles that need a second factor here, in addition to those of the whole server.
     """
 
     class State(models.TextChoices):
@@ -193,12 +193,12 @@ class HostedStudy(models.Model):
 
 
 class Edition(models.Model):
-    """A version of a study that people met; its contents lie in the store under the hash.
+    """A release of a study that people used; the store keeps its contents under the hash.
 
-    To return to an earlier edition, publish it again as a further edition.
+    To return to an earlier release, publish it again as a new release.
 
     Attributes:
-        number: 1 for the first one.
+        number: Release number, from 1.
         version: Content hash of the study.
     """
 
@@ -218,7 +218,7 @@ class Edition(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Return the number and the beginning of the hash."""
+        """Return the number and the start of the hash."""
         return f"edition {self.number} ({self.version[:4]})"
 
 
@@ -226,13 +226,13 @@ _ROLES = [(role.value, role.value) for role in Role]
 
 
 class Membership(models.Model):
-    """One role of one person in one study.
+    """A role of a person in a study.
 
     Attributes:
-        token: Names the person to this audience; the same person has another one in another role.
+        token: Identifies the person to this audience; the person has another token in another role.
         role: A `Role`.
-        participant: Key under which the store knows the person; the only link between the two.
-        left_at: When the person left or was taken out; None while the role is held.
+        participant: Key of the person in the store; the only link between account and store.
+        left_at: Time at which the person left or was removed; None while the role is active.
         withdrew: Whether the person withdrew the dialogues.
         reminded_at: Time of the last reminder of open tasks; None if never.
     """
@@ -270,11 +270,11 @@ class AuditEntry(models.Model):
     """One act.
 
     Attributes:
-        at: When; UTC.
+        at: Time; UTC.
         actor: Token of the account; empty for the server itself and for strangers.
         verb: The action, e.g. `invited`.
         subject: The object of the action: kind and token, e.g. `membership x7-...`.
-        facts: Further facts; never secrets, never people's texts.
+        facts: Further facts; never secrets or texts of people.
     """
 
     at = models.DateTimeField(auto_now_add=True, db_index=True)
@@ -291,7 +291,7 @@ class AuditEntry(models.Model):
         ordering: ClassVar = ["-id"]
 
     def __str__(self) -> str:
-        """Return the act in a line."""
+        """Return the action on one line."""
         return f"{self.actor or 'server'} {self.verb} {self.subject}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
@@ -320,9 +320,9 @@ class EthicsApproval(models.Model):
 
     Attributes:
         body: Who approved it.
-        number: Under which number, or the words of the decision if there is none.
-        granted: From which day it holds.
-        expires: To which day it holds; None if it has no end.
+        number: Number of the approval, or the text of the decision if there is none.
+        granted: First day of validity.
+        expires: Last day of validity; None if it has no end.
     """
 
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="approvals")
@@ -334,7 +334,7 @@ class EthicsApproval(models.Model):
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 
     class Meta:
-        """Table; nothing expires before it is granted."""
+        """Table options; an approval cannot expire before it is granted."""
 
         db_table = "web_ethics_approval"
         ordering: ClassVar = ["-id"]
@@ -350,7 +350,7 @@ class EthicsApproval(models.Model):
         return f"{self.body}, {self.number}"
 
     def holds(self, day: date) -> bool:
-        """Return whether it holds on a day."""
+        """Return whether it is valid on a day."""
         return self.granted <= day and (self.expires is None or day <= self.expires)
 
 
@@ -358,12 +358,12 @@ class Measurement(models.Model):
     """A measurement of a study at one time.
 
     Attributes:
-        token: Names it in addresses, and its folder in the workspace.
-        asked_by: Who asked for it.
+        token: Identifies it in addresses, and names its folder in the workspace.
+        asked_by: The account that requested it.
         edition: Content hash of the study that was measured.
-        done_at: When it ended; None while it is in progress.
-        problem: Why it failed; empty if it did not.
-        shared_at: When each team was allowed to read the report on its own application; None while none may.
+        done_at: Completion time; None while it is in progress.
+        problem: Reason of the failure; empty if it succeeded.
+        shared_at: Time at which each team could first read the report on its own application; None if not shared.
     """
 
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="measurements")
@@ -394,7 +394,7 @@ class PausedApplication(models.Model):
     """A paused application.
 
     Attributes:
-        name: As the study calls it.
+        name: Name in the study.
     """
 
     hosted = models.ForeignKey(HostedStudy, models.CASCADE, related_name="paused_applications")
@@ -402,7 +402,7 @@ class PausedApplication(models.Model):
     since = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """Table; an application rests once."""
+        """Table options; an application is paused once."""
 
         db_table = "web_paused_application"
         constraints: ClassVar = [models.UniqueConstraint(name="web_paused_once", fields=["hosted", "name"])]
@@ -416,7 +416,7 @@ class SavedView(models.Model):
     """One view of a study's dialogues: the filters of its address.
 
     Attributes:
-        token: Names it in addresses.
+        token: Identifies it in addresses.
         account: Its owner.
         name: Name given by its owner.
         query: Query string of its address.
@@ -446,16 +446,16 @@ class SavedView(models.Model):
 
 
 class Batch(models.Model):
-    """One act on many work items of a study.
+    """A bulk action on work items of a study.
 
     Attributes:
-        token: Names it in addresses.
-        account: Who acted.
+        token: Identifies it in addresses.
+        account: The acting account.
         act: A `BulkAct`.
-        whom: Token of the membership that got the offered dialogues; empty for other actions.
-        n_done: Items with which something was done; count.
-        n_refused: Items with which nothing was done; count.
-        undone_at: When it was taken back; None while it is.
+        whom: Token of the membership that received the offered dialogues; empty for other actions.
+        n_done: Items that were changed; count.
+        n_refused: Items that were refused; count.
+        undone_at: Time at which it was undone; None if it was not.
         n_undone: Items for which it was undone; count.
     """
 
@@ -480,12 +480,12 @@ class Batch(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Return the act and how often it was done."""
+        """Return the action and its count."""
         return f"{self.act} {self.n_done}"
 
     @property
     def as_act(self) -> BulkAct:
-        """The act as one of the domain's."""
+        """The action as a domain value."""
         return BulkAct(self.act)
 
 
@@ -494,8 +494,8 @@ class BatchLine(models.Model):
 
     Attributes:
         item: Token of the work item.
-        made: Token of the result; empty if nothing was done.
-        refused: Why nothing was done; empty if it was.
+        made: Token of the result; empty if it was refused.
+        refused: Reason of the refusal; empty if it was done.
     """
 
     batch = models.ForeignKey(Batch, models.CASCADE, related_name="lines")
@@ -514,11 +514,11 @@ class BatchLine(models.Model):
 
 
 class SchemaDraft(models.Model):
-    """A schema that people of a study work on; there is one for each name.
+    """A schema in progress in a study; there is one for each name.
 
     Attributes:
-        token: Names it in addresses.
-        name: Name of the schema, which is that of its file.
+        token: Identifies it in addresses.
+        name: Name of the schema, equal to the name of its file.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -528,7 +528,7 @@ class SchemaDraft(models.Model):
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 
     class Meta:
-        """Table, one draft a name."""
+        """Table options; one draft per name."""
 
         db_table = "web_schema_draft"
         ordering: ClassVar = ["name"]
@@ -540,11 +540,11 @@ class SchemaDraft(models.Model):
 
 
 class SchemaRevision(models.Model):
-    """One text of a draft as it was saved; rows are only added.
+    """A saved text of a draft; rows are only added.
 
     Attributes:
-        number: 1 for the first one.
-        text: The YAML, with or without faults.
+        number: Release number, from 1.
+        text: The YAML, valid or not.
     """
 
     draft = models.ForeignKey(SchemaDraft, models.CASCADE, related_name="revisions")
@@ -566,13 +566,13 @@ class SchemaRevision(models.Model):
 
 
 class SchemaVersion(models.Model):
-    """A revision that was published: written to the study's folder, under a content hash; rows are only added.
+    """A published revision: written to the study's folder, under a content hash; rows are only added.
 
     Attributes:
-        number: 1 for the first one of its draft.
+        number: Number within its draft, from 1.
         version: Content hash of the schema.
-        edition: Edition that its authors gave it.
-        note: Why, in the publisher's words.
+        edition: Edition stated by its authors.
+        note: Reason, in the publisher's words.
     """
 
     draft = models.ForeignKey(SchemaDraft, models.CASCADE, related_name="versions")
@@ -592,5 +592,5 @@ class SchemaVersion(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["draft", "number"], name="web_schema_version_once")]
 
     def __str__(self) -> str:
-        """Return the number and the beginning of the hash."""
+        """Return the number and the start of the hash."""
         return f"version {self.number} ({self.version[:4]})"

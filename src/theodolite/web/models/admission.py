@@ -18,18 +18,18 @@ _ROLES = [(role.value, role.value) for role in Role]
 
 
 class Invitation(models.Model):
-    """One person is asked in, once. The link is worked out from the row and is not kept.
+    """The invitation of one person, used once. The link is computed from the row and is not stored.
 
     Attributes:
         hosted: The study; None for the first organiser of this server.
         role: A `Role`; empty for the first organiser of this server.
-        email: Where it was sent, or empty if the link is handed over.
-        name: How the person is called, as far as the organiser knows.
-        language: Tag of the language used with the person; empty for the browser's language.
-        expires_at: When the link ends.
-        sent_at: When it went out by e-mail; None if it did not.
-        used_at: When it was used; None while it is open.
-        withdrawn_at: When it was taken back; None while it holds.
+        email: Address that received it; empty if the link is handed over.
+        name: Name of the person, if the organiser knows it.
+        language: Language tag for the person; empty for the browser's language.
+        expires_at: Expiry time of the link.
+        sent_at: Time at which it was mailed; None if it was not.
+        used_at: Time of its use; None while it is open.
+        withdrawn_at: Time of its withdrawal; None while it is valid.
         membership: The resulting membership.
     """
 
@@ -59,15 +59,15 @@ class Invitation(models.Model):
 
 
 class PersonalCode(models.Model):
-    """A code of some words that signs one person in, as often as needed; for printed slips.
+    """A code of a few words that signs one person in, any number of times; for printed codes.
 
     Attributes:
         membership: The membership that the code opens.
-        number: Counts up when the person gets another code; the words are worked out from it.
-        digest: Keyed hash of the words; they themselves are not kept.
-        seat: Where the person sits at an event; may be empty.
-        first_used_at: When the person first used it; None if never.
-        withdrawn_at: When it was taken back; None while it holds.
+        number: Counts up when the person gets a new code; the words are computed from it.
+        digest: Keyed hash of the words, which are not stored.
+        seat: Seat of the person at an event; may be empty.
+        first_used_at: Time of the first use; None if never.
+        withdrawn_at: Time of its withdrawal; None while it is valid.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -95,13 +95,13 @@ class RecruitLink(models.Model):
     Attributes:
         kind: Whether the service identifies each person, or the link is open to all.
         name: Name for organisers; participants never see it.
-        study_id: The service's own name of the study; others are turned away where it is given.
-        completion_code: Handed to each person at the end, so that the service pays; empty for none.
-        screened_out_code: Handed to people who are screened out; empty for none.
-        language: Tag of the language used with people; empty for their browsers' languages.
-        most: Largest number of people who may join by it; count.
-        closes_at: When it closes to new people; None for no such time.
-        closed_at: When it was closed; None while it is open.
+        study_id: The service's own id of the study; if set, participants of other studies are turned away.
+        completion_code: Given to each person at the end, so that the service pays; empty for none.
+        screened_out_code: Given to people who are screened out; empty for none.
+        language: Language tag for its participants; empty for their browsers' languages.
+        most: Maximum number of people who may join with it; count.
+        closes_at: Time at which it closes to new people; None for no such time.
+        closed_at: Time at which it was closed; None while it is open.
     """
 
     class Kind(models.TextChoices):
@@ -138,9 +138,9 @@ class Recruit(models.Model):
     """A person from the recruiting service.
 
     Attributes:
-        person_id: The service's id of the person; stored here only, apart from the person's records.
-        session_id: Session of the visit that made the account; it admits the person again.
-        finished_at: When the completion code was handed out; None before.
+        person_id: The service's id of the person; stored only here, separate from the person's records.
+        session_id: Session of the visit that created the account; it admits the person again.
+        finished_at: Time at which the completion code was shown; None before.
     """
 
     link = models.ForeignKey(RecruitLink, models.CASCADE, related_name="recruits")
@@ -168,12 +168,12 @@ class TimeSlot(models.Model):
     """A time at which some people of a role may start their sessions.
 
     Attributes:
-        token: Names it in addresses.
+        token: Identifies it in addresses.
         role: Red teamer or field tester.
         begins: When sessions may start.
-        ends: Last start; started sessions may be finished.
-        places: How many people may book it; count.
-        where: Room or note, for people; may be empty.
+        ends: Latest start; started sessions may be finished.
+        places: Number of people who may book it; count.
+        where: Room or note for the participants; may be empty.
     """
 
     token = models.CharField(max_length=32, unique=True, default=new_token)
@@ -186,7 +186,7 @@ class TimeSlot(models.Model):
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 
     class Meta:
-        """Table; a slot ends after it begins."""
+        """Table options; a slot ends after it begins."""
 
         db_table = "web_time_slot"
         ordering: ClassVar = ["begins", "id"]
@@ -196,12 +196,12 @@ class TimeSlot(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Return role and beginning."""
+        """Return role and start."""
         return f"{self.role}, {self.begins:%Y-%m-%d %H:%M} UTC"
 
 
 class Booking(models.Model):
-    """One person's time; another one takes its place."""
+    """The booked time of one person; a new booking replaces it."""
 
     slot = models.ForeignKey(TimeSlot, models.PROTECT, related_name="bookings")
     membership = models.OneToOneField(Membership, models.CASCADE, related_name="booking")
@@ -218,11 +218,11 @@ class Booking(models.Model):
 
 
 class Screening(models.Model):
-    """Whether one person was admitted. The answers are not stored: the person has not consented yet.
+    """The screening result of one person. The answers are not stored, since the person has not consented yet.
 
     Attributes:
         version: Content hash of the questions.
-        passed: Whether the person was let in.
+        passed: Whether the person was admitted.
     """
 
     membership = models.OneToOneField(Membership, models.CASCADE, related_name="screening")
@@ -241,13 +241,13 @@ class Screening(models.Model):
 
 
 class UnsentText(models.Model):
-    """The text in the box of one session; deleted once it is sent, or the session has ended.
+    """The unsent text of one session; deleted once it is sent or the session has ended.
 
-    It belongs to the person, not to the dialogue: only its writer sees it, and it is never measured.
+    It belongs to the person, not to the dialogue: only its author sees it, and it is never measured.
 
     Attributes:
         session: Key of the session in the store.
-        text: As it is in the box.
+        text: The current text.
     """
 
     membership = models.ForeignKey(Membership, models.CASCADE, related_name="unsent_texts")
@@ -256,7 +256,7 @@ class UnsentText(models.Model):
     at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        """Table; a session has one box."""
+        """Table options; a session has one unsent text."""
 
         db_table = "web_unsent_text"
         constraints: ClassVar = [models.UniqueConstraint(name="web_unsent_once", fields=["membership", "session"])]
@@ -269,7 +269,7 @@ class UnsentText(models.Model):
 class EventMessage(models.Model):
     """One message between testers and organisers: a question, its answer, or a message to all testers.
 
-    It is no part of a dialogue and is never measured. A withdrawal deletes it.
+    It is not part of a dialogue and is never measured. A withdrawal deletes it.
 
     Attributes:
         membership: The tester of the question or answer; None for a message to all testers.
@@ -286,7 +286,7 @@ class EventMessage(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """Table; the latest last."""
+        """Table options; ordered by time."""
 
         db_table = "web_event_message"
         ordering: ClassVar = ["id"]
@@ -302,33 +302,33 @@ class EventMessage(models.Model):
 
 
 class Submission(models.Model):
-    """One application that a team submits.
+    """An application that a team submits.
 
     Attributes:
-        token: Names it in addresses.
-        team: Its owner; only the team and organisers see it.
+        token: Identifies it in addresses.
+        team: Its owner; only the team and organisers see the submission.
         name: Name in the study; testers and annotators never see it.
-        state: Its state.
-        way: Whether it is an endpoint or a class installed by the operator.
+        state: Status of the study.
+        way: Connection: an endpoint or a class installed by the operator.
         url: Address of the endpoint.
-        body: JSON that is sent there, a template.
-        reply: Path to the reply text in the answer.
+        body: Template of the JSON request body.
+        reply: Path of the reply text in the response.
         target: `module:Class` of an installed class.
         prompt: Template of the class's prompts; empty for the prompt alone.
-        options: Other keys of the study file that its team sets, e.g. `isolation`, as they are written there.
+        options: Other keys of the study file that the team sets, e.g. `isolation`, as written in the file.
         sealed: Credentials, encrypted with the operator's key; empty if there are none. They are never shown again.
         description: Description of the application.
         system: Its parts: models, retrieval, tools, versions.
-        capabilities: Claimed capabilities; a line each.
-        limitations: Claimed limitations; a line each.
-        claim_tests: How organisers test each claim: its text to prompts, or to why none can test it.
+        capabilities: Claimed capabilities, one per line.
+        limitations: Claimed limitations, one per line.
+        claim_tests: Tests of the claims: text of the claim to its prompts, or to the reason why it is untestable.
         guardrails: Location of the guardrails.
         guardrail_notes: Description of the guardrails.
-        agreed_by: Name under the agreement; empty until it is signed.
+        agreed_by: Name that signed the agreement; empty until it is signed.
         agreed_version: Content hash of the text that was signed.
-        examined: Results of the conformance check, as JSON; None before the first one.
+        examined: Results of the conformance check, as JSON; None before the first check.
         examining_since: Start of the running check; None without one.
-        reason: Why it was returned or declined.
+        reason: Reason why it was returned or declined.
     """
 
     class State(models.TextChoices):
@@ -378,7 +378,7 @@ class Submission(models.Model):
     decided_at = models.DateTimeField(null=True)
 
     class Meta:
-        """Table; one application of a name in an event."""
+        """Table options; names of applications are unique in an event."""
 
         db_table = "web_submission"
         ordering: ClassVar = ["id"]
@@ -405,10 +405,10 @@ class Submission(models.Model):
         """Return the current row, locked until the transaction ends.
 
         Args:
-            states: Those in which it must be; its team and the organisers may press at the same moment.
+            states: Allowed states; the team and the organisers may act at the same moment.
 
         Raises:
-            Conflict: If it is in another one.
+            Conflict: If it is in another state.
         """
         now = Submission.objects.select_for_update().get(pk=self.pk)
         if now.state not in states:
@@ -423,7 +423,7 @@ class Submission(models.Model):
 
     @property
     def conforms(self) -> bool:
-        """Whether the last check could call it and found no fault."""
+        """Whether the last check could call it and found no errors."""
         result = self.examined or {}
         return (
             bool(result)

@@ -40,13 +40,13 @@ class ApiToken(models.Model):
     """A token of one account for programs.
 
     Attributes:
-        token: Names it in addresses and in the audit log; the second part of the secret.
+        token: Identifies it in addresses and in the audit log; the second part of the secret.
         name: Name that its owner gave it.
         hash: SHA-256 of the secret; the secret has 256 random bits, so no slow hash is needed.
         scopes: Permitted scopes.
         expires_at: End of its validity; None for no end.
         used_at: Last use, at most a minute old; None if never used.
-        revoked_at: When it was revoked; None while it is valid.
+        revoked_at: Time of revocation; None while it is valid.
     """
 
     account = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
@@ -97,7 +97,7 @@ _NO_HASH = hash_of("")
 def token_with(secret: str) -> ApiToken | None:
     """Return the token of a secret, valid or not; None if there is none.
 
-    The comparison takes the same time wherever the secrets differ, and also takes place for unknown tokens.
+    The comparison takes constant time, also for unknown tokens.
     """
     parts = secret.split("_", 2)
     public = parts[1] if len(parts) == 3 and parts[0] == TOKEN_PREFIX else ""
@@ -134,14 +134,14 @@ WEBHOOK_TEST = "webhook.test"
 
 
 class Webhook(models.Model):
-    """An address that gets messages about a study.
+    """An address that receives messages about a study.
 
     Attributes:
-        token: Names it in addresses; its secret is derived from it and the key of the server.
+        token: Identifies it in addresses; its secret is derived from it and the server's key.
         url: The address.
         events: Types of the messages.
-        known_disputes: Items that were disputed when it was created, which it does not report.
-        disabled_at: When its receiver answered that it no longer exists; None while it gets messages.
+        known_disputes: Items that were disputed when it was created, which are not reported.
+        disabled_at: Time at which its receiver answered that it no longer exists; None while it is active.
     """
 
     hosted = models.ForeignKey("web.HostedStudy", models.CASCADE, related_name="webhooks")
@@ -171,11 +171,11 @@ class WebhookDelivery(models.Model):
         token: Id of the message, equal in all attempts.
         subject: The fact; each is sent to a webhook once.
         body: The JSON text.
-        attempts: Attempts so far, the present one included; count.
-        next_at: Time of the next attempt; while one is in progress, the time after which its process counts as killed.
-        done_at: When it was accepted or given up; None before.
+        attempts: Attempts so far, including the current one; count.
+        next_at: Time of the next attempt; during an attempt, the time after which its process counts as killed.
+        done_at: Time at which it was accepted or abandoned; None before.
         status: HTTP status of the last attempt; None without a response.
-        problem: Why the last attempt failed; empty if it did not.
+        problem: Reason why the last attempt failed; empty if it succeeded.
     """
 
     webhook = models.ForeignKey(Webhook, models.CASCADE, related_name="deliveries")
@@ -191,7 +191,7 @@ class WebhookDelivery(models.Model):
     problem = models.CharField(max_length=300, blank=True)
 
     class Meta:
-        """Table; a fact is sent once."""
+        """Table options; a fact is sent once."""
 
         db_table = "web_webhook_delivery"
         ordering: ClassVar = ["-id"]

@@ -24,14 +24,14 @@ _ON_A_PAGE = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One entry of the audit log as it is shown.
+    """An entry of the audit log as the page shows it.
 
     Attributes:
         at: When.
-        who: Name of the person; `the server` without one.
+        who: Name of the person; `the server` if there is none.
         verb: The action.
-        subject: To what.
-        facts: Further facts, in words.
+        subject: The object of the action.
+        facts: Further facts, as text.
     """
 
     at: datetime
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which entries of the audit log are shown; empty parts let everything through.
+    """A filter of the audit log; empty fields match everything.
 
     Attributes:
         by: Token of the account that acted, or `server`.
@@ -59,7 +59,7 @@ class AuditFilter:
 
     @classmethod
     def of(cls, request: HttpRequest) -> AuditFilter:
-        """Return the filter of an address; a part that is no date counts as empty."""
+        """Return the filter of an address; invalid dates count as empty."""
         sent = request.GET
         return cls(
             by=sent.get("by", "")[:32],
@@ -80,7 +80,7 @@ class AuditFilter:
         return urlencode({name: part for name, part in parts.items() if part})
 
     def entries(self, hosted: HostedStudy) -> QuerySet[AuditEntry]:
-        """Return the entries of a study that pass, the latest first."""
+        """Return the matching entries of a study, latest first."""
         rows = AuditEntry.objects.filter(hosted=hosted)
         if self.by:
             rows = rows.filter(actor="" if self.by == SERVER else self.by)
@@ -106,7 +106,7 @@ SERVER = "server"
 
 @allowed(Role.ORGANISER)
 def audit_log(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show the audit log of the study with filters, the latest entry first; or return all that pass as CSV."""
+    """Show the audit log of the study with filters, latest entry first, or return all matching entries as CSV."""
     wanted = AuditFilter.of(request)
     entries = wanted.entries(access.hosted)
     if request.GET.get("as") == "csv":
@@ -167,7 +167,7 @@ def _names_of_tokens(hosted: HostedStudy, entries: Iterable[AuditEntry]) -> dict
 
 
 def _audited(hosted: HostedStudy) -> dict[str, tuple[QuerySet[Any], Callable[[Any], str]]]:
-    """Return the records and the name of one, for each kind of subject with an account or a setting behind it."""
+    """Return the records, and a function for their name, for each kind of subject with an account or a setting."""
     codes = PersonalCode.objects.filter(membership__hosted=hosted)
     return {
         "membership": (hosted.memberships.select_related("account"), lambda row: str(row.account)),

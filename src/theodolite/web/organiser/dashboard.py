@@ -1,4 +1,4 @@
-"""The dashboard of an event: its state at this moment, its course over days, and testers who need help."""
+"""The dashboard of an event: its current state, its history over days, and testers who need help."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _State = HostedStudy.State
 _BEGUN = frozenset({_State.OPEN, _State.PAUSED})
 
 MOST_ROWS = 8
-"""Stuck testers and open questions that are listed, each; count."""
+"""Maximum number of stuck testers and of open questions listed; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveSession:
-    """One active session, with the names that organisers see and testers do not.
+    """An active session, with the names that organisers see and testers do not.
 
     Attributes:
         who: Name of the person, or the start of the opaque key.
@@ -66,7 +66,7 @@ class ActiveSession:
         session: The session.
         minutes: Elapsed time without pauses; minutes.
         is_paused: Whether the clock is stopped.
-        waits_s: How long a reply has been in progress; seconds, None without one.
+        waits_s: Duration of the reply in progress; seconds, None without one.
     """
 
     who: str
@@ -91,7 +91,7 @@ class ApplicationStatus:
         rests: Whether the application is paused.
         sessions: Active sessions with it.
         complete: Complete replies.
-        interrupted: Replies that were stopped, or cut off by a restart.
+        interrupted: Replies that were stopped, or interrupted by a restart.
         errors: Failed replies.
         stuck: Replies in progress for too long.
         cost_usd: Cost of its replies; None if it reports none.
@@ -120,13 +120,13 @@ class RecentError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionRow:
-    """Something that waits for an organiser, with the action that helps.
+    """A task for an organiser, with the action that helps.
 
     Attributes:
         icon: Name of the icon.
         who: The person, application or case.
-        what: The problem in words.
-        act: Text of the button; empty if nothing can be done on a page.
+        what: Description of the problem.
+        act: Text of the button; empty if no page can help.
         address: The page of the action.
         fields: Fields of the form that the action sends.
         is_form: Whether the action sends a form; otherwise it is a link.
@@ -143,14 +143,14 @@ class AttentionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recruitment:
-    """How far the testers of an event have come; counts of people.
+    """Progress of the recruitment of testers; counts of people.
 
     Attributes:
         invited: Testers with an invitation or a membership.
         joined: Testers who joined.
         consented: Those who consented.
         started: Those who started a session.
-        finished: Those who ended all their sessions.
+        finished: Those who finished all their sessions.
     """
 
     invited: int
@@ -177,12 +177,12 @@ class Annotated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboard:
-    """The state and the course of an event.
+    """The state and history of an event.
 
     Attributes:
         active: The active sessions.
         applications: The applications, those of the study first.
-        mishaps: The latest failed replies, the last one first.
+        mishaps: The latest failed replies, latest first.
         cells: The sessions of each cell of the design.
         under_way: Replies in progress; count.
         cost_usd: Cost of the replies to testers; None if no application reports a cost.
@@ -194,7 +194,7 @@ class Dashboard:
         n_questions: Testers who wait for an answer; count.
         n_cases: Open cases of sensitive content; count.
         annotated: The progress of the annotation queue; None without a queue.
-        recruitment: How far the testers have come.
+        recruitment: Progress of the recruitment.
         marked: Turns that testers marked as broken guardrails, and testers who marked any; counts.
     """
 
@@ -256,7 +256,7 @@ def operations(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
-    """Return the dashboard of an event at this moment, in a constant number of queries."""
+    """Return the current dashboard of an event, in a constant number of queries."""
     status, now, zone = status_of(event), timezone.now(), zone_of(event.study)
     known = Membership.objects.filter(hosted=hosted).values_list("participant", "account__name", "token")
     people = {participant: (name, token) for participant, name, token in known}

@@ -21,7 +21,7 @@ from theodolite.web.study_editor import EditedStudy, edit
 @allowed(Role.ORGANISER)
 @require_http_methods(["GET", "POST"])
 def edit_study(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Edit the study; a save makes a draft, and the event changes when it is published."""
+    """Edit the study; saving creates a draft, and publishing changes the event."""
     hosted = access.hosted
     edited = EditedStudy(
         title=str(hosted),
@@ -36,7 +36,7 @@ def edit_study(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def files_of(hosted: HostedStudy) -> EditableFiles:
-    """Return the files of a hosted study, to be edited as drafts.
+    """Return the files of a hosted study for editing as drafts.
 
     Raises:
         Http404: If it has no files.
@@ -54,6 +54,6 @@ def files_of(hosted: HostedStudy) -> EditableFiles:
 
 
 def _accepted_keys(hosted: HostedStudy) -> frozenset[str]:
-    """Return the keys of accepted applications with their hosts: organisers have accepted both together."""
+    """Return the keys of accepted applications with their hosts; organisers accepted both together."""
     accepted = hosted.submissions.filter(state=Submission.State.ACCEPTED).exclude(url="")
     return frozenset(f"{row.key_variable} to {host_shown(row.url)}" for row in accepted)

@@ -1,4 +1,4 @@
-"""Charts of an event over days, with the table of their values behind them."""
+"""Charts of an event over days, with the table of values behind them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from theodolite.web.access import hosts_only
 from theodolite.web.questions import humanize
 
 LONGEST_FORECAST = timedelta(days=366)
-"""How far ahead the end of a forecast has a date; later ends do not."""
+"""How far in the future the end of a forecast has a date; later ends have none."""
 
 MOST_DAY_LABELS = 6
-"""Days with a label below a chart; count."""
+"""Maximum number of days with a label below a chart; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayLine:
-    """One day of the event in the table behind the charts."""
+    """A day of the event in the table behind the charts."""
 
     day: date
     started: int
@@ -41,16 +41,16 @@ class DayLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charts:
-    """The charts over days with their words and the table of their values.
+    """The charts over days with their texts and the table of values.
 
     Attributes:
         sessions: Ended sessions over time; empty before the first one.
-        forecast: The forecast in words; empty if the event is not open.
+        forecast: The forecast as text; empty if the event is not open.
         agreement: Agreement day by day; empty while no day has a value.
-        asked: The question of the agreement in words; empty without one.
-        no_agreement: Why there is no value yet.
+        asked: The question of the agreement as text; empty without one.
+        no_agreement: Reason why there is no value yet.
         bars: Title and chart of each count of the days.
-        lines: The values, a day each.
+        lines: The values, one line per day.
     """
 
     sessions: SafeString
@@ -109,7 +109,7 @@ def forecast_text(forecast: Estimate | Undefined | None, now: datetime, zone: Zo
     """Return a forecast as a sentence; empty for None.
 
     Args:
-        forecast: Days from now, or why there is no forecast.
+        forecast: Days from now, or the reason why there is no forecast.
         now: The present moment.
         zone: Time zone of the event.
     """
@@ -166,20 +166,20 @@ def _sessions_chart(timeline: EventTimeline, now: datetime, zone: ZoneInfo) -> S
 
 
 def _days_of(forecast: Estimate) -> tuple[float, float, float]:
-    """Return the early, the likely and the late end of a forecast; days from now."""
+    """Return the earliest, likeliest and latest end of a forecast; days from now."""
     low, high = forecast.low or 0.0, forecast.high if forecast.high is not None else forecast.value
     return low, forecast.value, high
 
 
 def _on_line(now: datetime, days: float, last: datetime) -> tuple[datetime, float]:
-    """Return where a line from now to an end is drawn to, and which part of its height it reaches there."""
+    """Return the end point of a line from now to an end, and the share of the height that it reaches there."""
     room = (last - now) / timedelta(days=1)
     part = min(1.0, room / days) if days > 0 else 1.0
     return now + timedelta(days=days * part), part
 
 
 def _end_of_chart(timeline: EventTimeline, forecast: Estimate | None, now: datetime) -> datetime:
-    """Return the last moment of the chart: the schedule's end, and the likely range of the forecast."""
+    """Return the end of the chart's time axis: the schedule's end, or the likely range of the forecast."""
     ends = [now if timeline.forecast is not None else timeline.ended[-1][0]]
     if timeline.closes is not None:
         ends.append(timeline.closes)
@@ -194,7 +194,7 @@ def _midnight(day: date, zone: ZoneInfo) -> datetime:
 
 
 def _day_labels(first: datetime, last: datetime, zone: ZoneInfo) -> list[tuple[float, str]]:
-    """Return the positions and names of some days between two moments, at their midnights."""
+    """Return the positions and names of some days between two times, at their midnights."""
     begin = first.astimezone(zone).date()
     n_days = (last.astimezone(zone).date() - begin).days + 1
     step = -(-n_days // MOST_DAY_LABELS)
@@ -235,7 +235,7 @@ def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> 
 
 
 def _middles(days: Sequence[date]) -> list[tuple[float, str]]:
-    """Return the position and name of some days, each in the middle of its part of the width."""
+    """Return the position and name of some days, each at the middle of its column."""
     step, words = -(-len(days) // MOST_DAY_LABELS), _day_words(len(days))
     return [
         ((number + 0.5) / len(days), date_format(day, words)) for number, day in enumerate(days) if number % step == 0
@@ -243,12 +243,12 @@ def _middles(days: Sequence[date]) -> list[tuple[float, str]]:
 
 
 def _day_words(n_days: int) -> str:
-    """Return the format of a label: the day of the week for a short event, the month for a long one."""
+    """Return the format of a label: the weekday for a short event, the month for a long one."""
     return "D j" if n_days <= 2 * MOST_DAY_LABELS else "j M"
 
 
 def _bars(timeline: EventTimeline) -> list[tuple[str, SafeString]]:
-    """Return a chart of bars for each count of the days; nothing before the first day."""
+    """Return a bar chart for each count of the days; empty before the first day."""
     if not timeline.days:
         return []
     places = _middles([day.day for day in timeline.days])
@@ -265,7 +265,7 @@ def _bars(timeline: EventTimeline) -> list[tuple[str, SafeString]]:
 
 @hosts_only
 def components(request: HttpRequest) -> HttpResponse:
-    """Show every component of the pages with example content, for changes or reviews of their look."""
+    """Show every component of the pages with example content, to review their design."""
     first, last = datetime(2026, 3, 2, tzinfo=UTC), datetime(2026, 3, 6, tzinfo=UTC)
     ended = [(0.0, 0.0), (0.25, 30.0), (0.5, 60.0)]
     example = DayChart(

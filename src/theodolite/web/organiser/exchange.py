@@ -45,8 +45,8 @@ class Upload:
     """An uploaded file that waits for confirmation.
 
     Attributes:
-        name: Its name, as its sender calls it.
-        path: Where it is.
+        name: The sender's name for it.
+        path: Path of the stored file.
     """
 
     name: str
@@ -54,10 +54,10 @@ class Upload:
 
 
 def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[str, ...], most_bytes: int) -> None:
-    """Store an uploaded file in place of the account's earlier one for the study.
+    """Store an uploaded file in place of the account's earlier upload for the study.
 
     Raises:
-        InputError: If there is none, or it has another ending or is too large.
+        InputError: If there is no file, its suffix is unknown, or it is too large.
     """
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or not str(file.name).lower().endswith(suffixes):
@@ -78,7 +78,7 @@ def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[st
 
 
 def upload_of(request: HttpRequest, hosted: HostedStudy) -> Upload | None:
-    """Return the uploaded file of this account for this study; None if there is none."""
+    """Return the account's upload for this study; None if there is none."""
     known = request.session.get(_key(hosted))
     if not known:
         return None
@@ -87,7 +87,7 @@ def upload_of(request: HttpRequest, hosted: HostedStudy) -> Upload | None:
 
 
 def drop_upload(request: HttpRequest, hosted: HostedStudy) -> None:
-    """Delete the uploaded file of this account for this study, if there is one."""
+    """Delete the account's upload for this study, if there is one."""
     path = upload_of(request, hosted)
     if path:
         path.path.unlink(missing_ok=True)
@@ -110,13 +110,13 @@ def _sweep(folder: Path) -> None:
 
 
 MOST_DIALOGUE_BYTES = 30_000_000
-"""Size of a file of dialogues at most; bytes."""
+"""Maximum size of a file of dialogues; bytes."""
 
 DIALOGUE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".zip", ".json")
-"""Endings of files that are read: tables, corpora of ConvoKit, tasks of Label Studio."""
+"""Suffixes of accepted files: tables, corpora of ConvoKit, tasks of Label Studio."""
 
 SHOWN = 3
-"""Dialogues that are previewed before the import; count."""
+"""Number of dialogues in the preview; count."""
 
 COLUMNS = (
     ("prompt", "Tester's message", False),
@@ -127,35 +127,35 @@ COLUMNS = (
     ("context", "Source material", True),
     ("withheld", "Reason for a missing text", True),
 )
-"""Meaning of a column, its label, and whether it is optional."""
+"""Role of a column, its label, and whether it is optional."""
 
 PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
-"""Fields that are either equal for all rows or read from a column."""
+"""Fields with a constant for all rows or a column."""
 
 HOLDER_WORDS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
-"""Kinds of testers, as text."""
+"""Tester types, as text."""
 
 
 VALUES_SHOWN = 4
-"""Example values of a field that are shown; count."""
+"""Number of example values shown for a field; count."""
 
 WAY_WORDS = {
     Ways.EVERY: "each path to a last utterance is a dialogue",
     Ways.LONGEST: "the longest path is the dialogue",
     Ways.TIME: "the conversation is one dialogue, ordered by time",
 }
-"""Treatments of a conversation that branches, as text."""
+"""Treatments of a branching conversation, as text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnChoice:
-    """One selection field of the form.
+    """A selection field of the form.
 
     Attributes:
-        name: Of the field.
+        name: Name of the field.
         label: Its subject.
-        options: Value and words of each option.
-        chosen: The value that is chosen.
+        options: Value and label of each option.
+        chosen: The selected value.
     """
 
     name: str
@@ -231,7 +231,7 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
 
 
 def _speaking(looked: Looked) -> dict[str, object]:
-    """Return the fields that name the application's speakers; none for a table."""
+    """Return the fields that identify the application's speakers; empty for a table."""
     remarks, speakers = looked.remarks, looked.voices
     if remarks is None or speakers is None:
         return {}
@@ -327,14 +327,14 @@ def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Column
 
 
 MOST_BYTES = 30_000_000
-"""Size of a file of labels at most; bytes."""
+"""Maximum size of a file of labels; bytes."""
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
-"""Endings of files that are read; `.json` is an export of Label Studio."""
+"""Suffixes of accepted files; `.json` is an export of Label Studio."""
 
 
 ARCHIVES = (ExportForm.ANSWERS, ExportForm.ANSWERS_PARQUET, ExportForm.ARGILLA)
-"""Formats of the archive, in which every answer is one row."""
+"""Formats of the archive, with one row per answer."""
 
 _ARCHIVE_NAMES = {
     ExportForm.ANSWERS: "answers",
@@ -345,7 +345,7 @@ _ARCHIVE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelUpload:
-    """The fields of a label upload, stored to show the form again as it was sent."""
+    """The fields of a label upload, stored to show the submitted form again."""
 
     dialogue: str = "dialogue"
     annotator: str = ""
@@ -380,7 +380,7 @@ def exchange(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER, Role.ANALYST)
 @require_GET
 def archive(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Return every answer as one row, with codebook and schema and without names."""
+    """Return all answers, one per row, with codebook and schema and without names."""
     form = next(
         (archive for archive in ARCHIVES if archive.value == request.GET.get("form", ExportForm.ANSWERS.value)),
         None,
@@ -456,7 +456,7 @@ def _lines(text: str) -> list[str]:
     """Return the NAME=VALUE lines of a field.
 
     Raises:
-        InputError: If one does not.
+        InputError: If a line has another form.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if strange := [line for line in lines if "=" not in line]:

@@ -69,12 +69,12 @@ class EventProgress:
     """The progress of an event.
 
     Attributes:
-        is_published: Whether anything was published.
-        is_approved: Whether an ethics approval holds today.
+        is_published: Whether the study has a release.
+        is_approved: Whether an ethics approval is valid today.
         n_to_decide: Submissions that wait for a decision; count.
         n_testers: Testers who were invited or have joined; count.
-        lacks: Missing texts and approvals before the event opens, in words.
-        standings: Name of a page to its state, in a few words; pages without one are left out.
+        lacks: Missing texts and approvals before the event opens, as text.
+        standings: Short status of each page by name; pages without one are omitted.
         urgent: Names of pages with missing content, or with people waiting.
     """
 
@@ -127,7 +127,7 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
 
 
 def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str]:
-    """Return the amounts of collected things as text; empty for none."""
+    """Return the amounts of collected data as text; empty for none."""
     going_on = sum(session.state is SessionState.ACTIVE for member in pool for session in member.sessions)
     measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
     stated = {criterion.about for criterion in criteria_of(server_store(), hosted.name)}
@@ -177,8 +177,8 @@ class NavigationEntry:
     Attributes:
         title: Title of the page.
         words: Its purpose.
-        address: Where it is.
-        standing: Its state, in a few words; empty if there is none.
+        address: Its address.
+        standing: Its status in a few words; empty if there is none.
         is_urgent: Whether people wait for it.
     """
 
@@ -220,7 +220,7 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def _next(hosted: HostedStudy, progress: EventProgress) -> NextAct:
-    """Return the first action that the event waits for."""
+    """Return the first action that the event needs."""
     state, n = hosted.state, progress.n_to_decide
     waiting = "decide on the submitted application" if n == 1 else f"decide on {n} submitted applications"
     acts = (
@@ -320,7 +320,7 @@ class StudyForm(forms.Form):
 
 @hosts_only
 def studies(request: HttpRequest) -> HttpResponse:
-    """Show the studies on this server; put another one there."""
+    """Show the studies on this server, or add one."""
     form, errors = StudyForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -337,10 +337,10 @@ def studies(request: HttpRequest) -> HttpResponse:
 
 
 def _folder(filled: dict[str, str]) -> str:
-    """Return the folder that is meant; one with the first files of a study where a pack was chosen.
+    """Return the folder to host; if a pack was chosen, a new folder with the first files of a study.
 
     Raises:
-        InputError: If neither or both were named, or the files cannot be written.
+        InputError: If neither or both were given, or the files cannot be written.
     """
     folder, pack, name = filled["folder"], filled["pack"], filled["name"]
     if bool(folder) == bool(pack):
@@ -439,12 +439,12 @@ _ASKED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedBefore:
-    """The statements about one subject.
+    """The statements on a subject.
 
     Attributes:
         about: The subject.
         asked: Required topics of the statement.
-        statements: The latest first, each with its author, in words.
+        statements: Statements with their authors as text, latest first.
     """
 
     about: CriteriaSubject
@@ -551,7 +551,7 @@ def factors(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 def lacking_factor(hosted: HostedStudy) -> list[Membership]:
-    """Return the memberships of a study that need a second factor and have none."""
+    """Return the memberships of a study that need a second factor and lack it."""
     having = Authenticator.objects.values("user_id")
     return list(_needing(hosted).exclude(account_id__in=having).order_by("id"))
 

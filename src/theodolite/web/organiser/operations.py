@@ -126,7 +126,7 @@ def go_on(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def close(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Close the event: active sessions end, and no session starts any more."""
+    """Close the event: active sessions end, and no new session can start."""
     _set(access, _State.CLOSED, "")
     ended = end_sessions(access.hosted, only_abandoned=False)
     with_it = f"; {ended} session{'s' if ended > 1 else ''} ended" if ended else ""
@@ -158,7 +158,7 @@ def end_abandoned_now(request: HttpRequest, access: AccessContext) -> HttpRespon
 @allowed(Role.ORGANISER)
 @require_POST
 def rest(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Pause or resume an application; the button names the wanted state, so pressing it twice is safe."""
+    """Pause or resume an application; the button sends the wanted state, so pressing it twice is safe."""
     name, rests = request.POST.get("application", ""), request.POST.get("rest") == "yes"
     if name in {application.name for application in event_of(access.hosted).study.applications}:
         with transaction.atomic():
@@ -203,7 +203,7 @@ PARAMETERS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_I
 
 
 class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
-    """A new recruit link."""
+    """The form for a new recruiting link."""
 
     class Meta:
         """Fields, in the order of the page."""
@@ -240,14 +240,14 @@ class LinkForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when th
     language = forms.ChoiceField(label="Language of the pages", required=False)
 
     def __init__(self, *args: Any, zone: ZoneInfo, languages: Sequence[str], **kwargs: Any) -> None:
-        """Read times in the zone of the event, and offer the languages of the study."""
+        """Read times in the time zone of the event, and offer the languages of the study."""
         super().__init__(*args, **kwargs)
         offer_languages(self, languages)
         self._zone = zone
         self.initial["most"] = 50
 
     def clean_closes_at(self) -> Any:
-        """Return the moment as the event's clock means it.
+        """Return the time in the event's time zone.
 
         Raises:
             ValidationError: If it is in the past.
@@ -390,7 +390,7 @@ _MOST = 60
 
 
 class SlotForm(forms.Form):
-    """One time slot, or several of equal length in sequence."""
+    """The form for one time slot, or several consecutive slots of equal length."""
 
     role = forms.ChoiceField(label="Role", choices=[(role.value, f"{role.value}s") for role in TESTERS])
     begins = moment_field("Start")

@@ -1,4 +1,4 @@
-"""People of an event: invitations one by one, by a list or by access codes; and the page of each person."""
+"""People of an event: invitations one by one, by a list or by access codes; and a page for each person."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from theodolite.web.session_end import end_participation, withdraw_participant
 from theodolite.web.tester.entry import personal_data, personal_data_file
 
 MOST_ROWS = 2000
-"""Rows of a list at most; count."""
+"""Maximum number of rows in a list; count."""
 
 
 _ROLES = [(role.value, role.value) for role in Role]
@@ -71,7 +71,7 @@ class InviteForm(forms.Form):
     language = forms.ChoiceField(label="Language of the pages", required=False)
 
     def __init__(self, *args: Any, languages: Sequence[str], **more: Any) -> None:
-        """Offer the languages of the study; nothing if it has one."""
+        """Offer the languages of the study; none if it has only one."""
         super().__init__(*args, **more)
         offer_languages(self, languages)
 
@@ -95,7 +95,7 @@ class PasteForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Give the fields ids of their own: the page shows the form beside `InviteForm`."""
+        """Use separate ids for the fields: the page shows the form next to `InviteForm`."""
         super().__init__(*args, **{"auto_id": "paste_%s", **more})
 
 
@@ -107,13 +107,13 @@ class SlipsForm(forms.Form):
     first = forms.IntegerField(label="First seat", min_value=1, initial=1)
 
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Give the fields ids of their own: the page shows the form beside `InviteForm`."""
+        """Use separate ids for the fields: the page shows the form next to `InviteForm`."""
         super().__init__(*args, **{"auto_id": "slip_%s", **more})
 
 
 @dataclass(frozen=True, slots=True)
 class AskedIn:
-    """An open invitation as it is shown."""
+    """An open invitation as the page shows it."""
 
     invitation: Invitation
     standing: Standing
@@ -341,7 +341,7 @@ class ParticipantState(StrEnum):
     """The state of a participant, in order of the event."""
 
     INVITED = "invited"
-    """Invited by a link or code that was not used yet."""
+    """Invited by a link or code that has not been used."""
     HERE = "here"
     """Has joined; a tester has done nothing yet."""
     SCREENED = "screened"
@@ -350,7 +350,7 @@ class ParticipantState(StrEnum):
     ACTIVE = "active"
     DONE = "done"
     LEFT = "left"
-    """Left, or was removed; the texts stay."""
+    """Left, or was removed; the texts are kept."""
     WITHDRAWN = "withdrawn"
     """Left and withdrew the texts."""
 
@@ -358,7 +358,7 @@ class ParticipantState(StrEnum):
 FINISHED = frozenset(
     {ParticipantState.DONE, ParticipantState.LEFT, ParticipantState.WITHDRAWN, ParticipantState.SCREENED_OUT}
 )
-"""States after which nothing more is expected."""
+"""Final states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,9 +367,9 @@ class Participant:
 
     Attributes:
         membership: The person, and the role.
-        state: Where the person is; testers only go through all of it.
-        sessions: Those that were made, in order.
-        minutes: Time in sessions, pauses left out; minutes.
+        state: State of the person; only testers pass through all states.
+        sessions: The sessions of the person, in order.
+        minutes: Time in sessions, excluding pauses; minutes.
         severe: Turns that the person marked as broken guardrails; count.
     """
 
@@ -411,13 +411,13 @@ def participants_of(hosted: HostedStudy) -> list[Participant]:
 
 
 def n_invited_testers(hosted: HostedStudy) -> int:
-    """Return how many testers have an open invitation; count."""
+    """Return the number of testers with an open invitation; count."""
     invitations = Invitation.objects.filter(hosted=hosted, role__in=[role.value for role in TESTERS], used_at=None)
     return invitations.filter(withdrawn_at=None, expires_at__gt=timezone.now()).count()
 
 
 def counted_states(pool: Iterable[Participant], n_invited: int) -> list[tuple[str, int]]:
-    """Return how many testers are in each state, in order; `n_invited` more have not joined yet."""
+    """Return the number of testers in each state, in order; `n_invited` more have not joined yet."""
     counts = Counter(member.state for member in pool if member.is_tester)
     counts[ParticipantState.INVITED] += n_invited
     return [(state.value, counts[state]) for state in ParticipantState if counts[state]]
@@ -514,7 +514,7 @@ def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailB
 @allowed(Role.ORGANISER)
 @require_GET
 def kept(_request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
-    """Return the personal data of a tester as a file, for the tester who asked for it."""
+    """Return the personal data of a tester as a file, on the tester's request."""
     membership = get_object_or_404(Membership, token=member, hosted=access.hosted, role__in=TESTERS, withdrew=False)
     access.audit("exported a person's data", f"membership {membership.token}")
     return personal_data_file(personal_data(membership))
@@ -595,7 +595,7 @@ _ACTS: dict[str, Callable[[HttpRequest, AccessContext, Membership], str]] = {
 @allowed(Role.ORGANISER)
 @require_POST
 def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Remind every tester with steps left; testers without an address are counted."""
+    """Remind every tester with steps left; also counts testers without an address."""
     waited_for = [participant.membership for participant in participants_of(access.hosted) if participant.is_waited_for]
     sent = over_one_line(partial(send_reminder, request), waited_for)
     access.audit("reminded all", f"study {access.hosted.token}", n=len(waited_for), sent=sent)
@@ -621,14 +621,14 @@ _LOG = logging.getLogger(__name__)
 
 
 def over_one_line(send_one: Callable[[Item, BaseEmailBackend], bool], items: Iterable[Item]) -> int:
-    """Mail something to many: a server that does not answer is waited for once, not once for each of them.
+    """Send many mails over one connection; an unreachable server causes a single timeout.
 
     Args:
         send_one: Sends one mail over the given connection, and returns whether the server accepted it.
-        items: For each of them once.
+        items: The items to send, one mail each.
 
     Returns:
-        Mails that the server took; count.
+        Mails that the server accepted; count.
     """
     if not settings.SENDS_MAIL:
         return 0
@@ -644,15 +644,15 @@ def over_one_line(send_one: Callable[[Item, BaseEmailBackend], bool], items: Ite
 
 
 def send_invitation(request: HttpRequest, invitation: Invitation, line: BaseEmailBackend | None = None) -> bool:
-    """Mail an invitation to its address.
+    """Mail an invitation to its recipient.
 
     Args:
-        request: For the address of this server.
+        request: The request, for the address of this server.
         invitation: The invitation.
-        line: A line to the mail server that is open already; None for one of its own.
+        line: An open connection to the mail server; None to open one.
 
     Returns:
-        Whether the mail server accepted it; False too without a server or an address.
+        Whether the mail server accepted it; also False without a server or an address.
     """
     shown = {"invitation": invitation, "address": absolute(request, invitation_path(invitation))}
     if not send(invitation.email, f"Invitation: {invitation.hosted}", "web/accounts/invitation.txt", shown, line):
@@ -666,14 +666,14 @@ def send(to: str, subject: str, template: str, shown: dict[str, object], line: B
     """Mail a text.
 
     Args:
-        to: One address.
-        subject: One line.
-        template: Of the text.
+        to: The recipient.
+        subject: The subject, one line.
+        template: Template of the text.
         shown: Variables of the template.
-        line: A line to the mail server that is open already; None for one of its own.
+        line: An open connection to the mail server; None to open one.
 
     Returns:
-        Whether the mail server accepted it; False too without a server or an address.
+        Whether the mail server accepted it; also False without a server or an address.
     """
     if not settings.SENDS_MAIL or not to:
         return False

@@ -56,7 +56,7 @@ _background = Background()
 
 @asynccontextmanager
 async def measuring_bench() -> AsyncIterator[None]:
-    """Run measurements while the server runs; those that its end interrupted are marked."""
+    """Run measurements while the server runs; mark those that a shutdown interrupted."""
     await sync_to_async(_strike_unfinished)()
     async with _background.open():
         yield
@@ -100,7 +100,7 @@ async def _measured(measurement: Measurement) -> None:
 
 
 def _applications_of_teams(hosted: HostedStudy) -> list[str]:
-    """Return the names of the applications that teams submitted and organisers accepted."""
+    """Return the names of accepted applications that teams submitted."""
     accepted = Submission.objects.filter(hosted=hosted, state=Submission.State.ACCEPTED)
     return list(accepted.order_by("name").values_list("name", flat=True).distinct())
 
@@ -116,7 +116,7 @@ def _last_line(output: str) -> str:
 
 
 def _keep(measurement: Measurement, problem: str) -> None:
-    """Store how a measurement ended; the files of a deleted one are removed."""
+    """Store the outcome of a measurement; the files of a deleted one are removed."""
     if not Measurement.objects.filter(pk=measurement.pk).update(done_at=timezone.now(), problem=problem):
         shutil.rmtree(measurement.folder, ignore_errors=True)
 
@@ -130,7 +130,7 @@ REPORT_POLICY = (
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; "
     "frame-ancestors 'none'"
 )
-"""The report is one file with its own script; a sandbox keeps it away from everything that a session may do here.
+"""The report is one file with its own script; a sandbox isolates it from the session of the reader.
 
 The file narrows this down to the hashes of its own script and style.
 """
@@ -164,7 +164,7 @@ def _reported(measurement: Measurement, applications: Sequence[str]) -> list[str
 @allowed(Role.ORGANISER)
 @require_POST
 def share(request: HttpRequest, access: AccessContext, measurement: str) -> HttpResponse:
-    """Let each team read the report on its own application, or end that."""
+    """Let each team read the report on its own application, or withdraw this."""
     rows = access.hosted.measurements.filter(token=measurement, problem="").exclude(done_at=None)
     row = rows.first()
     if row is None:
@@ -215,15 +215,15 @@ def file_response(path: Path, kind: str, name: str) -> HttpResponse:
 
 
 MOST_PEOPLE = 12
-"""People of each role with searched pages, the latest ones; count."""
+"""People of each role whose latest pages are searched; count."""
 
 
 MOST_PAGES = 80
-"""Pages of one person at most; count."""
+"""Maximum number of pages of one person; count."""
 
 
 MOST_KEYS = 2000
-"""Keys of dialogues that annotators' pages are searched for; count."""
+"""Maximum number of dialogue keys to search annotators' pages for; count."""
 
 
 _GROUPS = {Role.RED_TEAMER: "tester", Role.FIELD_TESTER: "tester", Role.ANNOTATOR: "annotator"}
@@ -238,7 +238,7 @@ class AuditResult:
     Attributes:
         people: Number of people with opened pages.
         pages: Pages that were searched; count.
-        leaks: Secret words that are on them.
+        leaks: Secret words found on the pages.
         plain: Names that could not be searched because they are common words.
     """
 
@@ -249,7 +249,7 @@ class AuditResult:
 
 
 def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
-    """Search every page that people of a study can reach now.
+    """Search every page that people of a study can currently open.
 
     Args:
         hosted: The study.
@@ -293,7 +293,7 @@ def _secrets(hosted: HostedStudy, event: EventContext, membership: Membership) -
 
 
 def _starts(event: EventContext, membership: Membership) -> list[str]:
-    """Return the addresses from which a person's pages are reached; some have no link."""
+    """Return the addresses at which a search of a person's pages starts; some have no link."""
     group, token = _GROUPS[membership.as_role], membership.hosted.token
     home = reverse(f"{group}:home", args=[token])
     if group == "annotator":
@@ -311,7 +311,7 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
 
 
 def _pages(client: _PageClient, membership: Membership, starts: list[str]) -> Iterator[PageAnswer]:
-    """Yield every page that links of the person's group reach, each once."""
+    """Yield every page reachable by links of the person's group, each once."""
     home = reverse(f"{_GROUPS[membership.as_role]}:home", args=[membership.hosted.token])
     waiting, seen = deque(starts), set[str]()
     while waiting and len(seen) < MOST_PAGES:
@@ -348,7 +348,7 @@ class _PageClient:
         }
 
     def ask(self, account: Account, path: str) -> PageAnswer:
-        """Return a page as an account gets it; a redirect counts as the page."""
+        """Return a page as an account sees it; a redirect counts as the page."""
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "QUERY_STRING": "", "wsgi.input": BytesIO()}
         request = WSGIRequest({**environ, **self._address})
         request._cached_user = account  # type: ignore[attr-defined]  # noqa: SLF001 - where Django keeps who asks
@@ -370,15 +370,15 @@ class LeakLine:
     Attributes:
         about: Subject of the guess.
         level: Level of testing; "all levels" for all together.
-        right: Right guesses out of all, and their share where there are enough.
+        right: Right guesses out of all, and their share if there are enough.
         between: Ends of the interval; empty if there are too few guesses.
         chance: Expected share by guessing alone.
-        surprise: Probability of at least this number of right guesses by chance; a text if guesses are too few.
-        n_unknown: Testers who did not know; count.
-        n_repeated: Later guesses of the same people; count.
-        line: Share and interval on a line from 0 to 100%; without a place where there are too few guesses.
-        chance_at: Where guessing alone is on that line; pixels.
-        strip: Each guess as a square where there are too few for a share: right ones first, unknown ones last.
+        surprise: Probability of at least this number of right guesses by chance; a text if there are too few guesses.
+        n_unknown: Testers who answered "do not know"; count.
+        n_repeated: Later guesses by the same people; count.
+        line: Share and interval on a line from 0 to 100%; without a position if there are too few guesses.
+        chance_at: Position of the chance level on that line; pixels.
+        strip: Each guess as a square if there are too few for a share: right ones first, unknown ones last.
     """
 
     about: str
@@ -409,7 +409,7 @@ def blinding(request: HttpRequest, access: AccessContext) -> HttpResponse:
 @allowed(Role.ORGANISER)
 @require_POST
 def look_through(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Search every page that testers and annotators can reach now, and show unblinding words."""
+    """Search every page that testers and annotators can currently open, and show unblinding words."""
     search = search_pages(access.hosted, request)
     counts = {"pages": search.pages, "people": search.people, "leaks": len(search.leaks)}
     access.audit("searched pages for unblinding words", f"study {access.hosted.token}", **counts)

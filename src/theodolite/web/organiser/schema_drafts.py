@@ -61,7 +61,7 @@ _LINE_END = re.compile(r"\r\n?")
 
 
 SHIPPED = "aria-five-categories"
-"""The default schema that a new one starts with."""
+"""The default schema that a new schema starts with."""
 
 
 def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> SchemaDraft:
@@ -69,9 +69,9 @@ def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> Sch
 
     Args:
         hosted: The study.
-        name: Name of the schema; that of its file.
+        name: Name of the schema, equal to the name of its file.
         source: Name of the schema whose text it starts with.
-        by: Who begins.
+        by: The account that creates it.
 
     Raises:
         InputError: If the name is invalid, or there is no such text to start with.
@@ -96,18 +96,18 @@ def begin_draft(hosted: HostedStudy, name: str, source: str, by: Account) -> Sch
 
 
 def head_of(draft: SchemaDraft) -> SchemaRevision:
-    """Return the revision that was saved last."""
+    """Return the latest revision."""
     return draft.revisions.select_related("made_by").order_by("-number")[0]
 
 
 def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> SchemaRevision:
-    """Save a text as the next revision; the same text again adds nothing.
+    """Save a text as the next revision; an unchanged text adds nothing.
 
     Args:
         draft: The draft.
         text: Text in the editor.
-        by: Who saves.
-        seen: Number of the revision that the text was made from.
+        by: The saving account.
+        seen: Number of the revision on which the text is based.
 
     Raises:
         Conflict: If another person has saved in the meantime.
@@ -131,7 +131,7 @@ def save_text(draft: SchemaDraft, text: str, by: Account, *, seen: int) -> Schem
 
 
 def tidied(text: str) -> str:
-    r"""Return a text with plain line ends, the last line ended.
+    r"""Return a text with Unix line ends and a final newline.
 
     Example:
         >>> tidied("a: 1\r\nb: 2")
@@ -146,11 +146,11 @@ class Outlook:
 
     Attributes:
         schema: The schema to publish.
-        before: The study's present schema with that name; None if there is none.
+        before: The study's current schema with that name; None if there is none.
         changes: Change of each category.
         used_since: Time of the first annotation by the study's current version; None if there is none.
-        qualified: Category to how many people are qualified for it as it is now; counts.
-        refusal: Why it cannot be published; empty if it can.
+        qualified: Category to the number of people qualified for its current version; counts.
+        refusal: Reason why it cannot be published; empty if it can.
     """
 
     schema: AnnotationSchema
@@ -167,7 +167,7 @@ class Outlook:
 
     @property
     def affected(self) -> tuple[tuple[CategoryChange, int], ...]:
-        """Each change with the people who are qualified for the category as it is now."""
+        """Each change with the number of people qualified for the current category."""
         return tuple((change, self.qualified.get(change.name, 0)) for change in self.changes)
 
 
@@ -177,7 +177,7 @@ def outlook_of(draft: SchemaDraft, schema: AnnotationSchema, study: Study | None
     Args:
         draft: The draft.
         schema: The schema.
-        study: The study as its files are; None if they hold faults.
+        study: The study from its current files; None if they have errors.
     """
     before = next((schema for schema in study.schemas if schema.name == draft.name), None) if study else None
     changes = schema_changes(before, schema)
@@ -209,16 +209,16 @@ def _refusal(schema: AnnotationSchema, before: AnnotationSchema | None, used: da
 def publish_schema(
     draft: SchemaDraft, number: int, by: Account, *, note: str = "", keep: Mapping[str, bool] | None = None
 ) -> SchemaVersion:
-    """Write a revision to the study's folder as the schema that it reads from now on.
+    """Write a revision to the study's folder as its current schema.
 
-    People get it with the next edition of the study, in dialogues that are not reserved by then.
+    People get it with the next release of the study, in dialogues that are not reserved by then.
 
     Args:
         draft: The draft.
         number: The revision that the publisher has read.
-        by: Who publishes.
+        by: The publishing account.
         note: Why.
-        keep: Category to whether qualified annotators stay so, if only words have changed.
+        keep: Whether annotators stay qualified, by category, if only the wording has changed.
 
     Raises:
         Conflict: If another person has saved in the meantime, or the study's version may not be replaced.
@@ -246,7 +246,7 @@ def publish_schema(
 
 
 def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
-    """Return the effect of publishing, once the whole study was read with it."""
+    """Return the effect of publishing, after loading the whole study with the schema."""
     after = _study_with(draft.hosted, {schema_path(draft.name): revision.text.encode("utf-8")})
     schema = next((schema for schema in after.schemas if schema.name == draft.name), None)
     if schema is None:
@@ -303,7 +303,7 @@ def _carry(change: CategoryChange, made: SchemaVersion, by: Account, note: str) 
 
 
 def _write(path: Path, text: str) -> None:
-    """Write the file whole or not at all.
+    """Write the file atomically.
 
     Raises:
         Conflict: If the folder cannot be written.
@@ -320,16 +320,16 @@ def _write(path: Path, text: str) -> None:
 
 
 TRIED = 20
-"""Revisions that are tried at most until one can be read; count."""
+"""Maximum number of revisions to try until one is readable; count."""
 
 
 MOST_LINES = 400
-"""Lines of a comparison that a page shows at most; count."""
+"""Maximum number of lines of a comparison on a page; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlineCategory:
-    """One category with the questions that have their own lines."""
+    """A category with those of its questions that have their own lines."""
 
     name: str
     title: str
@@ -338,15 +338,15 @@ class OutlineCategory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenDraft:
-    """One text of a draft with the content of its page.
+    """A text of a draft with the content of its page.
 
     Attributes:
         draft: The draft.
         revision: The text.
         reading: Its parsed schema.
-        readable: The latest revision that a preview can be drawn from; None if there is none.
-        categories: Its categories, as `readable` has them.
-        study: The study as its files are; None if they hold faults.
+        readable: The latest revision that can be previewed; None if there is none.
+        categories: The categories of `readable`.
+        study: The study from its current files; None if they have errors.
     """
 
     draft: SchemaDraft
@@ -413,7 +413,7 @@ def written(draft: SchemaDraft, revision: SchemaRevision) -> WrittenDraft:
 
 
 def study_of_files(hosted: HostedStudy) -> Study | None:
-    """Return a study as its files are; None if they hold faults."""
+    """Return a study from its current files; None if they have errors."""
     try:
         return study_in_files(hosted).study
     except (NotFound, StudyError):
@@ -423,7 +423,7 @@ def study_of_files(hosted: HostedStudy) -> Study | None:
 def _readable(
     draft: SchemaDraft, revision: SchemaRevision, schema: AnnotationSchema | None
 ) -> Iterator[tuple[SchemaRevision, AnnotationSchema]]:
-    """Yield the revision where it could be read, then those before it that can."""
+    """Yield the revision if it is readable, then the readable ones before it."""
     if schema is not None:
         yield revision, schema
         return
@@ -449,7 +449,7 @@ UNPROCESSABLE = 422
 
 
 FRAMED_POLICY = POLICY.format(targets="'self'").replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-"""The content policy of a page that the editor shows beside the text; other sites still may not."""
+"""The content policy of a page that the editor embeds; other sites still may not embed it."""
 
 
 _STAND_IN = (
@@ -477,7 +477,7 @@ def preview(request: HttpRequest, access: AccessContext, draft: str, number: int
 
 
 def preview_page(request: HttpRequest, access: AccessContext, category: Category) -> HttpResponse:
-    """Return the annotation page of a category with an example in place of a dialogue."""
+    """Return the annotation page of a category with an example instead of a dialogue."""
     guideline = category.guideline
     dialogue = _dialogue(guideline, reference_here(access.hosted))
     title = category.title or humanize(guideline.name)
@@ -510,7 +510,7 @@ def preview_page(request: HttpRequest, access: AccessContext, category: Category
 
 
 def reference_here(hosted: HostedStudy) -> BlindReference:
-    """Return the reference of the edition published last, else of the files, if it has one scenario; or none."""
+    """Return the reference of the latest release (or the files) if it has one scenario; else None."""
     release = last_edition(hosted)
     try:
         study = study_of(release) if release else study_of_files(hosted)
@@ -526,7 +526,7 @@ def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
 
 
 def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) -> tuple[AnnotationPage, dict[str, str]]:
-    """Return the sheet with the answers of the page, and their faults."""
+    """Return the page with its answers, and their errors."""
     guideline, dialogue = empty.guideline, empty.dialogue
     answers, problems = parse_items(empty, {name: str(value) for name, value in sent.items()})
     counting = current(guideline.instrument, list(answers.values()), [turn.number for turn in dialogue.turns])
@@ -534,7 +534,7 @@ def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) ->
 
 
 def _order(request: HttpRequest) -> ShownOrder:
-    """Return the order in which the page is asked for; as written where that is none."""
+    """Return the requested order of the page; the written order if there is none."""
     options = {name: request.GET.get(name, "") for name in ("questions", "options", "turns")}
     parts = [f"questions {options['questions']}"] if options["questions"] else []
     parts += [f"{name} {REVERSED}" for name in ("options", "turns") if options[name]]
@@ -545,7 +545,7 @@ def _order(request: HttpRequest) -> ShownOrder:
 
 
 def _rows(guideline: Guideline) -> list[tuple[str, str]]:
-    """Return the orders of questions that a study may show: value, and words."""
+    """Return the question orders that a study can use: value and label."""
     counts = {n_orders(guideline.instrument, plan) for plan in QuestionOrder} - {0}
     orders = [f"{row} of {rows}" for rows in sorted(counts) for row in range(2, rows + 1)]
     return [(order, REVERSED if order == "2 of 2" else f"balanced, {order}") for order in orders]
@@ -553,14 +553,14 @@ def _rows(guideline: Guideline) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownInstrument:
-    """One instrument of a study.
+    """An instrument of a study.
 
     Attributes:
         name: Name in the study.
         title: Displayed title.
         about: Text above its questions.
-        version: Beginning of its content hash.
-        whose: Its respondents, in words.
+        version: Start of its content hash.
+        whose: Its respondents, as text.
         instrument: The questions.
     """
 
@@ -574,7 +574,7 @@ class ShownInstrument:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """List people's questions, with version and weaknesses."""
+    """List the questions to people, with version and weaknesses."""
     try:
         loaded = _loaded(access)
         context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}
@@ -588,7 +588,7 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 def instrument(request: HttpRequest, access: AccessContext, name: str) -> HttpResponse:
-    """Show one instrument as people see it; answers here are stored nowhere.
+    """Show an instrument as people see it; answers are not stored.
 
     A category is shown on the annotation page, a questionnaire on that of testers.
     """

@@ -1,4 +1,4 @@
-"""The pages on which a schema is edited and published, and the impact of a change on answers that exist."""
+"""The pages on which a schema is edited and published, and the impact of a change on existing answers."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ from theodolite.web.questions import humanize
 from theodolite.web.rendering import interval_bar
 
 SHOWN = 30
-"""Revisions that the page lists at most; count."""
+"""Maximum number of revisions on the page; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unsaved:
-    """A text that could not be saved, as the page gives it back."""
+    """A text that could not be saved, as the page returns it."""
 
     text: str
     why: str
@@ -71,7 +71,7 @@ class _Unsaved:
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_GET
 def schemas(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """List the schemas of a study, and the drafts that people work on."""
+    """List the schemas of a study and their drafts."""
     study = study_of_files(access.hosted)
     context = {
         "access": access,
@@ -159,7 +159,7 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_GET
 def file(_request: HttpRequest, access: AccessContext, draft: str, number: int) -> HttpResponse:
-    """Hand out one revision as the file that a study reads."""
+    """Download a revision as the schema file of a study."""
     schema_draft = _draft(access, draft)
     revision = schema_draft.revisions.filter(number=number).first()
     if revision is None:
@@ -231,7 +231,7 @@ def _told(request: HttpRequest, access: AccessContext, seen: WrittenDraft) -> di
 
 
 def _count(seen: WrittenDraft) -> str:
-    """Return how many faults and notes there are, in words.
+    """Return the number of errors and notes as text.
 
     Example: `2 faults, 1 note`.
     """
@@ -245,14 +245,14 @@ ACT = "note"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledWords:
-    """Words of one thread beside the editor.
+    """A thread next to the editor.
 
     Attributes:
         thread: Token of the thread.
         category: Name of the category.
-        question: Name of the question that was asked about; empty for none.
+        question: Name of the question concerned; empty for none.
         words: The decision.
-        is_in_text: Whether the text of the draft names the thread already.
+        is_in_text: Whether the text of the draft already names the thread.
     """
 
     thread: str
@@ -268,7 +268,7 @@ class SettledWords:
 
 
 def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
-    """Return the decisions for the guideline, with whether a draft's text includes them."""
+    """Return the decisions for the guideline, and whether a draft's text includes each."""
     return [
         SettledWords(
             thread=thread.token,
@@ -282,7 +282,7 @@ def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
 
 
 def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str) -> str:
-    """Return a draft's text with the words of a thread as a note, and record its author.
+    """Return a draft's text with the decision of a thread as a note, and record its author.
 
     Args:
         access: The account, study and membership of the request.
@@ -291,7 +291,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
         key: Thread and question, `THREAD:QUESTION`; without a question, the category as a whole.
 
     Raises:
-        InputError: If there is no such thread, or the text has no lines for it.
+        InputError: If there is no such thread, or the text does not contain it.
     """
     token, _, question = key.partition(":")
     thread = next((thread for thread in _threads(access) if thread.token == token), None)
@@ -316,16 +316,16 @@ SAVE = {"", "save", "preview"}
 
 
 def rearranged(text: str, name: str, kind: str, key: str) -> str:
-    """Return a text as a button wants it.
+    """Return a text changed by a button.
 
     Args:
         text: Text in the editor.
         name: Name of the schema.
-        kind: Operation of the button: `up`, `down`, `double`, `remove` or `add`; empty to leave the text.
+        kind: Operation of the button: `up`, `down`, `double`, `remove` or `add`; empty to leave the text unchanged.
         key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
 
     Raises:
-        InputError: If the text does not have that question in its own lines, or no button does that.
+        InputError: If the question does not have its own lines in the text, or the operation is unknown.
     """
     if kind in SAVE:
         return text
@@ -347,20 +347,20 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
 
 
 SEED = 1
-"""Default seed of the draw."""
+"""Default seed of the sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionPair:
-    """One category in a version that people have answered by, beside the draft's.
+    """A category in an answered version, compared with the draft's.
 
     Attributes:
         before: Their earlier schema.
         after: The draft's version.
         version: Content hash of `before`.
         asked: Content hash of the draft's version in the queue; empty while the queue has another.
-        touches: The questions that are touched.
-        past: Question to its answer.
+        touches: The affected questions.
+        past: Past answers by question.
     """
 
     before: Guideline
@@ -377,13 +377,13 @@ class VersionPair:
 
     @property
     def lines(self) -> list[tuple[QuestionTouch, PastAnswers | None, str]]:
-        """Each touched question with its past answers, and how a form names it."""
+        """Each affected question with its past answers and its form key."""
         lines = [(touch, self.past.get(touch.question)) for touch in self.touches]
         return [(touch, past, self.place(touch.question) if past else "") for touch, past in lines]
 
     @property
     def n_same(self) -> int:
-        """Questions that nothing touches; count."""
+        """Questions that are not affected; count."""
         return len(self.after.instrument.questions) - sum(touch.question not in self._gone for touch in self.touches)
 
     @property
@@ -393,14 +393,14 @@ class VersionPair:
         }
 
     def place(self, question: str) -> str:
-        """Return how a form names one of its questions."""
+        """Return the form key of a question."""
         return f"{self.after.name}|{self.version[:12]}|{question}"
 
 
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpResponse:
-    """Show the impact of a draft, and put the sample that measures it into the queue."""
+    """Show the impact of a draft, and add the sample that measures it to the queue."""
     schema_draft = SchemaDraft.objects.filter(hosted=access.hosted, token=draft).select_related("hosted").first()
     if schema_draft is None:
         raise Http404
@@ -461,7 +461,7 @@ def _asked(annotator: AnnotatorContext, design: QueueDesign, guideline: Guidelin
 
 
 def _chosen(comparisons: Sequence[VersionPair], key: str) -> tuple[VersionPair, str] | None:
-    """Return category and question that a form names, or the first touched question with past answers."""
+    """Return the category and question of a form key, or the first affected question with past answers."""
     open_ones = [
         (comparison, touch.question) for comparison in comparisons for touch, past, _ in comparison.lines if past
     ]
@@ -497,7 +497,7 @@ def _aims(wish: SampleWish) -> list[tuple[str, str, bool]]:
 
 
 def _routes(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[tuple[str, str, str, int]]:
-    """Return where dialogues go otherwise: what decides, where to now, where to by the draft, dialogues so far."""
+    """Return the dialogues with changed routing: deciding answer, current and new target, number so far."""
     design = annotator.design
     route = schema.routing
     n_yes, n_no = routed_counts(annotator.queue)
@@ -520,11 +520,11 @@ class _Sample:
     Attributes:
         comparison: The category in both versions.
         question: Name of the question.
-        plan: How many dialogues it takes.
-        strata: Scenario and old answers, dialogues there, dialogues drawn.
-        keys: Dialogues that are drawn.
-        n_asked: Dialogues with old answers that the queue asks about by the new words already; count.
-        measured: Results on dialogues that were answered in both versions; None while there can be none.
+        plan: Planned number of dialogues.
+        strata: Scenario and old answers, available dialogues, sampled dialogues.
+        keys: Sampled dialogues.
+        n_asked: Dialogues with old answers that the queue already asks about in the new wording; count.
+        measured: Results on dialogues that were answered in both versions; None if there can be none yet.
         has_rule: Whether both versions define defects.
     """
 
@@ -541,7 +541,7 @@ class _Sample:
     def of(
         cls, annotator: AnnotatorContext, comparison: VersionPair, question: str, wish: SampleWish, seed: int
     ) -> _Sample:
-        """Return the sample that a wish takes."""
+        """Return the requested sample."""
         study, category = queues.study_name(annotator.queue), comparison.after.name
         answered = dialogue_answers(study, category, comparison.version, question)
         plan, strata = sample_plan(answered, wish), strata_of(answered)

@@ -38,17 +38,17 @@ from theodolite.web.models import Account, HostedStudy
 E = TypeVar("E", bound=StrEnum)
 
 LONGEST = 5000
-"""Characters of a text at most; count."""
+"""Maximum length of a text; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewedPart:
-    """A part of the series with the results that bear on it and its entries.
+    """A part of the series with its evidence and entries.
 
     Attributes:
         part: The part.
         evidence: Results of the latest measurement, as text.
-        lines: Entries with the names of their authors, the oldest first.
+        lines: Entries with the names of their authors, oldest first.
     """
 
     part: SeriesPart
@@ -119,7 +119,7 @@ def decide(request: HttpRequest, access: AccessContext, entry: str) -> HttpRespo
 @allowed(Role.ORGANISER)
 @require_POST
 def carry(request: HttpRequest, access: AccessContext, entry: str) -> HttpResponse:
-    """Take over an open decision of the preceding series."""
+    """Adopt an open decision of the preceding series."""
     line = next((line for line in _earlier(access) if line.entry.key == entry), None)
     if line is None:
         raise Http404
@@ -186,7 +186,7 @@ def _shown(request: HttpRequest, access: AccessContext, *, problem: str = "") ->
 
 
 def _author(line: NumberedEntry, names: Mapping[str, str]) -> str:
-    """Return the author of an entry; testers stay nameless."""
+    """Return the author of an entry; testers stay anonymous."""
     if line.entry.source is FeedbackSource.TESTER and line.entry.by not in names:
         return "a tester"
     return names.get(line.entry.by, "former member")
@@ -220,7 +220,7 @@ def _earlier(access: AccessContext) -> tuple[NumberedEntry, ...]:
 
 
 def _evidence(hosted: HostedStudy) -> dict[SeriesPart, tuple[str, ...]]:
-    """Return the results of the latest measurement that bear on each part, as text."""
+    """Return the results of the latest measurement that concern each part, as text."""
     row = hosted.measurements.filter(problem="").exclude(done_at=None).order_by("-asked_at", "-id").first()
     file = row.folder / RESULTS if row else None
     if file is None or not file.is_file():

@@ -46,16 +46,16 @@ from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorStatus:
-    """Status and quality of one annotator.
+    """Status and quality of an annotator.
 
     Attributes:
-        code: Token of their membership.
-        read: Which of the texts were acknowledged, in words.
+        code: Token of the annotator's membership.
+        read: Acknowledged texts, as text.
         practised: Categories with practised examples; count.
         passed: Categories with a passed test; count.
         n_categories: Categories; count.
-        open_to: Titles of the categories that they may work in.
-        work: Figures of their work; None before the first submission.
+        open_to: Titles of the categories in which the annotator may work.
+        work: Figures of the annotator's work; None before the first submission.
     """
 
     code: str
@@ -142,7 +142,7 @@ COLUMNS = 76
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionLine:
-    """One question: judge and people."""
+    """A question with the labels of judge and people."""
 
     title: str
     n_people: int
@@ -153,14 +153,14 @@ class QuestionLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeView:
-    """One judge as the page shows it.
+    """A judge as the page shows it.
 
     Attributes:
-        standing: Its state.
-        title: Its guideline in words.
+        standing: Status of the judge.
+        title: Humanised name of its guideline.
         validation_report: The text of the report; empty without one.
-        lines: Question by question.
-        past: Decisions, in words, in order.
+        lines: Results by question.
+        past: Past decisions as text, in order.
         is_in_queue: Whether people annotate by its guideline here.
     """
 
@@ -176,7 +176,7 @@ class JudgeView:
 @require_GET
 @senior_view
 def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show the judges of the study, each beside people."""
+    """Show the judges of the study, each compared with people."""
     process = annotator.design.process
     context = {
         "access": annotator.access,
@@ -222,7 +222,7 @@ def _decision(promotion: Promotion | Demotion) -> str:
 @require_POST
 @senior_view
 def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Promote a judge, or withdraw that."""
+    """Promote a judge, or withdraw its promotion."""
     judge, reason = request.POST.get("judge", "")[:200], request.POST.get("reason", "")[:1000]
     with transaction.atomic():
         if request.POST.get("step") == "promote":
@@ -239,7 +239,7 @@ def decide(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAgreementLine:
-    """One question with everything that is drawn of it."""
+    """A question with its charts."""
 
     name: str
     ask: str
@@ -300,20 +300,20 @@ def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[Orde
 
 
 HALF_WIDTH = 0.1
-"""Default half-width of an interval for the planner; scale points, a fraction for categories."""
+"""Default half-width of an interval for the planner: scale points, or a fraction for categories."""
 
 
 WIDEST = 50.0
-"""Half-width at most; scale points."""
+"""Maximum half-width; scale points."""
 
 
 PAGE = 25
-"""Dialogues on one page of the divided ones; count."""
+"""Dialogues per page of the list of divided dialogues; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterLine:
-    """One annotator, under the number of this page."""
+    """An annotator, under the number on this page."""
 
     number: int
     n_answers: int
@@ -324,7 +324,7 @@ class RaterLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorPairLine:
-    """Two annotators under the numbers of this page, or one and a judge."""
+    """Two annotators under the numbers on this page, or an annotator and a judge."""
 
     first: str
     second: str
@@ -334,7 +334,7 @@ class AnnotatorPairLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DividedLine:
-    """One dialogue or turn with the spread of its labels; `item` leads to its review."""
+    """A dialogue or turn with the distribution of its labels; `item` links to its review."""
 
     item: str
     turn: int | None
@@ -366,7 +366,7 @@ class GroupLine:
 @require_GET
 @senior_view
 def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show one question from close by."""
+    """Show one question in detail."""
     if not request.GET.get("question"):
         return redirect(page_of(annotator, "agreement"))
     figures = _figures(request, annotator)
@@ -496,13 +496,13 @@ def _half_width(text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rotation:
-    """A suggestion to give a person other work, or a break; nothing happens by itself.
+    """A suggestion to give a person other work, or a break; nothing happens automatically.
 
     Attributes:
         who: Name of the tester, or code of the annotator.
-        member: Token of the membership; empty if it has ended.
+        member: Token of the membership; empty if the person has left.
         topic: The topic.
-        much: The amount, in words.
+        much: The amount, as text.
     """
 
     who: str
@@ -513,18 +513,18 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptOutEffect:
-    """The effect of content opt-outs from a topic on an event; counts.
+    """The effect of opt-outs from a topic on an event; counts.
 
     Attributes:
         title: The topic.
         weight: Weight of the topic.
-        n_asked: Testers and annotators with a question.
+        n_asked: Testers and annotators who were asked.
         n_people: Those of them who opted out.
         n_spared: Planned sessions that were not offered to the participant of their slot.
         n_free: Planned sessions with a free slot.
         n_waiting: Dialogues and categories that wait for an annotator.
         n_annotators: Annotators who did not opt out.
-        passes: Different annotators that each of them needs.
+        passes: Number of different annotators that each of them needs.
     """
 
     title: str
@@ -544,7 +544,7 @@ class OptOutEffect:
 
 
 def opt_out_effects(hosted: HostedStudy) -> list[OptOutEffect]:
-    """Return the effect of content opt-outs on an event, one entry for each topic; empty if its study has none."""
+    """Return the effect of content opt-outs on an event, one entry per topic; empty if its study has none."""
     event = event_of(hosted)
     if not event.study.topics:
         return []
@@ -568,7 +568,7 @@ def opt_out_effects(hosted: HostedStudy) -> list[OptOutEffect]:
 
 
 def rotations(hosted: HostedStudy) -> list[Rotation]:
-    """Return the suggested rotations: testers by name, and annotators by code."""
+    """Return the suggested rotations: testers by name, annotators by code."""
     event = event_of(hosted)
     if not event.study.topics:
         return []

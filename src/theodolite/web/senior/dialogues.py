@@ -1,4 +1,4 @@
-"""The dialogues of a study: filter, list page by page, save filters as views, and act on many at once."""
+"""The dialogues of a study: filter, list page by page, save filters as views, and apply bulk actions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _SENIOR = frozenset({Role.SENIOR})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActWords:
-    """One action as pages name it.
+    """An action in the words of the pages.
 
     Attributes:
         button: Text of its button.
-        done: The action, after a count.
-        undone: The reversed action, after a count.
-        roles: Who may do it: the roles that may do the same with one dialogue.
+        done: Past form of the action, after a count.
+        undone: Past form of the reversed action, after a count.
+        roles: Roles that may do it: those that may do the same with a single dialogue.
     """
 
     button: str
@@ -67,11 +67,11 @@ ACTS = {
     ),
     BulkAct.REVIEW: ActWords(button="Start review", done="under review", undone="reopened", roles=_SENIOR),
 }
-"""The words of each act."""
+"""Texts of each action."""
 
 
 def acts_for(role: Role) -> list[tuple[str, ActWords]]:
-    """Return name and words of the acts that a role may do."""
+    """Return name and text of the actions that a role may do."""
     return [(act.value, label) for act, label in ACTS.items() if role in label.roles]
 
 
@@ -80,7 +80,7 @@ NAMES = ("scenario", "level", "stage", "category", "alike", "flag", "who", "grou
 
 
 MOST_WORDS = 100
-"""Letters of the words sought at most; count."""
+"""Maximum length of a search text; characters."""
 
 
 _ALIKE = {"no": True, "yes": False}
@@ -93,9 +93,9 @@ class ListFilters:
     """The filters in an address.
 
     Attributes:
-        given: Its filters, as written; only non-empty ones.
-        filter: The same as a filter.
-        is_level_left_out: Whether it names a level of testing to a person who is blind to it.
+        given: Non-empty filters, as written.
+        filter: The filters in parsed form.
+        is_level_left_out: Whether it filters by a level of testing for a person who is blinded to it.
     """
 
     given: Mapping[str, str]
@@ -108,7 +108,7 @@ class ListFilters:
         return self.with_(())
 
     def with_(self, changes: Iterable[tuple[str, str]]) -> str:
-        """Return the query string of an address, with some changed values."""
+        """Return the query string of an address with some changed values."""
         values = {**self.given, **dict(changes)}
         made = QueryDict(mutable=True)
         made.update({name: values[name] for name in NAMES if values.get(name)})
@@ -124,7 +124,7 @@ def filters_of(query: QueryDict, access: AccessContext) -> ListFilters:
     """Return the filters of an address that the role may use.
 
     Raises:
-        InputError: If it names something that there is not.
+        InputError: If a filter names something unknown.
     """
     values = {name: query.get(name, "").strip()[:MOST_WORDS] for name in NAMES}
     values = {name: value for name, value in values.items() if value}
@@ -180,20 +180,20 @@ def _group(value: str) -> tuple[str, str] | None:
 
 
 CODE = 4
-"""Letters of a membership's token by which seniors know an annotator."""
+"""Number of characters of a membership's token by which seniors identify an annotator; count."""
 
 
 BATCHES = 5
-"""Acts on many dialogues that the list remembers; count."""
+"""Number of bulk actions that the list shows; count."""
 
 
 Choice = tuple[str, str, bool]
-"""Value, label, and whether it is chosen."""
+"""Value, label, and whether it is selected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterField:
-    """One filter: its name in addresses, its label, and its choices."""
+    """A filter: its name in addresses, its label, and its choices."""
 
     name: str
     label: str
@@ -210,7 +210,7 @@ class ItemView:
 
     @classmethod
     def of(cls, listed_item: ListedItem) -> ItemView:
-        """Return a category of a dialogue as the list shows it."""
+        """Return a category of a dialogue in displayed form."""
         passes = f"{listed_item.n_done} of {listed_item.passes} passes"
         texts = {
             ItemStage.WAITING: listed_item.stage.value + (", first" if listed_item.is_first else ""),
@@ -226,7 +226,7 @@ class ItemView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueLine:
-    """One dialogue of the list, with its categories in words."""
+    """A dialogue of the list, with its categories as text."""
 
     token: str
     name: str
@@ -250,7 +250,7 @@ def _line(listed_dialogue: ListedDialogue) -> DialogueLine:
 
 
 def said_on_list(request: HttpRequest, annotator: AnnotatorContext, error: Exception) -> HttpResponse:
-    """Report on the list why an action failed."""
+    """Report the failure of an action on the list."""
     messages.warning(request, f"Not done: {error}.".replace("..", "."))
     return redirect(list_address(annotator.access, request.POST.get("query", "")))
 
@@ -268,7 +268,7 @@ def list_address(access: AccessContext, query: str) -> str:
 @allowed(Role.SENIOR, Role.ORGANISER)
 @require_GET
 def dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show the dialogues that the address asks for."""
+    """Show the dialogues selected by the address."""
     annotator = annotator_context(access)
     if annotator is None:
         return render(request, "web/senior/dialogues.html", {"access": access})
@@ -309,7 +309,7 @@ def _listed(
 
 
 def _around(annotator: AnnotatorContext, sought: ListFilters) -> dict[str, object]:
-    """Return the frame of a list: filters, views, actions."""
+    """Return the context of a list: filters, views, actions."""
     access, queue = annotator.access, annotator.queue
     people = annotators_of(access)
     categories = [(category.name, humanize(category.name)) for category in annotator.design.categories]
@@ -360,7 +360,7 @@ def _field(name: str, label: str, choices: Iterable[tuple[str, str]], sought: Li
 
 
 def annotators_of(access: AccessContext) -> list[tuple[str, str]]:
-    """Return token and words of each annotator of a study: seniors know them by code, organisers by name too."""
+    """Return token and label of each annotator of a study: seniors see the code, organisers also the name."""
     memberships = Membership.objects.filter(hosted=access.hosted, role=Role.ANNOTATOR.value, left_at=None)
     named = access.role is Role.ORGANISER
     return [
@@ -370,16 +370,16 @@ def annotators_of(access: AccessContext) -> list[tuple[str, str]]:
 
 
 def views_of(access: AccessContext) -> QuerySet[SavedView]:
-    """Return one's own views of a study, and those that others share."""
+    """Return the person's views of a study and the shared views of others."""
     return access.hosted.saved_views.filter(Q(account=access.account) | Q(is_shared=True))
 
 
 MOST_VIEWS = 50
-"""Views that one person keeps of one study; count."""
+"""Maximum number of views per person and study; count."""
 
 
 LONGEST = 80
-"""Letters of a view's name at most; count."""
+"""Maximum length of a view's name; characters."""
 
 
 @allowed(Role.SENIOR, Role.ORGANISER)
@@ -406,7 +406,7 @@ def save(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 @require_POST
 @list_view
 def change(request: HttpRequest, annotator: AnnotatorContext, view: str) -> HttpResponse:
-    """Call a view of one's own otherwise, share it or not, or forget it."""
+    """Rename, share, unshare or delete one's own view."""
     access = annotator.access
     saved_view = SavedView.objects.filter(hosted=access.hosted, account=access.account, token=view).first()
     if saved_view is None:
@@ -443,7 +443,7 @@ def _save_view(view: SavedView) -> SavedView:
 
 
 PAGE = 100
-"""Lines on one page of a batch's outcomes; count."""
+"""Lines per page of a batch's outcomes; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -460,7 +460,7 @@ class LineView:
 @require_POST
 @list_view
 def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Do something with all dialogues that were chosen."""
+    """Apply an action to all selected dialogues."""
     access = annotator.access
     action = next((bulk_act for bulk_act in BulkAct if bulk_act.value == request.POST.get("act", "")), None)
     if action is None or access.role not in ACTS[action].roles:
@@ -479,7 +479,7 @@ def act(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 
 
 def _chosen(request: HttpRequest, annotator: AnnotatorContext) -> list[str]:
-    """Return the tokens of the work items that were chosen: of ticked dialogues, of a page, or of all found."""
+    """Return the tokens of the selected work items: of ticked dialogues, of a page, or of all matches."""
     sought = filters_of(QueryDict(request.POST.get("query", "")[:2000]), annotator.access)
     listed = None
     if request.POST.get("which") != "all":

@@ -1,4 +1,4 @@
-"""The context and the first page of a senior annotator, and filling the queue."""
+"""The context and the first page of a senior annotator, and adding dialogues to the queue."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def page_of(annotator: AnnotatorContext, name: str, **parts: str | int) -> str:
 
 
 def own_item(annotator: AnnotatorContext, item: str) -> str:
-    """Return the token of a work item of this study's queue; others do not exist."""
+    """Return the token of a work item of this study's queue; others answer 404."""
     if not queues.has_item(annotator.queue, item):
         raise Http404
     return item
 
 
 MOST = 100_000
-"""Pages that an address may name; count."""
+"""Maximum page number in an address; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +61,9 @@ class Pages:
     """Position in a paged list.
 
     Attributes:
-        page: Which page, from 0.
+        page: Page number, from 0.
         n: Entries of the whole list; count.
-        size: Entries of a page; count.
+        size: Entries per page; count.
     """
 
     page: int
@@ -82,19 +82,19 @@ class Pages:
 
     @property
     def words(self) -> str:
-        """Which entries are shown, e.g. `51 to 100 of 230`; empty if one page holds all."""
+        """The displayed entries, e.g. `51 to 100 of 230`; empty if all fit on one page."""
         last = min(self.n, (self.page + 1) * self.size)
         return f"{self.page * self.size + 1} to {last} of {self.n}" if self.n > self.size else ""
 
 
 def page_number(request: HttpRequest, name: str = "page") -> int:
-    """Return the page that an address names from 1, as a number from 0; the first where it names none."""
+    """Return the page number of an address, converted from 1-based to 0-based; 0 if it names none."""
     written = request.GET.get(name, "")
     return min(int(written), MOST) - 1 if written.isdecimal() and int(written) > 0 else 0
 
 
 MOST_QUEUES = 4
-"""Queues with figures computed ahead, those with the latest submissions; count."""
+"""Number of queues with precomputed figures, those with the latest submissions; count."""
 
 
 _LOG = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ _LOG = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def warming() -> AsyncIterator[None]:
-    """Work figures out beside the first requests; the server's end waits for one category at most."""
+    """Compute figures in the background; at shutdown the server waits for one category at most."""
     over = Event()
     task = asyncio.create_task(sync_to_async(warm, thread_sensitive=False)(over))
     try:
@@ -140,7 +140,7 @@ def _read(queue: str, over: Event) -> None:
 @allowed(Role.SENIOR)
 @require_POST
 def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Open the study's queue if there is none, and add all missing dialogues to it."""
+    """Create the study's queue if there is none, and add all missing dialogues to it."""
     try:
         n_new = fill_queue(access.hosted, by=access.account.token)
     except (Conflict, InputError) as error:
@@ -154,19 +154,19 @@ def fill(request: HttpRequest, access: AccessContext) -> HttpResponse:
 def fill_queue(hosted: HostedStudy, *, by: str) -> int:
     """Add the study's completed dialogues to its queue, except those with withheld texts.
 
-    The queue uses the questions of the latest published version. Programs look through
+    The queue uses the questions of the latest release. Detectors scan
     new dialogues before annotators see them; their findings become cases.
 
     Args:
         hosted: The study.
-        by: The person who decided it.
+        by: The deciding account.
 
     Returns:
-        Items that are new; count.
+        Number of new items; count.
 
     Raises:
         Conflict: If the queue of that study holds another study's dialogues.
-        InputError: If nothing was published, or the study has no schema to annotate by.
+        InputError: If the study has no release, or no schema to annotate by.
     """
     release = last_edition(hosted)
     if release is None:

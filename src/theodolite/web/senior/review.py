@@ -50,17 +50,17 @@ CAUSES = (
     (DissentCause.MISSING_FACT, "Deciding fact missing"),
     (DissentCause.VALUE_DIFFERENCE, "Different values"),
 )
-"""Why there may be no consensus, in the words of the page."""
+"""Reasons why there may be no consensus, in the words of the page."""
 
 
 MOST_KEYS = 9
-"""Decisions with their own key; count."""
+"""Number of decisions with a keyboard shortcut; count."""
 
 LONGEST_RECENT = 60
-"""Length of a recent rationale that the page offers; characters."""
+"""Maximum length of a recent rationale on the page; characters."""
 
 N_RECENT = 3
-"""Recent rationales that the page offers; count."""
+"""Number of recent rationales on the page; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +68,10 @@ class Decision:
     """One result that a review can record.
 
     Attributes:
-        key: The key that selects it; empty for none.
+        key: The keyboard shortcut; empty for none.
         value: Value submitted by the form.
         title: The text of the decision.
-        is_chosen: Whether the review recorded it last.
+        is_chosen: Whether it is the latest recorded result.
     """
 
     key: str
@@ -82,7 +82,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedPiece:
-    """A piece of a text, with the letters of the annotators who quoted it; none for the rest."""
+    """A piece of a text, with the letters of the annotators who quoted it; no letters for the rest."""
 
     text: str
     letters: str
@@ -100,13 +100,13 @@ class DisputedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """One discrepancy as the page shows it.
+    """A discrepancy as the page shows it.
 
     Attributes:
-        item: The question at its place, with its choices.
-        voices: Content of each letter.
-        recorded: Recorded result of the review; None so far.
-        words: The same in words; empty for nothing.
+        item: The question and its position, with its choices.
+        voices: The answer behind each letter.
+        recorded: Recorded result of the review; None if there is none yet.
+        words: The recorded result as text; empty for none.
         positions: The answer of each letter as the form submits it, in order of letters.
     """
 
@@ -118,7 +118,7 @@ class Dispute:
 
     @property
     def as_given(self) -> tuple[Decision, ...]:
-        """The answers of annotators, each with their letters."""
+        """The different answers, each with the letters of its annotators."""
         letters: dict[str, list[str]] = {}
         for letter, value in self.positions:
             letters.setdefault(value, []).append(letter)
@@ -129,7 +129,7 @@ class Dispute:
 
     @property
     def key_of_others(self) -> str:
-        """The key that opens the other answers."""
+        """The keyboard shortcut that opens the other answers."""
         return str(len(self.as_given) + 1)
 
     @property
@@ -174,7 +174,7 @@ def _non_response(resolution: Resolution) -> str:
 @require_GET
 @senior_view
 def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Show a dialogue and one of the questions that were not answered alike, with all positions on it."""
+    """Show a dialogue and one of the questions with disagreements, with all positions on it."""
     seen = review.review_sheet(annotator.records, own_item(annotator, item), annotator.participant)
     disputes = [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies]
     page = annotation_page(seen.guideline, seen.dialogue, ())
@@ -205,7 +205,7 @@ _RECENT, _TOOK_PART = "recent rationales", "took part"
 
 
 def _index(disputes: list[Dispute], key: str) -> int:
-    """Return the position of the dispute with a key; without one, of the first without a result."""
+    """Return the index of the dispute with a key; without a key, of the first dispute without a result."""
     keys = [dispute.item.key for dispute in disputes]
     if key in keys:
         return keys.index(key)
@@ -230,7 +230,7 @@ def _turns(page: AnnotationPage, dispute: Dispute | None) -> list[DisputedTurn]:
 
 
 def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ...]:
-    """Return a text cut at the quotes that it contains; a quote that overlaps an earlier one is not marked.
+    """Split a text at the quotes that it contains; a quote that overlaps an earlier one is not marked.
 
     Args:
         text: The text.
@@ -299,7 +299,7 @@ def reopen(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Http
 @require_POST
 @senior_view
 def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Record a consensus, or that there is none and why."""
+    """Record a consensus, or that there is none and the reason."""
     resolution = _sent(request, annotator, own_item(annotator, item))
     request.session[f"{_TOOK_PART} {item}"] = request.POST.getlist("letter")
     if request.POST.get("rationale", "").strip():
@@ -317,7 +317,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
 
 
 def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
-    """Return the key of the next dispute without a result, from the recorded one on; else the recorded one."""
+    """Return the key of the next dispute without a result after the recorded one; else the recorded one."""
     seen = review.review_sheet(annotator.records, item, annotator.participant)
     settled = {question_key(one.question, one.turn) for one in seen.resolutions}
     places = [question_key(one.question, one.turn) for one in seen.discrepancies]
@@ -343,7 +343,7 @@ def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resol
 
 
 def _as_given(annotator: AnnotatorContext, item: str, question: str, turn: int | None, value: str) -> str:
-    """Return the rationale of a result that annotators gave, e.g. `As A.`; empty for another result."""
+    """Return the default rationale of a result that annotators chose, e.g. `As A.`; empty for another result."""
     seen = review.review_sheet(annotator.records, item, annotator.participant)
     positions = (
         position
@@ -356,7 +356,7 @@ def _as_given(annotator: AnnotatorContext, item: str, question: str, turn: int |
 
 
 def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
-    """Return the other participants: letters denote annotators of this item; other names stay as entered."""
+    """Return the other participants: letters stand for annotators of this item; other names stay as entered."""
     letters = review.people_at(item)
     written = [name.strip()[:80] for name in request.POST.get("others", "").split(",") if name.strip()]
     names = dict.fromkeys([*request.POST.getlist("letter"), *written])
@@ -367,7 +367,7 @@ def _others(request: HttpRequest, item: str) -> tuple[str, ...]:
 @require_GET
 @senior_view
 def check(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
-    """Show one annotation without its annotator."""
+    """Show an annotation without its annotator."""
     task = submission.task(annotator.records, reservation, quality.annotator_of(annotator.queue, reservation))
     page = annotation_page(task.guideline, task.dialogue, task.answers)
     context = {
@@ -398,18 +398,18 @@ def judge(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -
 
 
 MOST_MORE = 20
-"""Largest number of additional annotators for a gold item; count."""
+"""Maximum number of additional annotators for a gold item; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldView:
-    """One gold item as the page shows it.
+    """A gold item as the page shows it.
 
     Attributes:
         gold: The item.
-        title: Its category in words.
-        known: Question, turn and value in words.
-        met: Code of each annotator, right answers and all that are known.
+        title: Humanised name of its category.
+        known: Question, turn and value as text.
+        met: Code of each annotator, with right answers and all known answers.
     """
 
     gold: GoldItem
@@ -422,7 +422,7 @@ class GoldView:
 @require_GET
 @senior_view
 def gold_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show known answers and annotators' answers to them."""
+    """Show the known answers and annotators' answers to them."""
     codes = dict(Membership.objects.filter(hosted=annotator.access.hosted).values_list("participant", "token"))
     page = page_number(request)
     gold_views = [_view(gold_item, codes) for gold_item in quality.gold_items(annotator.queue, page=page)]
@@ -443,7 +443,7 @@ def _view(gold_item: GoldItem, codes: dict[str, str]) -> GoldView:
 @require_POST
 @senior_view
 def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Make a gold item of the answers that a review or all annotators agree on."""
+    """Create a gold item from the answers of a review or of unanimous annotators."""
     more = request.POST.get("more", "0")
     if not more.isdecimal() or int(more) > MOST_MORE:
         message = f"enter a number of additional annotators from 0 to {MOST_MORE}; got {more!r}"
@@ -462,7 +462,7 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
 @require_POST
 @senior_view
 def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Remove a gold item; its annotations stay."""
+    """Remove a gold item; its annotations are kept."""
     with transaction.atomic():
         n = quality.drop_gold(own_item(annotator, item))
         annotator.access.audit("removed a gold item", f"item {item}", answers=n)
@@ -472,7 +472,7 @@ def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownThread:
-    """A thread with its subject as heading, and the question's own text; empty for none."""
+    """A thread with its subject as heading and the text of its question; empty for none."""
 
     thread: FeedbackThread
     title: str
@@ -494,7 +494,7 @@ def _shown_thread(annotator: AnnotatorContext, thread: FeedbackThread) -> ShownT
 @require_GET
 @senior_view
 def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show the threads that are open, or those that were settled, page by page."""
+    """Show open or settled threads, page by page."""
     n_open, n_ended = cases.n_threads(annotator.queue)
     is_open, page = request.GET.get("view") != "settled", page_number(request)
     page_threads = cases.thread_page(annotator.queue, annotator.participant, is_open=is_open, page=page)
@@ -516,7 +516,7 @@ def questions(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 @require_POST
 @senior_view
 def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> HttpResponse:
-    """Answer in a thread, and end it if requested."""
+    """Reply in a thread, and settle it if requested."""
     if not cases.is_thread_of(annotator.queue, thread):
         raise Http404
     text, end = request.POST.get("text", "")[:4000], request.POST.get("end", "")
@@ -534,7 +534,7 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
 @require_POST
 @senior_view
 def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
-    """Open a room on the dialogue of an item."""
+    """Open a calibration session on the dialogue of an item."""
     with transaction.atomic():
         token = review.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
         annotator.access.audit("opened a calibration session", f"room {token}")
@@ -545,7 +545,7 @@ def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
 @require_POST
 @senior_view
 def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
-    """Reveal the votes of a room, or close it."""
+    """Reveal the votes of a calibration session, or close it."""
     if room not in {token for token, _, _ in review.rooms(annotator.queue)}:
         raise Http404
     step = request.POST.get("step", "")
@@ -562,7 +562,7 @@ def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> H
 @require_GET
 @senior_view
 def case_list(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Show the cases of the study: suggested, open and closed ones; never the words themselves."""
+    """Show the suggested, open and closed cases of the study, without the harmful words."""
     study = queues.study_name(annotator.queue)
     counts = cases.n_cases(study)
     view = next(
@@ -593,7 +593,7 @@ def case(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpRe
 @require_POST
 @senior_view
 def look(request: HttpRequest, annotator: AnnotatorContext, case: str) -> HttpResponse:
-    """Show the unredacted dialogue, after recording reader and reason."""
+    """Show the unredacted dialogue after recording the reader and the reason."""
     case_row = _case(annotator, case)
     original = cases.original(
         annotator.records, case, by=annotator.participant, reason=request.POST.get("reason", "")[:500]
@@ -631,7 +631,7 @@ def _done(request: HttpRequest, annotator: AnnotatorContext, case: str, step: st
 
 
 def _case(annotator: AnnotatorContext, token: str) -> SensitiveCase:
-    """Return a case of this study; others do not exist."""
+    """Return a case of this study; others answer 404."""
     if not cases.is_case_of(queues.study_name(annotator.queue), token):
         raise Http404
     return cases.case_of(token)

@@ -63,7 +63,7 @@ def application_of(submission: Submission) -> Application:
     """Return the application that a submission describes.
 
     Raises:
-        InputError: If it cannot be reached as it states.
+        InputError: If its description is incomplete or invalid.
     """
     return Application(
         name=submission.name,
@@ -95,12 +95,12 @@ def script_name(submission: Submission, number: int) -> str:
 
 
 def _test_of(submission: Submission, claim: str) -> dict[str, Any]:
-    """Return the prompts that test a claim, and why none can; both are empty until organisers decide."""
+    """Return the prompts that test a claim, and why it is untestable; both are empty until organisers decide."""
     return {"prompts": [], "untestable": "", **submission.claim_tests.get(claim, {})}
 
 
 def script_lines(submission: Submission) -> str:
-    """Return the scripts that test a submission's claims as text for `scripts:` of a scenario in a study file."""
+    """Return the scripts that test a submission's claims, as text for `scripts:` of a scenario in a study file."""
     scripts = {
         claim.scripts[0]: _test_of(submission, claim.text)["prompts"]
         for claim in claims_of(submission)
@@ -177,11 +177,11 @@ def _public_only() -> bool:
 
 
 MOST_TIMEOUT_S = 60.0
-"""Longest time for a reply that an event accepts, as the criteria state; seconds."""
+"""Maximum time for a reply in an event, as stated in the criteria; seconds."""
 
 
 OPTIONS = ("timeout", "init", "isolation", "sessions", "markup", "memory_mb", "cpu_seconds", "env", "python")
-"""Keys that a team may set; `timeout` for endpoints too, the others for classes."""
+"""Keys that a team may set; `timeout` also for endpoints, the others for classes."""
 
 
 _DEFAULTS = {"isolation": Isolation.APPLICATION.value, "markup": Markup.TEXT.value}
@@ -250,7 +250,7 @@ def initial_options(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def options_of(filled: Mapping[str, Any], *, is_class: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the options as a study file has them, and their faults by field.
+    """Return the options for a study file, and their errors by field.
 
     Args:
         filled: Values entered by the team, by field.
@@ -276,7 +276,7 @@ def _only(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def _validated(spec: type[AriaSpec | HttpSpec], content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the values as the study file's own model reads them, and the faults by key."""
+    """Return the values as parsed by the study file's own model, and the errors by key."""
     errors = {f"{key}": f"{text}." for key, text in misfits(spec, content).items()}
     fitting = {key: value for key, value in content.items() if key not in errors}
     values = spec.model_validate(fitting).model_dump(mode="json", by_alias=True)
@@ -291,7 +291,7 @@ def _validated(spec: type[AriaSpec | HttpSpec], content: Mapping[str, Any]) -> t
 
 
 def _init_from(text: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return constructor arguments from JSON, and their faults."""
+    """Return constructor arguments parsed from JSON, and their errors."""
     try:
         arguments = json.loads(text)
     except ValueError as error:
@@ -317,14 +317,14 @@ _background = Background()
 
 @asynccontextmanager
 async def conformance_bench() -> AsyncIterator[None]:
-    """Run checks in the background while the server runs; checks cut off by its end are cleared."""
+    """Run checks in the background while the server runs; checks interrupted by a shutdown are cleared."""
     await sync_to_async(_strike_unfinished)()
     async with _background.open():
         yield
 
 
 async def check(submission: Submission) -> None:
-    """Start the check of an application unless one is in progress; without a running server, wait for it."""
+    """Start the check of an application unless one is in progress; without a running server, run it to the end."""
     since = await sync_to_async(_begin)(submission)
     if since is not None:
         await _background.do(_run_check(submission, since))
@@ -346,7 +346,7 @@ def prepared(submission: Submission) -> tuple[Application, dict[str, str]]:
     """Return a submitted application and the variable that holds its credentials, for the calls that need them.
 
     Raises:
-        InputError: If the credentials were sealed under another key than the operator's.
+        InputError: If the credentials were encrypted with a key other than the operator's.
     """
     environ = {submission.key_variable: opened(submission.sealed)} if submission.sealed else {}
     return application_of(submission), environ
@@ -398,10 +398,10 @@ class DecisionForm(forms.Form):
     )
 
     def __init__(self, *args: Any, claims: Sequence[Claim] = (), **keywords: Any) -> None:
-        """Ask for each claim how it is tested.
+        """Asks for each claim how it is tested.
 
         Args:
-            args: Arguments of forms.
+            args: Arguments of the form.
             claims: Claims of the submission.
             keywords: Likewise.
         """
@@ -419,7 +419,7 @@ class DecisionForm(forms.Form):
             )
 
     def claim_tests(self) -> dict[str, dict[str, object]]:
-        """Return how each claim is tested: prompts, or why there are none."""
+        """Return the test of each claim: prompts, or the reason why there are none."""
         tests = {}
         for number, claim in enumerate(self._claims, start=1):
             prompts = [line.strip() for line in self.cleaned_data[f"prompts_{number}"].splitlines() if line.strip()]
@@ -441,14 +441,14 @@ class DecisionForm(forms.Form):
 
 @allowed(Role.ORGANISER)
 def submissions(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """List the teams' submissions; drafts are the teams' own."""
+    """List the teams' submissions; drafts are visible only to their teams."""
     handed_in = Submission.objects.filter(hosted=access.hosted).exclude(state=_State.DRAFT).select_related("team")
     return render(request, "web/organiser/submissions.html", {"access": access, "submissions": handed_in})
 
 
 @allowed(Role.ORGANISER)
 def submission(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Show one submission without its credentials, and decide about it."""
+    """Show a submission without its credentials, and decide about it."""
     handed_in = Submission.objects.exclude(state=_State.DRAFT).select_related("team__account", "hosted")
     row = get_object_or_404(handed_in, token=submission, hosted=access.hosted)
     form = DecisionForm(request.POST or None, claims=claims_of(row))
@@ -501,11 +501,11 @@ def _decide(access: AccessContext, submission: Submission, form: DecisionForm) -
 
 
 MOST_LETTERS = 4000
-"""Of one message; count."""
+"""Maximum length of a message; characters."""
 
 
 MOST_TURNS = 20
-"""Of one conversation; count."""
+"""Maximum length of a conversation; characters."""
 
 
 PATIENCE_S = 120.0
@@ -517,10 +517,10 @@ _TRIED = (_State.SUBMITTED, _State.RETURNED, _State.ACCEPTED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A conversation as the page holds it; the server keeps none.
+    """A trial conversation, stored only in the page.
 
     Attributes:
-        key: Under which the application knows it.
+        key: Its key for the application.
         scenario: Scenario of the source material; empty for none.
         turns: The turns so far.
     """
@@ -531,7 +531,7 @@ class Trial:
 
     @property
     def is_full(self) -> bool:
-        """Whether it accepts no more turns."""
+        """Whether it has reached its maximum number of turns."""
         return len(self.turns) >= MOST_TURNS
 
     @property
@@ -582,7 +582,7 @@ class _TrialPage:
 
 
 async def _answered(answer: HttpResponse, page: _TrialPage, prompt: str) -> None:
-    """Ask the application, which takes as long as it takes and no thread, and fill the answer with the page."""
+    """Call the application without occupying a thread, and fill the response with the page."""
     began, trial = monotonic(), page.trial
     try:
         reply = await _reply(page.submission, page.study, trial, prompt)
@@ -600,10 +600,10 @@ def _opened(access: AccessContext, submission: str) -> tuple[Submission, Study]:
 
 
 def _trial_from(request: HttpRequest, study: Study) -> Trial:
-    """Return the conversation that a page sent along; a new one where it sent none.
+    """Return the conversation that the page sent, or a new one.
 
     Raises:
-        Http404: If it is none that a page of ours would send.
+        Http404: If the conversation is not one that our page would send.
     """
     prompts, heard = request.POST.getlist("said"), request.POST.getlist("heard")
     names: Sequence[str] = [scenario.name for scenario in study.scenarios]
@@ -615,7 +615,7 @@ def _trial_from(request: HttpRequest, study: Study) -> Trial:
 
 
 async def _reply(submission: Submission, study: Study, trial: Trial, text: str) -> str:
-    """Return the application's answer; a text of the site's filter is an answer, too."""
+    """Return the application's reply; a text of the site's filter is a reply, too."""
     application, environ = await run_in_pool(prepared, submission)
     say_to_application = SayToApplication(
         application=submission.name,

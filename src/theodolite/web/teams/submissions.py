@@ -51,7 +51,7 @@ _State = Submission.State
 
 
 def own(access: AccessContext, submission: str) -> Submission:
-    """Return a submission of the reader's team; for other submissions the page does not exist."""
+    """Return a submission of the reader's team; other submissions answer 404."""
     return get_object_or_404(Submission.objects.select_related("hosted"), token=submission, team=access.membership)
 
 
@@ -110,7 +110,7 @@ async def examine(request: HttpRequest, access: AccessContext, submission: str) 
 
 @allowed(Role.TEAM)
 def submit(request: HttpRequest, access: AccessContext, submission: str) -> HttpResponse:
-    """Sign the terms and hand the application in; one that does not conform stays open."""
+    """Sign the terms and submit the application; one that does not conform stays open."""
     row = own(access, submission)
     form = AgreementForm(request.POST or None)
     if request.method != "POST" or not row.is_open:
@@ -153,7 +153,7 @@ def _page(access: AccessContext, submission: Submission) -> str:
 
 @allowed(Role.TEAM)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show a team its applications and the form for another one."""
+    """Show a team its applications and the form for a new one."""
     own = Submission.objects.filter(team=access.membership)
     lines = [(row, shared_results(row)) for row in own]
     return render(request, "web/teams/home.html", {"access": access, "lines": lines})
@@ -171,7 +171,7 @@ def shared_results(submission: Submission) -> Measurement | None:
 @allowed(Role.TEAM)
 @require_GET
 def own_results(request: HttpRequest, access: AccessContext, submission: str, file: str) -> HttpResponse:
-    """Return the report or the results on the team's own application; the access is logged."""
+    """Return the report or the results on the team's application; the access is logged."""
     row = own(access, submission)
     measurement, files = shared_results(row), dict(zip((REPORT, RESULTS), team_files(row.name), strict=True))
     if file not in files:
@@ -193,19 +193,19 @@ def criteria(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 @allowed(Role.TEAM, Role.ORGANISER)
 def kit(_request: HttpRequest, access: AccessContext) -> HttpResponse:  # noqa: ARG001 - the guard passes it
-    """Hand out the interface kit."""
+    """Download the starter kit."""
     answer = HttpResponse(kit_archive(), content_type="application/zip")
     answer.headers["Content-Disposition"] = f'attachment; filename="{KIT_NAME}.zip"'
     return answer
 
 
 _LONGEST_FEEDBACK = 5000
-"""Characters of feedback at most; count."""
+"""Maximum length of feedback; characters."""
 
 
 @allowed(Role.TEAM)
 def feedback(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Take a team's feedback on the series, and show the outcome of earlier entries."""
+    """Store a team's feedback on the series, and show the outcome of earlier entries."""
     store, by, error = server_store(), access.account.token, ""
     if request.method == "POST":
         try:
@@ -250,7 +250,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def kit_archive() -> bytes:
-    """Return the kit as a ZIP archive; the same bytes each time."""
+    """Return the kit as a ZIP archive with reproducible bytes."""
     bytes_i_o = BytesIO()
     with ZipFile(bytes_i_o, "w", ZIP_DEFLATED) as archive:
         for name, text in shipped_files("kit"):
@@ -259,7 +259,7 @@ def kit_archive() -> bytes:
 
 
 def programme_terms(hosted: HostedStudy) -> ProgrammeTerms:
-    """Return the criteria and terms that hold for the teams of a study."""
+    """Return the criteria and terms for the teams of a study."""
     try:
         series = event_of(hosted).study.preregistered
     except (Http404, TheodoliteError):
@@ -269,7 +269,7 @@ def programme_terms(hosted: HostedStudy) -> ProgrammeTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublicPacket:
-    """The public part of a scenario before the event, without scripts, signs and aims.
+    """The public part of a scenario before the event, without scripts, signs and attack goals.
 
     Attributes:
         scenario: Its name.
@@ -285,7 +285,7 @@ class PublicPacket:
 
 
 def public_packets(hosted: HostedStudy) -> tuple[PublicPacket, ...]:
-    """Return the public part of the published test packets; none if it cannot be read at present."""
+    """Return the public part of the published test packets; empty if it cannot be read at present."""
     try:
         study = event_of(hosted).study
     except (Http404, TheodoliteError):
@@ -324,7 +324,7 @@ _LONG = ("description", "body", "prompt", "system", "capabilities", "limitations
 
 
 class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic when the program runs
-    """One application; the credentials can be written and never be read."""
+    """The form of an application; the credentials can be written but never read."""
 
     credentials = forms.CharField(
         label="Credentials",
@@ -337,7 +337,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     field_order = ("name", "description", "way", "url", "body", "reply", "target", "credentials", "prompt", *OPTIONS)
 
     class Meta:
-        """Fields; credentials are beside the application's connection."""
+        """Fields; credentials are next to the application's connection."""
 
         model = Submission
         fields = (
@@ -363,7 +363,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         widgets = {"way": forms.RadioSelect} | {name: forms.Textarea(attrs={"rows": 3}) for name in _LONG}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Offer this server's options: installed classes, and a place for credentials if there is a key."""
+        """Offer this server's options: installed classes, and a field for credentials if there is a key."""
         super().__init__(*args, **kwargs)
         sites = [(site.value, site.value) for site in GuardrailSite]
         self.fields["guardrails"] = forms.ChoiceField(label="Location of the guardrails", choices=sites)
@@ -381,10 +381,10 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             self.initial["body"] = BODY
 
     def clean_name(self) -> str:
-        """Return a name that no other application of the event has.
+        """Return a name that is unique in the event.
 
         Raises:
-            ValidationError: If one has it.
+            ValidationError: If another application has the name.
         """
         name = str(self.cleaned_data["name"]).lower()
         same = Submission.objects.filter(hosted=self.instance.hosted, name=name).exclude(pk=self.instance.pk)
@@ -397,7 +397,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         """Return JSON.
 
         Raises:
-            ValidationError: If it is none.
+            ValidationError: If the value is invalid.
         """
         body = str(self.cleaned_data["body"]).strip()
         try:
@@ -411,7 +411,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         """Return the prompt template for a class.
 
         Raises:
-            ValidationError: If it is no template, or the prompt itself is not in it.
+            ValidationError: If it is not a valid template, or lacks the prompt itself.
         """
         prompt = str(self.cleaned_data["prompt"]).strip()
         try:
@@ -424,7 +424,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         return prompt
 
     def clean(self) -> dict[str, Any]:
-        """Return the submitted values, once an application can be made of them."""
+        """Return the submitted values if they describe a valid application."""
         filled = super().clean() or {}
         if filled.get("way") == Submission.Way.ENDPOINT:
             self._look_at_url(str(filled.get("url", "")))
@@ -434,7 +434,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
         return filled
 
     def _look_at_options(self, filled: dict[str, Any]) -> None:
-        """Read the options as a study file would, and hold them against the credentials."""
+        """Parse the options as a study file would, and check them together with the credentials."""
         is_class = filled.get("way") == Submission.Way.INSTALLED
         options, errors = options_of(filled, is_class=is_class)
         credentials = filled.get("credentials")
@@ -481,7 +481,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             return str(error)
 
     def save(self, commit: bool = True) -> Submission:  # noqa: FBT001, FBT002 - Django's signature
-        """Save the submission; earlier checks, also one in progress, no longer count."""
+        """Save the submission; earlier checks, including one in progress, become invalid."""
         self.instance.examined, self.instance.examined_at, self.instance.examining_since = None, None, None
         if self.cleaned_data["credentials"]:
             self.instance.sealed = seal(self.cleaned_data["credentials"])

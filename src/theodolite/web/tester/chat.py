@@ -93,9 +93,9 @@ def chat(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpRe
 
 
 def interrupt_lost_reply(tester: TesterContext, turn: LiveTurn) -> LiveTurn:
-    """Return a turn, marked as interrupted if no task answers it any more.
+    """Return a turn; mark it as interrupted if no task answers it any more.
 
-    The page would wait for it forever. A turn that was just stored is left alone, because
+    Otherwise the page would wait forever. A turn that was just stored is left unchanged, because
     its reply is about to start.
     """
     now = tester.event.clock.now()
@@ -139,7 +139,7 @@ def state(_request: HttpRequest, tester: TesterContext, session_no: int) -> Json
 
 
 PART = "X-Part"
-"""Header by which a script requests a part of the page, and which marks such a response."""
+"""Header by which a script requests a part of the page; also marks the response."""
 
 
 @for_testers(Step.CHAT)
@@ -172,7 +172,7 @@ def stop(_request: HttpRequest, tester: TesterContext, session_no: int, dialogue
 
 @allowed(*LEVELS)
 def reply(request: HttpRequest, access: AccessContext, session_no: int, dialogue: int, turn: int) -> HttpResponseBase:
-    """Stream a reply as it appears, from the watcher's position."""
+    """Stream a reply from the watcher's position."""
     participant, level = access.membership.participant, LEVELS[access.role]
     live = reply_manager().at(
         TurnRef(participant=participant, level=level, session=session_no, dialogue=dialogue, turn=turn)
@@ -210,7 +210,7 @@ def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, tu
 
 
 def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
-    """Return why a prompt is refused; empty if it is accepted, None if it was stored a moment ago."""
+    """Return the reason why a prompt is refused; empty if it is accepted, None if it was just stored."""
     if is_paused(page.tester, page.session):
         return _("The session is paused. Your text is kept here; send it when the session resumes.")
     message = page.said
@@ -238,7 +238,7 @@ def _refused(request: HttpRequest, tester: TesterContext, page: SessionPage, err
 def _store_prompt(
     request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int
 ) -> _StoredPrompt | HttpResponse:
-    """Store a prompt; one that was stored before a connection was lost is not stored twice."""
+    """Store a prompt; a prompt resent after a lost connection is stored once."""
     page = session_page(tester, session_no)
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
     fault = _fault(request, page, dialogue, text)
@@ -261,7 +261,7 @@ def _store_retry(tester: TesterContext, session_no: int, dialogue: int, turn: in
 
 
 def _ask(request: HttpRequest, tester: TesterContext, stored: _StoredPrompt) -> HttpResponseBase:
-    """Call the application; a script gets the turn at once, a plain form the page after the reply."""
+    """Call the application; a script gets the turn immediately, a plain form gets the page after the reply."""
     page, turn = stored.page, stored.turn
     opened = open_event_of(tester.access.hosted, page.session.study_version)
     is_script = PART in request.headers
@@ -308,7 +308,7 @@ _TASK_ANSWERS = {"yes": True, "no": False, "unsure": None}
 @for_testers(Step.CHAT)
 @require_POST
 def mark(request: HttpRequest, tester: TesterContext, session_no: int, dialogue: int, turn: int) -> HttpResponse:
-    """Store whether a tester marks a turn as a broken guardrail."""
+    """Store whether a tester marked a turn as a broken guardrail."""
     page, open_dialogue = _red_team_dialogue(tester, session_no, dialogue)
     if not 1 <= turn <= len(open_dialogue.turns):
         raise Http404

@@ -1,4 +1,4 @@
-"""The context of a tester's request: event, sessions, progress and texts, and which page the tester may open."""
+"""The context of a tester's request: event, sessions, progress and texts, and the page that the tester may open."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def alias_of(session: Session) -> str:
 
 
 def alias_words(alias: str) -> str:
-    """Return an alias as it is stored in the language of the page."""
+    """Return a stored alias in the language of the page."""
     return _("Application %(letter)s") % {"letter": alias.removeprefix("Application ")}
 
 
@@ -78,7 +78,7 @@ class TesterContext:
         event: The event in its latest release, or in that of a session of the tester.
         level: Level of testing of the tester's role.
         sessions: The tester's sessions of the level, in order.
-        agreed: Acknowledged texts: subject, version, and key of the session if the text is about one.
+        agreed: Accepted texts: subject, version, and key of the session if the text concerns one.
         language: Language in which the tester reads the study.
     """
 
@@ -102,16 +102,16 @@ class TesterContext:
 
     @property
     def read(self) -> LocalisedStudy:
-        """The study in the tester's language; records refer to the study as written."""
+        """The study in the tester's language; records refer to the original study."""
         return read_study(self.event.study, self.language)
 
     @property
     def texts(self) -> tuple[Text, ...]:
-        """The texts that need agreement before the first session."""
+        """The texts that the tester must accept before the first session."""
         return texts_of(self.read)
 
     def has_agreed(self) -> bool:
-        """Return whether every text was agreed to in its current version, in any language."""
+        """Return whether every text was accepted in its current version, in any language."""
         worded = [text for language in languages_of(self.event.study) for text in self._texts_in(language)]
         met = {text.subject for text in worded if (text.subject, text.version, "") in self.agreed}
         return met >= {text.subject for text in worded}
@@ -211,7 +211,7 @@ class TesterContext:
         return {session.key for session in self.sessions}
 
     def upcoming(self) -> NextStep:
-        """Return the next step of the tester; during a session the store is not asked for more."""
+        """Return the next step of the tester; during a session this needs no further query."""
         return step_in_session(self.session_progress) or next_step(self.progress())
 
     def address(self, upcoming: NextStep) -> str:
@@ -231,14 +231,14 @@ class TesterContext:
 
 
 def title_of(tester: TesterContext) -> tuple[str, str] | None:
-    """Return the study's title in the tester's language with that language; None if the stored title is shown."""
+    """Return the study's title in the tester's language, and that language; None if the stored title is shown."""
     if TITLE not in tester.read.parts or str(tester.access.hosted) != tester.event.study.title:
         return None
     return tester.read.study.title, tester.read.language
 
 
 def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext:
-    """Return the context of a request, which from now on uses the tester's language."""
+    """Return the context of a request, and set its language to the tester's."""
     event = _event(access.hosted)
     level = LEVELS[access.role]
     acknowledgements = event.participants.acknowledgements(access.membership.participant)
@@ -274,14 +274,14 @@ def _next_session_no(tester: TesterContext) -> int | None:
 
 
 def session_position(tester: TesterContext, session: Session) -> int:
-    """Return the position of a session in the order in which the tester starts them, from 1."""
+    """Return the rank of a session in the tester's order of sessions, from 1."""
     before = [other for other in tester.sessions if other.key != session.key and other.clock.started is not None]
     waits = session.clock.started is None
     return 1 + sum(waits or started_order(other) < started_order(session) for other in before)
 
 
 def n_sessions_offered(tester: TesterContext) -> int:
-    """Return how many sessions a tester has started or is offered; count."""
+    """Return the number of sessions that a tester has started or is offered; count."""
     if not tester.event.study.topics or not tester.plan.people:
         return tester.plan.sessions
     return expected_sessions(tester.event, tester.participant, tester.level, tester.sessions)
@@ -290,7 +290,7 @@ def n_sessions_offered(tester: TesterContext) -> int:
 _STATE = HostedStudy.State
 
 _AFTER_EVENT = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.SPARED)
-"""Steps that remain available after the event, because they call no application."""
+"""Steps that stay available after the event, because they call no application."""
 
 
 _THANKS = lazy("You can send no more messages. Thank you for your time.")
@@ -298,11 +298,11 @@ _THANKS = lazy("You can send no more messages. Thank you for your time.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """Why a step is not available now.
+    """Reason why a step is not available now.
 
     Attributes:
         title: A short heading.
-        words: The reason, and when the step becomes available.
+        words: The reason, and the time at which the step becomes available.
         can_choose: Whether the tester may choose another time slot.
     """
 
@@ -312,7 +312,7 @@ class Closed:
 
 
 def closed_now(tester: TesterContext, step: Step) -> Closed | None:
-    """Return why a step is not available now; None if it is."""
+    """Return the reason why a step is not available now; None if it is available."""
     return _by_state(tester, step) or _by_hours(tester, step) or _by_slot(tester, step)
 
 
@@ -357,14 +357,14 @@ def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
 
 
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
-    """Open a view to testers at one of the given steps; others are redirected to theirs.
+    """Open a view to testers at one of the given steps; redirect others to their step.
 
-    The view is called as `view(request, tester, ...)`. If the step is not available, because
-    the event is not open or the time slot has not started, a notice is shown instead.
+    The view is called as `view(request, tester, ...)`. If the step is not available because
+    the event is closed or the time slot has not started, a notice is shown instead.
 
     Args:
-        steps: The steps of the view; none for a view that is open at any time.
-        waits: Whether the availability of the step is checked.
+        steps: The steps of the view; none for a view that is always open.
+        waits: Whether to check the availability of the step.
     """
 
     def decorate(view: View) -> View:
@@ -417,14 +417,14 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """One displayed text.
+    """A text for the tester.
 
     Attributes:
-        subject: Which text it is.
+        subject: Subject of the text.
         title: Its heading.
         agree: The statement to accept.
         words: Markdown.
-        language: Of the words.
+        language: Language of the text.
     """
 
     subject: AcknowledgedText
@@ -435,27 +435,27 @@ class Text:
 
     @property
     def version(self) -> str:
-        """Content hash of its words; 64 hexadecimal digits."""
+        """Content hash of its text; 64 hexadecimal digits."""
         return digest(self.words)
 
     @property
     def short(self) -> str:
-        """The beginning of the version, for people."""
+        """The start of the version, for display."""
         return self.version[:8]
 
     @property
     def field(self) -> str:
-        """Name of its box in the form."""
+        """Name of its checkbox in the form."""
         return self.subject.name.lower()
 
     @property
     def html(self) -> SafeString:
-        """The words, formatted."""
+        """The text as HTML."""
         return safe_html(self.words)
 
 
 def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
-    """Return the texts to accept before testing, without those that the study lacks."""
+    """Return the texts to accept before testing; texts that the study lacks are omitted."""
     event = read.study.event
     if event is None:
         return ()
@@ -478,13 +478,13 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
 
 
 def screening_version(study: Study) -> str:
-    """Return the content hash of the questions before anything else; empty if none are asked."""
+    """Return the content hash of the screening questions; empty if there are none."""
     criteria = study.event.screening if study.event else ()
     return digest("screening", *(f"{question.wanted} {question.text}" for question in criteria)) if criteria else ""
 
 
 def hints_for(scenario: Scenario, level: Level) -> tuple[str, ...]:
-    """Return the hints next to the task if the scenario has no instructions."""
+    """Return the default hints next to the task, for a scenario without instructions."""
     return () if scenario.instructions.get(level.value) else tuple(map(str, _HINTS[level]))
 
 
@@ -509,7 +509,7 @@ def said_left(seconds: float) -> str:
 
 
 def said_why(why: str, most: int) -> str:
-    """Return why no prompt is accepted, in the language of the page; see `events.chat.refusal_of`."""
+    """Return the reason why no prompt is accepted, in the language of the page; see `events.chat.refusal_of`."""
     if why == TIME_IS_UP:
         return gettext("Your time is up. End the session to answer the questions.")
     if why == STANDS_STILL:
@@ -531,7 +531,7 @@ _WAYS = {
     "translation": lazy("the request translated into other languages"),
     "adaptive": lazy("adapts to each reply and steps back after a refusal"),
 }
-"""Titles of the shipped strategies once more, for the languages of the pages."""
+"""Titles of the shipped strategies, repeated here for translation."""
 
 
 _OUTCOMES = {
@@ -543,20 +543,20 @@ _OUTCOMES = {
 
 
 LONGEST = 300
-"""Letters of a note at most; count."""
+"""Maximum length of a note; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyNote:
-    """One attempt as the tester noted it.
+    """An attempt in the tester's notes.
 
     Attributes:
         label: Number of the strategy in the dialogue and, from its second attempt on, of the attempt: `2`, `2.3`.
         way: Name of the strategy.
-        words: The attempt.
-        outcome: Its outcome, as judged by the tester.
+        words: Description of the attempt.
+        outcome: Outcome in the tester's judgement.
         turn: Turn number; None if it is not known.
-        refines: Label of the attempt that it builds on; empty for a fresh start.
+        refines: Label of the attempt on which it builds; empty for a new start.
     """
 
     label: str
@@ -569,7 +569,7 @@ class StrategyNote:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a form could not be taken."""
+    """Reason why a form was rejected."""
 
     why: str
 
@@ -593,7 +593,7 @@ def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[StrategyNote]
 def with_note(
     strategies: Sequence[Strategy], form: Mapping[str, str], *, dialogue: str, n_turns: int
 ) -> tuple[Strategy, ...] | Unreadable:
-    """Return the strategies of a dialogue with one more attempt, from a form.
+    """Return the strategies of a dialogue with a further attempt from a form.
 
     An attempt that builds on another belongs to the same strategy, regardless of the name
     chosen in the form.
@@ -602,7 +602,7 @@ def with_note(
         strategies: Earlier notes.
         form: The fields `words`, `strategy`, `outcome`, `turn` and `refines`.
         dialogue: Key of the dialogue.
-        n_turns: Turns that it has; count.
+        n_turns: Turns in the dialogue; count.
     """
     text = " ".join(form.get("words", "").split())
     if not text or len(text) > LONGEST:
@@ -624,7 +624,7 @@ def with_note(
 
 
 def ways_of(study: Study) -> list[tuple[str, str]]:
-    """Return names and titles of attack strategies, with those of the study's simulated red teamers."""
+    """Return names and titles of attack strategies, including those of the study's simulated red teamers."""
     used = [name for scenario in study.scenarios for name in scenario.attacks]
     return [(name, way_title(study, name)) for name in dict.fromkeys((OWN_WAY, *APPROACHES, *used))]
 
@@ -644,7 +644,7 @@ def _label(index: int, number: int) -> str:
 
 
 def _find(strategies: Sequence[Strategy], label: str) -> tuple[int, int] | None:
-    """Return the index of the strategy, from 0, and number of the attempt, from 1, that a label names."""
+    """Return the index of the strategy, from 0, and the number of the attempt, from 1, for a label."""
     for index, strategy in enumerate(strategies):
         for number in range(1, len(strategy.attempts) + 1):
             if label == _label(index + 1, number):

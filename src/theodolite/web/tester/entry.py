@@ -79,7 +79,7 @@ _FULL = (lazy("All places are taken"), _FULL_WORDS)
 
 @for_testers(Step.SCREENING)
 def screening(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask the screening questions; only the result is stored."""
+    """Ask the screening questions; only the outcome is stored."""
     event_plan = tester.read.study.event
     criteria = event_plan.screening if event_plan else ()
     answers = [request.POST.get(f"q{number}", "") for number in range(1, len(criteria) + 1)]
@@ -112,12 +112,12 @@ def screened_out(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 @for_testers(Step.FULL)
 def full(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Show that all slots are occupied."""
+    """Show the page for a full event."""
     return no_capacity(request, tester)
 
 
 def no_capacity(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Return the page that all slots are occupied."""
+    """Return the page for a full event."""
     return _notice(request, tester, _FULL)
 
 
@@ -145,7 +145,7 @@ _TYPES = (
 
 @for_testers(Step.CONSENT)
 def consent(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Show consent and content warning, or store the agreement to their versions and the choice about releases."""
+    """Show consent and content warning, or store the acceptance of their versions and the choice about releases."""
     event_plan = tester.event.study.event
     context: dict[str, object] = {
         "access": tester.access,
@@ -188,16 +188,16 @@ _FEEDBACK_PARTS = (
     (SeriesPart.SIMULATION, lazy("The situation compared with real use")),
     (SeriesPart.ORGANISATION, lazy("Invitation, sessions and questionnaires")),
 )
-"""Parts that a tester can judge."""
+"""Subjects on which a tester can give feedback."""
 
 
 _MOST_CHARACTERS = 2000
-"""Characters of feedback at most; count."""
+"""Maximum length of feedback; characters."""
 
 
 @for_testers()
 def feedback(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask for feedback about the event, and list what the tester has sent."""
+    """Ask for feedback on the event, and list the tester's earlier feedback."""
     if not (tester.sessions or tester.has_agreed()):
         return redirect("tester:home", study=tester.access.hosted.token)
     store, study, participant = server_store(), tester.access.hosted.name, tester.participant
@@ -227,7 +227,7 @@ def feedback(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 @for_testers(Step.PROFILE)
 def profile(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask for the profile; an empty profile is an answer."""
+    """Ask for the profile; an empty profile is valid."""
     context = {"access": tester.access, "types": [(kind.value, label) for kind, label in _TYPES]}
     if request.method != "POST":
         return render(request, "web/tester/profile.html", context)
@@ -274,7 +274,7 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 @for_testers(Step.SPARED, waits=False)
 def spared(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Show that no session without an avoided topic is left."""
+    """Show that every remaining session touches an avoided topic."""
     event_plan = tester.event.study.event
     context = {"access": tester.access, "contact": event_plan.contact if event_plan else ""}
     return render(request, "web/tester/spared.html", context)
@@ -318,12 +318,12 @@ def slot(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 _TRIES = 3
-"""Attempts to store a revision when others arrive at the same moment; count."""
+"""Number of attempts to store a revision while others arrive at the same moment; count."""
 
 
 @for_testers(Step.QUESTIONS)
 def first_open(_request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
-    """Redirect to the first questionnaire of a session that is not submitted."""
+    """Redirect to the first unsubmitted questionnaire of a session."""
     questionnaires, pending = _questionnaires(tester, session_no), tester.to_answer(tester.session(session_no))
     if not pending:  # handed in a moment ago
         return redirect("tester:home", study=tester.access.hosted.token)
@@ -388,10 +388,10 @@ def _save(
     *,
     submitted: bool,
 ) -> None:
-    """Store another revision; if one arrives at the same moment, this one follows it.
+    """Store another revision; if another arrives at the same moment, retry with the next number.
 
     Raises:
-        Conflict: If it was handed in before.
+        Conflict: If it was already submitted.
     """
     for left in reversed(range(_TRIES)):
         before = _latest(tester, session, questionnaire)
@@ -433,14 +433,14 @@ _SPARED = lazy(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuessQuestion:
-    """One question about the blinding.
+    """A question about the blinding.
 
     Attributes:
-        field: Its name in the form.
-        ask: Its words.
-        session: The session that it is about.
+        field: Name of the form field.
+        ask: Text of the question.
+        session: The session concerned.
         about: Subject of the guess.
-        options: Values and words, in a random order.
+        options: Values and labels, in random order.
     """
 
     field: str
@@ -523,10 +523,10 @@ def _names(tester: TesterContext, session: Session) -> list[str]:
 
 
 def personal_data(membership: Membership) -> dict[str, Any]:
-    """Return the personal data of a tester of one study as plain values; applications appear under their aliases.
+    """Return the personal data of a tester in one study as plain values; applications appear under their aliases.
 
     Args:
-        membership: The membership of the tester, who must not have withdrawn, because nothing leads to the data then.
+        membership: The membership of the tester, who must not have withdrawn: a withdrawal cuts the link to the data.
     """
     hosted = membership.hosted
     stored = stored_data(
@@ -560,7 +560,7 @@ _WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
 
 @for_testers()
 def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask for the future of the tester's texts, and end the participation."""
+    """Ask what happens to the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
         error = _("Choose what happens to your data.") if request.method == "POST" else ""
@@ -596,7 +596,7 @@ _WORDS = {
     "interrupted": lazy("interrupted"),
     "failed": lazy("failed"),
 }
-"""Terms of the file in the language of the page."""
+"""Terms in the file, in the language of the page."""
 
 
 FILE = "what-is-kept-of-me.json"
@@ -605,7 +605,7 @@ FILE = "what-is-kept-of-me.json"
 @for_testers()
 @require_GET
 def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Show a tester the personal data; guesses are in the file alone, because they name applications."""
+    """Show a tester the personal data; guesses are only in the file, because they name applications."""
     data = personal_data(tester.access.membership)
     data["about_you"] = {str(_WORDS.get(name, name)): value for name, value in data["about_you"].items()}
     for text in data["agreed_to"]:
@@ -637,6 +637,6 @@ def mine_as_file(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 def personal_data_file(data: dict[str, object]) -> JsonResponse:
-    """Return personal data as a file to be saved."""
+    """Return personal data as a download."""
     headers = {"Content-Disposition": f'attachment; filename="{FILE}"'}
     return JsonResponse(data, headers=headers, json_dumps_params={"indent": 2, "ensure_ascii": False})

@@ -1,4 +1,4 @@
-"""The page of a session: its content, instructions, pauses, unsent text and help by the organisers."""
+"""The page of a session: its content, instructions, pauses, unsent text and help from the organisers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ OUTCOMES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTurn:
-    """One turn as it is shown; it does not reveal the application."""
+    """A turn as the page shows it; it does not reveal the application."""
 
     number: int
     prompt: str
@@ -77,12 +77,12 @@ class ShownTurn:
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """One session as its page shows it.
+    """A session as its page shows it.
 
     Attributes:
         tester: The reader.
         session: The session.
-        dialogue: Its latest dialogue; None before the first word.
+        dialogue: Its latest dialogue; None before the first prompt.
     """
 
     tester: TesterContext
@@ -118,11 +118,11 @@ class SessionPage:
 
     @property
     def turns(self) -> list[ShownTurn]:
-        """The turns of the open dialogue as they are shown, rendered at each access."""
+        """The displayed turns of the open dialogue, rendered on each access."""
         return [self.turn(turn) for turn in self.said]
 
     def turn(self, turn: LiveTurn) -> ShownTurn:
-        """Return one turn as it is shown."""
+        """Return a turn in displayed form."""
         is_last = self.dialogue is not None and turn.number == len(self.dialogue.turns)
         return ShownTurn(
             number=turn.number,
@@ -137,7 +137,7 @@ class SessionPage:
 
     @property
     def turn_limit(self) -> int:
-        """Turns of one dialogue at most; count."""
+        """Maximum number of turns in a dialogue; count."""
         return self.tester.event.study.scenario(self.session.scenario).turns
 
     @property
@@ -152,7 +152,7 @@ class SessionPage:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """Hints beside the task."""
+        """Hints next to the task."""
         return hints_for(self.tester.event.study.scenario(self.session.scenario), self.session.level)
 
     @property
@@ -163,7 +163,7 @@ class SessionPage:
 
     @property
     def why_not(self) -> str:
-        """Why a prompt is refused now; empty if it is accepted."""
+        """Reason why a prompt is refused now; empty if it is accepted."""
         return said_why(refusal_of(self.tester.event, self.session, self.dialogue), self.turn_limit)
 
     @property
@@ -178,7 +178,7 @@ class SessionPage:
 
     @property
     def rest(self) -> bool:
-        """Whether the tester is reminded of a break."""
+        """Whether the tester is reminded to take a break."""
         event_plan = self.tester.event.study.event
         if event_plan is None or event_plan.breaks == BreakRule():
             return False
@@ -217,7 +217,7 @@ class SessionPage:
         return tuple((value, str(label)) for value, label in OUTCOMES)
 
     def with_turn(self, turn: LiveTurn) -> SessionPage:
-        """Return the page with a new turn; after the first turn of a dialogue it is read again."""
+        """Return the page with a new turn; after the first turn of a dialogue the page is reloaded."""
         if self.dialogue is None or not self.dialogue.is_open:
             return session_page(self.tester, self.session_no)
         return replace(self, dialogue=replace(self.dialogue, turns=(*self.dialogue.turns, turn)))
@@ -240,13 +240,13 @@ def is_event_paused(tester: TesterContext) -> bool:
 
 
 def is_paused(tester: TesterContext, session: Session) -> bool:
-    """Return whether a session is paused, by itself, with its application or with the event."""
+    """Return whether a session is paused: by itself, with its application or with the event."""
     rests = tester.access.hosted.paused_applications.filter(name=session.application)
     return is_event_paused(tester) or bool(session.clock.pausers) or rests.exists()
 
 
 def paused_page(request: HttpRequest, tester: TesterContext, page: SessionPage) -> HttpResponse:
-    """Show the person who paused the session, and the time left."""
+    """Show that the session is paused, who paused it, and the time left."""
     organiser = Pauser.TESTER not in page.session.clock.pausers or is_event_paused(tester)
     context = {
         "access": tester.access,
@@ -275,7 +275,7 @@ def resume(_request: HttpRequest, tester: TesterContext, session_no: int) -> Htt
 
 
 LONGEST_PROMPT = 20_000
-"""Characters of a prompt at most; count."""
+"""Maximum length of a prompt; characters."""
 
 
 @for_testers(Step.CHAT)
@@ -342,7 +342,7 @@ def instructions(request: HttpRequest, tester: TesterContext, session_no: int) -
 
 @for_testers()
 def help_page(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask the organisers, and list questions and answers; the clock of the session continues."""
+    """Take questions to the organisers, and list questions and answers; the clock of the session continues."""
     text, error = request.POST.get("text", "").strip(), ""
     if request.method == "POST":
         if not text or len(text) > LONGEST_MESSAGE:
@@ -364,7 +364,7 @@ def help_page(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 
 def _location(tester: TesterContext) -> str:
-    """Return the session, dialogue and turn in which a tester is, in words; empty outside of sessions."""
+    """Return the tester's current session, dialogue and turn as text; empty outside of sessions."""
     session = next((session for session in tester.sessions if not session.is_over), None)
     if session is None:
         return ""

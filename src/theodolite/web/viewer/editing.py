@@ -28,7 +28,7 @@ _KINDS = (
 
 
 class NewStudyForm(Form):
-    """Choices for a new study, as in `theodolite init`."""
+    """Options for a new study, as in `theodolite init`."""
 
     name = CharField(label="Name", max_length=64, help_text="Letters, digits and hyphens; also the name of its folder.")
     kind = ChoiceField(label="What do you want to measure?", choices=_KINDS, widget=RadioSelect)
@@ -54,7 +54,7 @@ class NewStudyForm(Form):
         self.fields["pack"].choices = [(name, name) for name in pack_names()]  # type: ignore[attr-defined] # a field of choices
 
     def answers(self) -> dict[str, str]:
-        """Return the answers for the kind, as `write_starter` takes them."""
+        """Return the answers for the kind, in the form that `write_starter` takes."""
         sent = {name: str(value).strip() for name, value in self.cleaned_data.items()}
         models = {name: sent[name] for name in ("model_url", "model_name")}
         wanted = {
@@ -85,7 +85,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
 @of_study
 @require_http_methods(["GET", "POST"])
 def edit_study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Edit the files of a study; a save writes the file itself."""
+    """Edit the files of a study; saving writes the file itself."""
     edited = EditedStudy(
         title=study.name,
         files=studies().files(study),

@@ -1,4 +1,4 @@
-"""Results of a run: rates, the report, dialogues with each annotator's own calls, comparisons, judges, monitoring."""
+"""Results of a run: rates, report, dialogues with each annotator's calls, comparisons, judges, monitoring."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from theodolite.usecases.viewing import DialogueView, RunDialogue, RunDialogueFi
 from theodolite.web.viewer.studies import of_study, page_context, studies
 
 PAGE_SIZE = 50
-"""Dialogues of one page of the list; count."""
+"""Dialogues per page of the list; count."""
 
 DOCUMENT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; "
     "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; frame-ancestors {own}"
 )
-"""A report is one file with its own script; a sandbox keeps it away from the pages that start and stop runs."""
+"""A report is one file with its own script; a sandbox isolates it from the pages that start and stop runs."""
 
 
 def _opened(study: LocalStudy, run: int) -> ViewedRun:
     """Return a run.
 
     Raises:
-        InputError: If it cannot be read, or there is none.
+        InputError: If there is no such run, or it cannot be read.
     """
     try:
         return studies().viewed_run(study, run)
@@ -66,7 +66,7 @@ def results(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse:
 
 
 def _rate_rows(viewed: ViewedRun) -> Iterator[dict[str, object]]:
-    """Yield the leading rates of a run, each with interval, account of its units and method."""
+    """Yield the leading rates of a run, each with interval, unit counts and method."""
     study, rates = viewed.evidence.study, rates_of(viewed.findings, viewed.evidence.study)
     for guideline, rule in rules_of(study):
         for rate in lead_rates(rates, guideline.name, rule.name):
@@ -82,7 +82,7 @@ def _rate_rows(viewed: ViewedRun) -> Iterator[dict[str, object]]:
 
 
 def _document(request: HttpRequest, html: str) -> HttpResponse:
-    """Return a page of one file in a sandbox that only our pages may frame."""
+    """Return a file as a page in a sandbox that only our pages may frame."""
     response = HttpResponse(html)
     own = f"{request.scheme}://{request.get_host()}"
     response.headers["Content-Security-Policy"] = DOCUMENT_POLICY.format(own=own)
@@ -124,7 +124,7 @@ def _query_of(chosen: RunDialogueFilter) -> str:
 @of_study
 @require_GET
 def dialogues(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse:
-    """List the dialogues of a run, filtered, a page at a time."""
+    """List the dialogues of a run, filtered and page by page."""
     viewed, chosen = _opened(study, run), _filter_of(request)
     matching = chosen.matching(viewed.dialogues)
     page = Paginator(matching, PAGE_SIZE).get_page(request.GET.get("page"))
@@ -163,7 +163,7 @@ def _label_texts(study: Study, dialogue: RunDialogue) -> list[tuple[str, str, bo
 @of_study
 @require_GET
 def dialogue(request: HttpRequest, study: LocalStudy, run: int, label: str) -> HttpResponse:
-    """Show one dialogue with each annotator's answers, and the calls that led to it."""
+    """Show one dialogue with each annotator's answers and calls."""
     viewed, chosen = _opened(study, run), _filter_of(request)
     position = viewed.evidence.sessions.find(label)
     if position is None:
@@ -207,7 +207,7 @@ class TextPart:
 
 
 def quoted_parts(text: str, quotes: Sequence[str]) -> tuple[TextPart, ...]:
-    """Return a text in parts, so that a page can mark the quoted ones; quotes that are not in it are left out.
+    """Split a text into parts, so that a page can mark the quoted ones; quotes that it does not contain are ignored.
 
     Example:
         >>> [(part.text, part.is_quoted) for part in quoted_parts("you have 60 days", ["60 days", "none"])]
@@ -243,7 +243,7 @@ def _turns(record: CaseRecord) -> Iterator[dict[str, object]]:
 
 
 def _annotation(study: Study, record: CaseRecord, annotation: Annotation) -> dict[str, object]:
-    """Return an annotation as the page shows it: answers with reason and quotes, doubts, and its own calls."""
+    """Return an annotation in displayed form: answers with reason and quotes, doubts, and calls."""
     calls = record.calls.get(annotation.unit, ())
     return {
         "title": title_of(study, annotation.annotator),

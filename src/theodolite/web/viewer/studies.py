@@ -31,14 +31,14 @@ LOCAL = "local"
 _ENTERED = "viewer"
 
 _TOKENS: set[str] = set()
-"""Tokens of unused links. They end with the process."""
+"""Tokens of unused links, kept in memory."""
 
 _VIEWED: list[LocalStudies] = []
 """The studies of this process."""
 
 
 def one_time_link(viewed: LocalStudies) -> str:
-    """Show these studies, and return the path of an address that lets one browser in."""
+    """Set the studies, and return the path of an address that admits one browser."""
     _VIEWED[:] = [viewed]
     token = secrets.token_urlsafe(24)
     _TOKENS.add(token)
@@ -63,7 +63,7 @@ def enter(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def local_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Open a view to the browser that has used the link; others learn how to get one."""
+    """Open a view to the browser that has used the link; others learn how to get a link."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, **rest: Any) -> HttpResponse:
@@ -76,7 +76,7 @@ def local_only(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
 
 
 def of_study(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Open a view of one study; the address holds its key as `study`, and errors of the study become messages."""
+    """Open a view of one study; the address contains its key as `study`, and errors of the study become messages."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, study: str, **rest: Any) -> HttpResponse:
@@ -104,7 +104,7 @@ def page_context(study: LocalStudy, section: str, **more: object) -> dict[str, o
 @local_only
 @require_GET
 def home(request: HttpRequest) -> HttpResponse:
-    """List the studies of the folder; a single one opens at once."""
+    """List the studies of the folder; redirect if there is only one."""
     viewed = studies()
     entries = viewed.all()
     if viewed.is_one:
@@ -120,14 +120,14 @@ def _faults(study: LocalStudy) -> int:
 @of_study
 @require_GET
 def study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Show the runs of a study, their progress, and its faults and notes."""
+    """Show the runs of a study, their progress, and its errors and notes."""
     return render(request, "web/viewer/study.html", page_context(study, "runs", **_progress_context(study)))
 
 
 @of_study
 @require_GET
 def live(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Answer with the part of the page that changes while a run is in progress."""
+    """Return the part of the page that changes while a run is in progress."""
     context = _progress_context(study)
     response = render(request, "web/viewer/_live.html", page_context(study, "runs", **context))
     if request.GET.get("active") and not context["runs"].is_active:
@@ -141,7 +141,7 @@ def _progress_context(study: LocalStudy) -> dict[str, Any]:
 
 
 def _output(runs: StudyRuns) -> str:
-    """Return the text of the latest process if it ended before the run was complete."""
+    """Return the output of the latest process if it ended before the run was complete."""
     process = runs.process
     is_whole = runs.latest is not None and runs.latest.activity in {RunActivity.FINISHED, RunActivity.PARTIAL}
     return "" if process is None or process.is_alive or is_whole else process.output
@@ -152,7 +152,7 @@ def _run_lines(runs: StudyRuns) -> list[dict[str, object]]:
 
 
 def _run_line(run: RunProgress) -> dict[str, object]:
-    """Return a run as the table and the card of a run in progress show it."""
+    """Return a run in displayed form."""
     spent = run.status.spent
     unpriced = figures.number_of(spent.unpriced_calls, "call") if spent.unpriced_calls else ""
     left = None if run.status.left_s is None else int(run.status.left_s)
@@ -180,7 +180,7 @@ class RunForm(Form):
     confirmed = BooleanField(required=False)
 
     def __init__(self, data: Any = None, *, is_paid: bool = True) -> None:
-        """Require the confirmation of a run that costs something, or an unknown amount."""
+        """Require the confirmation of a run with a cost, or with an unknown cost."""
         super().__init__(data)
         field = self.fields["confirmed"]
         field.required, field.error_messages = is_paid, {"required": "Confirm the cost before the start."}
@@ -236,7 +236,7 @@ def _start_context(study: LocalStudy, loaded: LoadedStudy, **more: object) -> di
 
 
 def is_paid(estimate: CallEstimate) -> bool:
-    """Return whether a run costs something, or an unknown amount."""
+    """Return whether a run has a cost, or an unknown cost."""
     return bool(estimate.cost_usd.high or estimate.unpriced)
 
 
@@ -255,7 +255,7 @@ def price_text(estimate: CallEstimate) -> str:
 @of_study
 @require_POST
 def check_endpoints(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Call each endpoint once, and show the answers beside the form."""
+    """Call each endpoint once, and show the responses next to the form."""
     loaded = studies().valid(study.key)[1]
     try:
         checks, problem = asyncio.run(studies().endpoints(study)), ""
@@ -268,7 +268,7 @@ def check_endpoints(request: HttpRequest, study: LocalStudy) -> HttpResponse:
 @of_study
 @require_POST
 def allow(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Remember that code of the study may run, or that its keys may be sent; as the terminal asks."""
+    """Store the permission to run code of the study or to send its keys, as the terminal does."""
     loaded = studies().valid(study.key)[1]
     code, keys = studies().permissions(loaded)
     if code is not None and request.POST.get("code") == code.sha256:
@@ -281,7 +281,7 @@ def allow(request: HttpRequest, study: LocalStudy) -> HttpResponse:
 @of_study
 @require_POST
 def stop(request: HttpRequest, study: LocalStudy) -> HttpResponse:
-    """Stop the run in progress; calls in flight finish, and all work is kept."""
+    """Stop the run in progress; calls in flight finish, and all work is saved."""
     try:
         studies().stop(study)
         messages.success(request, "Stopping after the calls in flight. All work is kept.")
