@@ -277,7 +277,7 @@ def look_into(
         stored: The bytes of a table (CSV, TSV, JSON Clients), of a corpus of ConvoKit, or of Label Studio's tasks.
         name: Its displayed name; its suffix marks tasks.
         event: The study.
-        means: Meaning of its columns.
+        means: Roles of its columns.
         voices: The application's speakers, if the file is no table; guessed unless stated.
     """
     remarks = _remarks_in(stored, name)
@@ -334,7 +334,7 @@ def bring_looked(looked: Looked, event: EventContext, *, store: bool = True) -> 
         store: Whether to keep them; else the file is only checked.
 
     Raises:
-        InvalidStudyError: If it has faults; lists all of them.
+        InvalidStudyError: If it has errors; lists all of them.
         Conflict: If people started dialogues during the import.
     """
     if looked.read.faults:

@@ -80,8 +80,8 @@ class LocalStudy:
         path: Path as a person types it.
         folder: Its folder.
         name: Name of the study; of its folder if the study has faults.
-        loaded: The study; None if it has faults.
-        diagnostics: Faults, notes and open items, as `theodolite check` lists them.
+        loaded: The study; None if it has errors.
+        diagnostics: Errors, notes and open items, as listed by `theodolite check`.
     """
 
     key: str

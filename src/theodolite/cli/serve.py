@@ -317,7 +317,7 @@ def _head(result: DryRunResult) -> list[str]:
 def _annotated(result: DryRunResult) -> list[str]:
     if not result.annotators:
         return []
-    return [f"Annotations {result.annotations:,} by {result.annotators} bots"]
+    return [f"Labels    {result.annotations:,} annotations by {result.annotators} bots"]
 
 
 def _cells(result: DryRunResult) -> list[str]:

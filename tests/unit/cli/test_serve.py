@@ -28,7 +28,7 @@ def test_all_that_was_held_is_told_within_80_columns() -> None:
     lines = summary_of(WELL, "spoilers").splitlines()
 
     assert lines[0] == "Bots      2 red teaming, 2 field testing; 4 of 4 completed the event"
-    assert lines[2] == "Annotated 16 annotations by 2 bots"
+    assert lines[2] == "Labels    16 annotations by 2 bots"
     assert lines[3] == "Took      1.5 minutes"
     assert lines[6].split() == ["red", "teaming", "careful", "3", "6", "1"]
     assert "Failed    nothing" in lines
