@@ -19,7 +19,7 @@ HEAD = """\
 # Commands
 
 This page is made by `make docs` from what the commands say about themselves.
-What the exit codes mean stands in [errors and exit codes](errors-and-exit-codes.md).
+The exit codes are listed in [errors and exit codes](errors-and-exit-codes.md).
 """
 
 

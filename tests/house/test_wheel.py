@@ -28,8 +28,21 @@ def source_files() -> dict[str, Path]:
     return {str(path.relative_to(PACKAGE.parent)): path for path in files}
 
 
+DOCUMENTATION = "theodolite/resources/documentation/"
+
+
 def packaged(wheel: dict[str, bytes]) -> set[str]:
     return {name for name in wheel if ".dist-info/" not in name}
+
+
+def documentation_files() -> dict[str, Path]:
+    """Files of the documentation and the skill, under the names that the wheel gives them."""
+    pages = {
+        f"{DOCUMENTATION}pages/{path.relative_to(ROOT / 'docs').as_posix()}": path
+        for path in tracked_files()
+        if path.is_relative_to(ROOT / "docs")
+    }
+    return pages | {f"{DOCUMENTATION}SKILL.md": ROOT / "skills" / "theodolite" / "SKILL.md"}
 
 
 def test_every_tracked_file_of_the_package_reaches_the_wheel(wheel):
@@ -39,7 +52,11 @@ def test_every_tracked_file_of_the_package_reaches_the_wheel(wheel):
 def test_the_wheel_holds_nothing_that_is_not_in_the_source_tree(wheel):
     present = {str(path.relative_to(PACKAGE.parent)) for path in PACKAGE.rglob("*") if path.is_file()}
 
-    assert sorted(packaged(wheel) - present) == []
+    assert sorted(packaged(wheel) - present - documentation_files().keys()) == []
+
+
+def test_the_documentation_reaches_the_wheel_byte_for_byte(wheel):
+    assert [name for name, path in documentation_files().items() if wheel.get(name) != path.read_bytes()] == []
 
 
 def test_files_reach_the_wheel_byte_for_byte(wheel):

@@ -125,6 +125,7 @@ COMMANDS = {
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
         "backup": ("back up a workspace to one file", "theodolite.cli.serve"),
         "restore": ("restore a workspace from a backup", "theodolite.cli.serve"),
+        "docs": ("read the documentation offline: HTML files, search, pages as text", "theodolite.cli.docs"),
         "doctor": ("print versions, extras, keys and problems of this machine", "theodolite.cli.doctor"),
         "mcp": ("serve studies to coding agents (Model Context Protocol)", "theodolite.cli.mcp_server"),
         "probe": ("test the conformance of an application", "theodolite.cli.check"),
@@ -138,8 +139,8 @@ COMMANDS = {
 
 _ALL = {name: entry for commands in COMMANDS.values() for name, entry in commands.items()}
 
-DOCUMENTATION = "docs/README.md in the source archive; `make docs-site` builds it"
-"""Address of the documentation; there is no public address yet."""
+DOCUMENTATION = "theodolite docs --browser  (installed, needs no network)"
+"""How to open the documentation; it is part of the package and has no public address."""
 
 _EPILOG = f"""\
 Examples

@@ -112,17 +112,23 @@ INSTALLED = "installed pack"
 """Origin of resources in the folder of installed packs."""
 
 
-def packs_folder(environ: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of installed resources: `THEODOLITE_RESOURCES`, or one of the user's own."""
+def user_data_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of the user for data of this program."""
     environ = os.environ if environ is None else environ
-    if named := environ.get("THEODOLITE_RESOURCES", ""):
-        return Path(named)
     data = environ.get("XDG_DATA_HOME", "") or environ.get("LOCALAPPDATA", "")
     try:
         home = Path(data) if data else Path.home() / ".local" / "share"
     except RuntimeError:  # the user has no home folder
         home = Path()
-    return home / "theodolite" / "resources"
+    return home / "theodolite"
+
+
+def packs_folder(environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of installed resources: `THEODOLITE_RESOURCES`, or one of the user's own."""
+    environ = os.environ if environ is None else environ
+    if named := environ.get("THEODOLITE_RESOURCES", ""):
+        return Path(named)
+    return user_data_folder(environ) / "resources"
 
 
 def shipped(path: str) -> Traversable:

@@ -96,7 +96,7 @@ def test_a_process_hands_over_all_that_it_printed():
     done = as_a_process("--help", stdout=subprocess.PIPE)
 
     assert done.returncode == 0
-    assert done.stdout.endswith("builds it\n")
+    assert done.stdout.endswith("needs no network)\n")
 
 
 def test_a_process_ends_with_the_code_of_its_command():
