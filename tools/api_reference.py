@@ -68,6 +68,9 @@ def operation(method: str, path: str, entry: Json, schemas: Json) -> Iterator[st
     yield f"{entry['description']}  "
     yield f"{entry['x-permission']}  "
     yield f"Response {success}: {type_of(content['schema'])}.\n"
+    if body := entry.get("requestBody"):
+        (sent,) = body["content"].values()
+        yield f"Body: {type_of(sent['schema'])}, as JSON.\n"
     queries = [parameter for parameter in entry.get("parameters", ()) if parameter["in"] == "query"]
     if queries:
         yield "| parameter | type | meaning |\n|---|---|---|"
@@ -107,9 +110,8 @@ def reference(content: Json) -> str:
     for path, methods in content["paths"].items():
         for method, entry in methods.items():
             lines += operation(method, path, entry, schemas)
-    lines.append(
-        "Every operation may also answer 401, 403, 404, 409, 422 or 429 with a [ProblemDetails](#problemdetails).\n"
-    )
+    refusals = "400, 401, 403, 404, 409, 413, 422 or 429"
+    lines.append(f"Every operation may also answer {refusals} with a [ProblemDetails](#problemdetails).\n")
     lines.append("## Records\n")
     for name, schema in sorted(schemas.items()):
         if "properties" in schema and not name.endswith("Query"):

@@ -214,6 +214,56 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
         return Submitted(revision=reservation.revision)
 
 
+def replace_answers(
+    records: RecordCache, token: str, participant: str, answers: Sequence[Answer], *, is_final: bool
+) -> Submitted:
+    """Make some answers the whole content of a task, and submit it if they are final.
+
+    Equal answers change nothing, so a request may be repeated: it adds neither drafts nor a revision.
+    A refused submission keeps the answers.
+
+    Args:
+        records: Store of the queue's design.
+        token: The reservation.
+        participant: Opaque key of the annotator.
+        answers: All answers; saved ones to other questions are withdrawn.
+        is_final: Whether the task is submitted.
+
+    Raises:
+        Conflict: If the reservation expired and its place is taken, or the review has started.
+        NotFound: If the reservation is not one's own.
+    """
+    queue, refused = own_reservation(token, participant).item.queue, None
+    with transaction.atomic():
+        one_at_a_time(f"queue {queue.token}")
+        reservation = _open_reservation(token, participant)
+        before = {(answer.question, answer.turn): answer for answer in current_answers(reservation)}
+        after = {(answer.question, answer.turn): answer for answer in answers}
+        withdrawn = [OpenQuestion(question=question, turn=turn) for question, turn in before.keys() - after.keys()]
+        changed = [answer for place, answer in after.items() if not _is_same(before.get(place), answer)]
+        for place in sorted(withdrawn, key=lambda place: (place.question, place.turn or 0)):
+            clear_answer(token, participant, place)
+        for answer in changed:
+            save_answer(token, participant, answer)
+        is_repeated = reservation.state == SUBMITTED and not withdrawn and not changed
+        if is_final and not is_repeated:
+            try:
+                return submit(records, token, participant)
+            except Conflict as error:
+                refused = error
+    if refused is not None:
+        raise refused
+    return Submitted(revision=int(reservation.revision))
+
+
+def _is_same(before: Answer | None, after: Answer) -> bool:
+    """Return whether an answer is the saved one; the verification of quotes does not count."""
+    if before is None:
+        return False
+    quotes = [[quote.text for quote in answer.evidence] for answer in (before, after)]
+    return replace(before, evidence=()) == replace(after, evidence=()) and quotes[0] == quotes[1]
+
+
 def submit_sequence(records: RecordCache, token: str, others: Sequence[str], participant: str) -> bool:
     """Submit all annotations of one dialogue, or none of them if any has open questions; return whether it did.
 

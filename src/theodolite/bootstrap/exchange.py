@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,14 @@ from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.plugins import plugin_charts, plugin_exporters
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.label_imports import ImportColumns, ReadLabels, label_file_text, read_import, read_label_file
+from theodolite.config.label_imports import (
+    ImportColumns,
+    ReadLabels,
+    label_file_text,
+    read_import,
+    read_label_file,
+    read_sent_rows,
+)
 from theodolite.config.privacy_review import require_privacy_review
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample, item_of
@@ -563,6 +570,24 @@ def import_labels(
     if read.faults:
         raise InvalidStudyError(read.faults, ending="Nothing was stored.")
     return keep_read(context, evidence, read, store=store)
+
+
+def import_label_rows(context: StudyContext, rows: Sequence[Mapping[str, str]], *, by: str) -> KeptLabels:
+    """Import labels that a program sent, all or none, like rows of a label file.
+
+    Args:
+        context: The study.
+        rows: The columns of a label file; `item` is any name of a dialogue.
+        by: The annotator.
+
+    Raises:
+        InvalidStudyError: If rows have faults; lists all of them, with the number of the row, from 1, as line.
+    """
+    evidence = context.evidence()
+    read = read_sent_rows(rows, label_key(evidence), names_of_dialogues(evidence), by=by)
+    if read.faults:
+        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
+    return keep_read(context, evidence, read, store=True)
 
 
 def names_of_dialogues(evidence: Evidence) -> dict[str, str]:

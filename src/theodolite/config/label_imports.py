@@ -449,6 +449,16 @@ def read_import(
     return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
 
 
+def read_sent_rows(
+    rows: Sequence[Mapping[str, str]], key: LabelKey, names: Mapping[str, str], *, by: str
+) -> ReadLabels:
+    """Return the labels of rows that came without a file; the line of a fault is the number of its row, from 1."""
+    table = InputTable(file="labels", columns=COLUMNS, rows=tuple(rows), lines=range(1, len(rows) + 1))
+    known, diagnostics = _with_items(table, names)
+    read = read_label_rows(known, key, by=by)
+    return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
+
+
 def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
     """Return a table with the columns of a label file, one row an answer."""
     if table.faults or (missing := _missing(table, columns)):

@@ -11,11 +11,12 @@ from http import HTTPStatus
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI, Query, Status
-from ninja.errors import AuthenticationError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.events import run_records, study_context_of
@@ -35,7 +36,7 @@ from theodolite.reporting.exporting.record_pages import (
 )
 from theodolite.usecases.viewing import RunProgress, runs_of
 from theodolite.web.access import AccessContext, open_to_all
-from theodolite.web.api import records
+from theodolite.web.api import annotating, records
 from theodolite.web.api.requests import (
     PERMISSIONS,
     ApiProblem,
@@ -43,6 +44,7 @@ from theodolite.web.api.requests import (
     checked,
     cursor_position,
     cursor_text,
+    documented,
     permitted,
     problem,
     refusal,
@@ -68,20 +70,13 @@ api = NinjaAPI(
     auth=TokenAuth(),
 )
 
-for _kind in (ApiProblem, AuthenticationError, ValidationError, Http404, TheodoliteError):
+for _kind in (ApiProblem, AuthenticationError, ValidationError, HttpError, RequestDataTooBig, Http404, TheodoliteError):
     api.add_exception_handler(_kind, refusal)
 
-
-def _documented(name: str) -> dict[str, Any]:
-    """Return the settings of an operation: its name, and its permission for the reference."""
-    return {
-        "url_name": name,
-        "operation_id": name,
-        "openapi_extra": {"x-permission": PERMISSIONS[name].text},
-    }
+api.add_router("", annotating.router)
 
 
-@api.get("studies", response={200: records.StudyList, **records.REFUSALS}, **_documented("list_studies"))
+@api.get("studies", response={200: records.StudyList, **records.REFUSALS}, **documented("list_studies"))
 def list_studies(request: HttpRequest) -> dict[str, Any]:
     """List the studies of the owner of the token."""
     memberships = Membership.objects.select_related("hosted").filter(account=token_of(request).account, left_at=None)
@@ -91,7 +86,7 @@ def list_studies(request: HttpRequest) -> dict[str, Any]:
     return {"items": [_study(hosted, roles) for hosted, roles in by_study.items()]}
 
 
-@api.get("studies/{study}", response={200: records.StudyRecord, **records.REFUSALS}, **_documented("read_study"))
+@api.get("studies/{study}", response={200: records.StudyRecord, **records.REFUSALS}, **documented("read_study"))
 def read_study(request: HttpRequest, study: str) -> dict[str, Any]:
     """Return a study."""
     access = permitted(request, "read_study", study)
@@ -107,7 +102,7 @@ def _study(hosted: HostedStudy, roles: Sequence[Role]) -> dict[str, Any]:
     return shown
 
 
-@api.get("studies/{study}/runs", response={200: records.RunList, **records.REFUSALS}, **_documented("list_runs"))
+@api.get("studies/{study}/runs", response={200: records.RunList, **records.REFUSALS}, **documented("list_runs"))
 def list_runs(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the runs of a study with progress and cost, the latest first."""
     access = permitted(request, "list_runs", study)
@@ -115,7 +110,7 @@ def list_runs(request: HttpRequest, study: str) -> dict[str, Any]:
 
 
 @api.get(
-    "studies/{study}/runs/{int:run}", response={200: records.RunRecord, **records.REFUSALS}, **_documented("read_run")
+    "studies/{study}/runs/{int:run}", response={200: records.RunRecord, **records.REFUSALS}, **documented("read_run")
 )
 def read_run(request: HttpRequest, study: str, run: int) -> dict[str, Any]:
     """Return a run with its progress and cost."""
@@ -154,7 +149,7 @@ def _counts(units: Any) -> dict[str, int]:
 @api.get(
     "studies/{study}/dialogues",
     response={200: records.DialogueList, **records.REFUSALS},
-    **_documented("list_dialogues"),
+    **documented("list_dialogues"),
 )
 def list_dialogues(request: HttpRequest, study: str, query: Query[records.RecordQuery]) -> dict[str, Any]:
     """List the completed dialogues of a run in plan order, without texts."""
@@ -171,7 +166,7 @@ def list_dialogues(request: HttpRequest, study: str, query: Query[records.Record
 @api.get(
     "studies/{study}/dialogues/{path:dialogue}",
     response={200: records.DialogueDetails, **records.REFUSALS},
-    **_documented("read_dialogue"),
+    **documented("read_dialogue"),
 )
 def read_dialogue(
     request: HttpRequest, study: str, dialogue: str, query: Query[records.DialogueQuery]
@@ -188,7 +183,7 @@ def read_dialogue(
 @api.get(
     "studies/{study}/annotations",
     response={200: records.AnnotationList, **records.REFUSALS},
-    **_documented("list_annotations"),
+    **documented("list_annotations"),
 )
 def list_annotations(request: HttpRequest, study: str, query: Query[records.AnnotationQuery]) -> dict[str, Any]:
     """List the annotations of the completed dialogues of a run; people have numbers, as in exports."""
@@ -205,7 +200,7 @@ def list_annotations(request: HttpRequest, study: str, query: Query[records.Anno
 @api.get(
     "studies/{study}/annotations/{annotation}",
     response={200: records.AnnotationRecord, **records.REFUSALS},
-    **_documented("read_annotation"),
+    **documented("read_annotation"),
 )
 def read_annotation(
     request: HttpRequest, study: str, annotation: str, query: Query[records.DialogueQuery]
@@ -272,7 +267,7 @@ def _page(run: Run, page: RecordPage) -> dict[str, Any]:
 @api.get(
     "studies/{study}/table",
     response={200: str, **records.REFUSALS},
-    **_documented("read_table"),
+    **documented("read_table"),
 )
 def read_table(request: HttpRequest, study: str, query: Query[records.TableQuery]) -> HttpResponse:
     """Return the dialogue table of a run, as `theodolite export` writes it: one row per turn and label."""
@@ -292,7 +287,7 @@ def read_table(request: HttpRequest, study: str, query: Query[records.TableQuery
 @api.get(
     "studies/{study}/measurements",
     response={200: records.MeasurementList, **records.REFUSALS},
-    **_documented("list_measurements"),
+    **documented("list_measurements"),
 )
 def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the measurements of a study, the latest first."""
@@ -303,7 +298,7 @@ def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
 @api.post(
     "studies/{study}/measurements",
     response={202: records.MeasurementRecord, **records.REFUSALS},
-    **_documented("start_measurement"),
+    **documented("start_measurement"),
 )
 def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]]:
     """Start a measurement of all completed dialogues; it continues in the background."""
@@ -319,7 +314,7 @@ def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]
 @api.get(
     "studies/{study}/measurements/{measurement}",
     response={200: records.MeasurementRecord, **records.REFUSALS},
-    **_documented("read_measurement"),
+    **documented("read_measurement"),
 )
 def read_measurement(request: HttpRequest, study: str, measurement: str) -> dict[str, Any]:
     """Return a measurement."""
@@ -330,7 +325,7 @@ def read_measurement(request: HttpRequest, study: str, measurement: str) -> dict
 @api.get(
     "studies/{study}/measurements/{measurement}/results.json",
     response={200: dict[str, Any], **records.REFUSALS},
-    **_documented("read_results"),
+    **documented("read_results"),
 )
 def read_results(request: HttpRequest, study: str, measurement: str) -> HttpResponse:
     """Return the results of a measurement; the reference of `results.json` describes the format."""
@@ -368,7 +363,7 @@ def _measurement(row: Measurement) -> dict[str, Any]:
 @api.get(
     "studies/{study}/submissions",
     response={200: records.SubmissionList, **records.REFUSALS},
-    **_documented("list_submissions"),
+    **documented("list_submissions"),
 )
 def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the applications that the team of the owner submitted."""
@@ -380,7 +375,7 @@ def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
 @api.get(
     "studies/{study}/submissions/{submission}/results.json",
     response={200: dict[str, Any], **records.REFUSALS},
-    **_documented("read_own_results"),
+    **documented("read_own_results"),
 )
 def read_own_results(request: HttpRequest, study: str, submission: str) -> HttpResponse:
     """Return the latest shared results for an application of the team."""

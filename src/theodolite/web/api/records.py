@@ -4,14 +4,53 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from ninja import Field, Schema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, JsonValue
 
 from theodolite.domain.dialogue import Level
 
 MOST = 200
 """Maximum number of records per page; count."""
+
+
+_ANSWER: dict[str, JsonValue] = {
+    "question": "q1",
+    "turn": 1,
+    "value": "yes",
+    "note": "It names the ending.",
+    "quotes": ["He dies."],
+}
+"""An answer as the document shows it."""
+
+
+def _storable(text: str) -> str:
+    """Return a text that databases can store.
+
+    Raises:
+        ValueError: If it has characters that none can: half of a surrogate pair, or a null.
+    """
+    if "\0" in text or (not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text)):
+        message = "expected a text without null characters and without halves of surrogate pairs"
+        raise ValueError(message)
+    return text
+
+
+def _value_text(value: object) -> object:
+    """Return a number as the text that a form would send."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return format(value, "g" if isinstance(value, float) else "") if is_number else value
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+"""A text that databases can store."""
+
+AnswerValue = Annotated[Text, BeforeValidator(_value_text), Field(min_length=1, max_length=20_000)]
+"""Value of an answer: a text, or a number."""
+
+QuoteText = Annotated[Text, Field(max_length=2000)]
+"""Words of a dialogue."""
 
 
 class ProblemFault(Schema):
@@ -162,6 +201,147 @@ class AnnotationList(Schema):
     next: str | None = Field(description="`cursor` of the next page; null on the last page.")
 
 
+class PlaceRecord(Schema):
+    """A question about the dialogue or a turn."""
+
+    question: str = Field(description="Name of the question.", examples=["q1"])
+    turn: int | None = Field(None, description="Number of the turn; null for the dialogue as a whole.")
+
+
+class TaskTurn(Schema):
+    """One turn of a blinded dialogue."""
+
+    turn: int
+    prompt: str
+    response: str
+
+
+class TaskReference(Schema):
+    """Content of the scenario for the reference of annotators."""
+
+    situation: str
+    permitted: list[str] = Field(description="Content that the application may give.")
+    prohibited: list[str] = Field(description="Content that the application must withhold.")
+    facts: dict[str, str] = Field(description="Title and text of each piece of ground truth.")
+
+
+class TaskDialogue(Schema):
+    """A dialogue without its source: no application, level, tester, time or label."""
+
+    name: str = Field(description="Name of the dialogue for this annotator alone.")
+    turns: list[TaskTurn]
+    material: str = Field(description="Source material of the application; empty for none.")
+    withheld: str = Field(description="Reason for missing texts; empty if there are texts.")
+    reference: TaskReference
+
+
+class TaskQuestion(PlaceRecord):
+    """A question of a task, in the order of the annotator's page."""
+
+    text: str
+    kind: str = Field(description="`categories`, `numbers`, `decimals` or `text`.")
+    values: list[str] = Field(description="Accepted values; empty for decimals and texts.")
+    lowest: int | None = Field(description="Lower end of a scale of numbers or decimals.")
+    highest: int | None = Field(description="Upper end of a scale of numbers or decimals.")
+    is_asked: bool = Field(description="Whether the saved answers open the question.")
+    is_optional: bool = Field(description="Whether the question may stay without an answer.")
+    condition: str = Field(description="Condition of a follow-up, e.g. `after Yes`; empty for other questions.")
+    guidance: list[str]
+
+
+class AnswerInput(Schema):
+    """The answer to one question, about the dialogue or a turn."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_ANSWER]})
+
+    question: str = Field(description="Name of the question.", max_length=200)
+    turn: int | None = Field(None, ge=1, le=10**6, description="Number of the turn; null for the whole dialogue.")
+    value: AnswerValue = Field(description="One of `values` of the question; a number or a text for other scales.")
+    note: Text = Field("", max_length=2000, description="Reason for the answer.")
+    quotes: list[QuoteText] = Field(default_factory=list, max_length=20, description="Quotes as evidence.")
+
+
+class TaskRecord(Schema):
+    """A task of an annotator: a blinded dialogue with the questions of one category."""
+
+    id: str
+    state: str = Field(description="`reserved`, `submitted`, `released`, `expired`, `offered` or `voided`.")
+    until: datetime | None = Field(description="End of the reservation; null unless reserved.")
+    submitted: datetime | None
+    revision: int | None = Field(None, description="Number of the stored revision; only in answers to `write_answers`.")
+    category: str = Field(description="Name of the guideline.")
+    guideline_version: str = Field(description="Content hash of the guideline; answers must name the same version.")
+    definition: str
+    guidance: list[str]
+    dialogue: TaskDialogue
+    questions: list[TaskQuestion]
+    answers: list[AnswerInput] = Field(description="Saved answers.")
+    open: list[PlaceRecord] = Field(description="Questions without a required answer.")
+
+
+class NextTask(Schema):
+    """The task that an annotator should do next."""
+
+    task: TaskRecord | None = Field(description="Null if no task is available.")
+
+
+class TaskAnswers(Schema):
+    """All answers of a task; they replace the saved ones."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"guideline_version": "9f2c...", "answers": [_ANSWER], "submit": True}]},
+    )
+
+    guideline_version: str = Field(description="`guideline_version` of the task.", max_length=200)
+    answers: list[AnswerInput] = Field(max_length=5000)
+    submit: bool = Field(True, description="Whether the task is submitted; `false` only saves the answers.")
+
+
+class LabelInput(Schema):
+    """A label from another tool."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(description="Name of the question.", max_length=200, examples=["q1"])
+    turn: int | None = Field(None, ge=1, le=10**6, description="Number of the turn; null for the whole dialogue.")
+    value: AnswerValue = Field(description="A value of the scale of the question.", examples=["yes"])
+    reason: Text = Field("", max_length=2000, description="Reason for the answer.")
+
+
+class LabelSet(Schema):
+    """Labels of one dialogue by one guideline."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    dialogue: Text = Field(description="Label of a dialogue, e.g. `p001`.", max_length=300, examples=["p001"])
+    guideline: str = Field(description="Name of a guideline.", max_length=200)
+    guideline_version: str = Field(description="Content hash of the guideline.", max_length=200)
+    answers: list[LabelInput] = Field(min_length=1, max_length=5000)
+
+
+class LabelsInput(Schema):
+    """Labels of one person, stored all or none."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    annotator: Text = Field(
+        description="Name of the person; a program that labels is a judge of the study.",
+        min_length=1,
+        max_length=80,
+        examples=["ana"],
+    )
+    annotations: list[LabelSet] = Field(min_length=1, max_length=MOST)
+
+
+class ImportedLabels(Schema):
+    """Result of an import; counts of annotations."""
+
+    new: int
+    revised: int
+    unchanged: int
+
+
 class MeasurementRecord(Schema):
     """A measurement."""
 
@@ -228,6 +408,12 @@ class AnnotationQuery(RecordQuery):
     )
 
 
+class TaskQuery(Schema):
+    """Selects the category of a task."""
+
+    category: str = Field("", description="Name of a category; empty for any.")
+
+
 class TableForm(StrEnum):
     """Formats of the dialogue table."""
 
@@ -243,10 +429,12 @@ class TableQuery(DialogueQuery):
 
 
 REFUSALS: dict[Any, Any] = {
+    400: ProblemDetails,
     401: ProblemDetails,
     403: ProblemDetails,
     404: ProblemDetails,
     409: ProblemDetails,
+    413: ProblemDetails,
     422: ProblemDetails,
     429: ProblemDetails,
 }

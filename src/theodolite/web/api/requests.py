@@ -12,10 +12,12 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from allauth.core import ratelimit
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
-from ninja.errors import AuthenticationError, ValidationError
+from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer
 
 from theodolite.domain.errors import Conflict, NotFound, StoreError, TheodoliteError, did_you_mean
@@ -29,6 +31,9 @@ TOKEN = "token"  # noqa: S105 - says who may open an address
 
 PROBLEM_TYPE = "application/problem+json"
 """Media type of every error."""
+
+MOST_FAULTS = 200
+"""Faults that one problem names at most; count."""
 
 _FAILED, _USED = "token_failed", "token_used"
 """Rate limits: of requests without a valid token, and of requests with one token."""
@@ -82,6 +87,11 @@ PERMISSIONS = {
     "read_dialogue": Permission(scope=Scope.READ_DIALOGUES, roles=_MEASURERS),
     "list_annotations": Permission(scope=Scope.READ_ANNOTATIONS, roles=_MEASURERS),
     "read_annotation": Permission(scope=Scope.READ_ANNOTATIONS, roles=_MEASURERS),
+    "import_labels": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=_MEASURERS),
+    "next_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
+    "read_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
+    "write_answers": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
+    "release_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
     "list_measurements": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
     "start_measurement": Permission(scope=Scope.RUN_MEASUREMENTS, roles=_MEASURERS),
     "read_measurement": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
@@ -91,6 +101,15 @@ PERMISSIONS = {
     "read_own_results": Permission(scope=Scope.READ_RESULTS, roles=(Role.TEAM,)),
 }
 """The permission of each operation; the roles are those of the page with the same content."""
+
+
+def documented(name: str) -> dict[str, Any]:
+    """Return the options of an operation: its name, and its permission for the reference."""
+    return {
+        "url_name": name,
+        "operation_id": name,
+        "openapi_extra": {"x-permission": PERMISSIONS[name].text},
+    }
 
 
 class TokenAuth(HttpBearer):
@@ -230,12 +249,12 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
     match error:
         case ApiProblem():
             return problem(request, error.status, str(error), error.errors)
-        case AuthenticationError():
-            message = "expected `Authorization: Bearer TOKEN` with a valid token. Create one on the page API tokens"
-            return problem(request, HTTPStatus.UNAUTHORIZED, message)
+        case AuthenticationError() | HttpError() | RequestDataTooBig():
+            return problem(request, *_refused_request(error))
         case ValidationError():
-            faults = [_fault(request, entry) for entry in error.errors]
-            detail = "; ".join(f"`{fault['where']}`: {fault['expected']}" for fault in faults)
+            faults = [_fault(request, entry) for entry in error.errors[:MOST_FAULTS]]
+            detail = "; ".join(f"`{fault['where']}`: {fault['expected']}" for fault in faults[:5])
+            detail += f"; and {len(error.errors) - 5} more" if len(error.errors) > 5 else ""
             return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, faults)
         case Http404():
             detail = str(error) or "there is nothing at this address"
@@ -244,9 +263,22 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
     return problem(request, status, str(error))
 
 
+def _refused_request(error: Exception) -> tuple[HTTPStatus, str]:
+    """Return status and message for a request without a valid token or a readable body."""
+    if isinstance(error, AuthenticationError):
+        message = "expected `Authorization: Bearer TOKEN` with a valid token. Create one on the page API tokens"
+        return HTTPStatus.UNAUTHORIZED, message
+    if isinstance(error, RequestDataTooBig):
+        most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"expected a body of at most {most} bytes. Send it in parts"
+    return HTTPStatus.BAD_REQUEST, "expected a JSON document in UTF-8 as the body; the body cannot be read as one"
+
+
 def _fault(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
     """Return one validation error: position, expected value, and submitted value."""
     location = [str(part) for part in entry["loc"]]
+    if location[0] == "body":
+        del location[1:2]  # the name of the argument in the code
     fault = {"where": ".".join(location), "expected": str(entry["msg"])}
     came = request.GET.get(location[-1]) if location[0] == "query" else None
     return fault | ({"came": came[:200]} if came is not None else {})

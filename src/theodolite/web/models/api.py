@@ -23,6 +23,7 @@ class Scope(StrEnum):
 
     READ_DIALOGUES = "read:dialogues"
     READ_ANNOTATIONS = "read:annotations"
+    WRITE_ANNOTATIONS = "write:annotations"
     READ_RESULTS = "read:results"
     RUN_MEASUREMENTS = "run:measurements"
 
@@ -30,6 +31,7 @@ class Scope(StrEnum):
 SCOPE_TEXTS = {
     Scope.READ_DIALOGUES: "Read dialogues",
     Scope.READ_ANNOTATIONS: "Read annotations",
+    Scope.WRITE_ANNOTATIONS: "Write annotations",
     Scope.READ_RESULTS: "Read results and tables",
     Scope.RUN_MEASUREMENTS: "Start measurements",
 }
