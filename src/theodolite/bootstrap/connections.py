@@ -150,6 +150,7 @@ def model_client(
     folder: Path,
     accounts: SlotPools | None = None,
     caching: Caching | None = None,
+    public_only: bool = False,
 ) -> Model:
     """Return the client of a model of a study, by its plugin or by its address.
 
@@ -160,12 +161,19 @@ def model_client(
         folder: The study's folder.
         accounts: Limits shared with other models; one of its own if left out.
         caching: Cache of replies; None for none.
+        public_only: Whether only addresses of the public Internet are connected to.
 
     Raises:
         InputError: If the plugin is not installed, or the model cannot be opened.
     """
     return _plugin_model(endpoint, environ) or open_model(
-        endpoint, environ=environ, clock=clock, accounts=accounts, caching=caching, folder=folder
+        endpoint,
+        environ=environ,
+        clock=clock,
+        accounts=accounts,
+        caching=caching,
+        folder=folder,
+        public_only=public_only,
     )
 
 

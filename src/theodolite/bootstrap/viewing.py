@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -42,10 +43,12 @@ from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import study_file, workspace_for
 from theodolite.config.starters import StarterKind, write_starter
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
+from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError, WrongSchema
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import digest
+from theodolite.domain.run import Spending
 from theodolite.ports.application import EndpointCheck
 from theodolite.ports.progress import Clock
 from theodolite.reporting.page.report import report_pieces
@@ -411,6 +414,22 @@ class LocalStudies:
             finally:
                 await clients.close()
 
+    def stored_dialogues(self, study: LocalStudy) -> tuple[Dialogue, ...]:
+        """Return the first dialogues of the latest run; nothing without a run that can be read."""
+        latest = self.runs(study).latest
+        if latest is None:
+            return ()
+        try:
+            evidence = self.viewed_run(study, latest.number).evidence
+        except (InputError, NotFound):
+            return ()
+        return tuple(islice(evidence.archive.dialogues(), _FIRST_DIALOGUES))
+
+    def spent(self, study: LocalStudy) -> Spending:
+        """Return the cost of the latest run."""
+        latest = self.runs(study).latest
+        return latest.status.spent if latest is not None else Spending()
+
     def files(self, study: LocalStudy) -> EditableFiles:
         """Return the files of a study, to be edited; a save writes the file itself.
 
@@ -512,6 +531,8 @@ def _read(path: str, environ: Mapping[str, str]) -> LocalStudy:
 
 
 _WATCHED_FILES = 500
+
+_FIRST_DIALOGUES = 20
 
 
 def _state_of(path: Path) -> object:

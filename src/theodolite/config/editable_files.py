@@ -13,7 +13,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ from filelock import FileLock
 from theodolite.config.load_context import ResourceResolver
 from theodolite.config.loading import IGNORED_FOLDERS, OUTPUT_FOLDERS, OUTPUTS, LoadedStudy, load_study
 from theodolite.config.permissions import SERVING, USUAL, WORKSPACE_NAME, write_private
-from theodolite.config.required_access import code_hash_of, named_code, named_keys
+from theodolite.config.required_access import code_hash_of, hosts_of, named_code, named_keys
 from theodolite.config.tables import unreadable
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound
@@ -106,6 +106,21 @@ class DraftReading:
     added_access: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsavedReading:
+    """A study without faults from its files, its drafts and an unsaved text.
+
+    Attributes:
+        loaded: The study.
+        added_access: Code and keys that the files of the folder do not name, in words.
+        known_hosts: Hosts that the files of the folder call.
+    """
+
+    loaded: LoadedStudy
+    added_access: tuple[str, ...]
+    known_hosts: frozenset[str]
+
+
 _READINGS: dict[str, tuple[object, DraftReading]] = {}
 """The last readings by the storage of the study; each with a key that changes with every file."""
 
@@ -183,9 +198,7 @@ class EditableFiles:
             InputError: If the name or the text is not allowed, or the file cannot be written.
         """
         path, text = self._path(name), text.replace("\r\n", "\n")
-        if len(text.encode("utf-8", "replace")) > LARGEST:
-            message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
-            raise InputError(message)
+        _require_size(name, text)
         with self._locked():
             known = self.read(name) if path.is_file() or self._draft(name) is not None else None
             if known is not None and known.version != seen:
@@ -269,13 +282,42 @@ class EditableFiles:
     def _check(self, resolver: ResourceResolver | None, environ: Mapping[str, str] | None) -> DraftReading:
         if not self.drafts():
             return _reading(self.folder, self.main, resolver, environ)
-        with self._with_drafts() as folder:
+        with self._with_texts() as folder:
             reading = _reading(folder, self.main, resolver, environ)
+            return replace(reading, added_access=self._refused(reading, resolver))
+
+    def _refused(self, reading: DraftReading, resolver: ResourceResolver | None) -> tuple[str, ...]:
+        """Return the code and keys that a study names and the files of the folder do not, without accepted keys."""
+        if reading.loaded is None:
+            return ()
+        added = added_access(_reading(self.folder, self.main, resolver, None).loaded, reading.loaded)
+        return tuple(item for item in added if item not in {f"key `{use}`" for use in self.accepted_keys})
+
+    @contextmanager
+    def with_unsaved(
+        self, name: str, text: str, *, resolver: ResourceResolver | None = None
+    ) -> Iterator[UnsavedReading]:
+        """Give the study as it reads with an unsaved text in place of one file; nothing is saved.
+
+        Recordings can be read inside the context only.
+
+        Raises:
+            InputError: If the name is not allowed, or the text is too large.
+            InvalidStudyError: If the study has faults with this text.
+        """
+        self._path(name)
+        _require_size(name, text)
+        self.storage.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._with_texts({name: text.replace("\r\n", "\n")}) as folder:
+            reading = _reading(folder, self.main, resolver, None)
             if reading.loaded is None:
-                return reading
-            added = added_access(_reading(self.folder, self.main, resolver, None).loaded, reading.loaded)
-            refused = tuple(item for item in added if item not in {f"key `{use}`" for use in self.accepted_keys})
-            return DraftReading(loaded=reading.loaded, diagnostics=reading.diagnostics, added_access=refused)
+                raise InvalidStudyError(reading.diagnostics, ending="Correct the errors first.")
+            saved = _reading(self.folder, self.main, resolver, None).loaded
+            yield UnsavedReading(
+                loaded=replace(reading.loaded, folder=self.folder, code=None),
+                added_access=self._refused(reading, resolver) if self.has_drafts else (),
+                known_hosts=frozenset(hosts_of(saved.study) if saved else ()),
+            )
 
     def apply(self, *, resolver: ResourceResolver | None = None) -> tuple[str, ...]:
         """Write the drafts to the study's files, and return their names.
@@ -315,17 +357,18 @@ class EditableFiles:
             raise Conflict(message)
 
     @contextmanager
-    def _with_drafts(self) -> Iterator[Path]:
-        """Give a copy of the folder in which the drafts replace the files; files are linked where that works."""
+    def _with_texts(self, unsaved: Mapping[str, str] | None = None) -> Iterator[Path]:
+        """Give a copy of the folder in which drafts and unsaved texts replace the files; other files are linked."""
         with TemporaryDirectory(dir=self.storage) as made:
             folder = Path(made) / self.folder.name
             ignored = shutil.ignore_patterns(".*", *OUTPUT_FOLDERS, *IGNORED_FOLDERS)
             shutil.copytree(self.folder, folder, ignore=ignored, copy_function=_link)
-            for name in self.drafts():
+            texts = {name: self.read(name).text for name in self.drafts()} | dict(unsaved or {})
+            for name, text in texts.items():
                 path = folder / name
-                path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)  # it may be a link to the file of the study
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(self.read(name).text, encoding="utf-8")
+                path.write_text(text, encoding="utf-8")
             yield folder
 
     def _path(self, name: str) -> Path:
@@ -409,6 +452,12 @@ def _is_editable(name: str) -> bool:
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def _require_size(name: str, text: str) -> None:
+    if len(text.encode("utf-8", "replace")) > LARGEST:
+        message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
+        raise InputError(message)
 
 
 def _text_of(path: Path, name: str) -> str:

@@ -242,11 +242,11 @@ def hosts_of(study: Study) -> tuple[str, ...]:
 
 def _calls(study: Study) -> Iterator[tuple[str, str]]:
     hosts_by_model = {model.name: _host_of(model) for model in study.models}
-    yield from ((_netloc(settings.proxy), "proxy") for settings in _networks(study) if settings.proxy != NO_PROXY)
+    yield from ((netloc_of(settings.proxy), "proxy") for settings in _networks(study) if settings.proxy != NO_PROXY)
     for application in study.applications:
         connection = application.connection
         if isinstance(connection, HttpEndpoint):
-            yield _netloc(connection.url), "application"
+            yield netloc_of(connection.url), "application"
         elif isinstance(connection, PromptedModel):
             yield hosts_by_model.get(connection.model, ""), "application"
     players = [group.model for group in study.personas] + [scenario.attacker for scenario in study.scenarios]
@@ -271,10 +271,11 @@ def _host_of(model: ModelEndpoint) -> str:
         return f"unknown, through the plugin part {model.plugin}"
     if model.kind is ModelKind.INSPECT and not model.url:
         return f"{model.model.partition('/')[0]}, through Inspect"
-    return _netloc(model.url)
+    return netloc_of(model.url)
 
 
-def _netloc(url: str) -> str:
+def netloc_of(url: str) -> str:
+    """Return the host of an address with its port, as the list of called hosts names it."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 

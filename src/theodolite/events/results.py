@@ -13,6 +13,7 @@ from theodolite.domain.event import INCLUDED, AcknowledgedText, PersonProfile
 from theodolite.domain.event_record import BlindingAssessment, EventRecord, SessionTally
 from theodolite.domain.evidence import EventEvidence
 from theodolite.domain.live import FailedReply, LiveDialogue, LiveDialogueSummary, NamingCount, ReplyCounts
+from theodolite.domain.run import Spending
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.series_review import ReviewEntry
 from theodolite.domain.session import Session
@@ -47,6 +48,12 @@ def event_evidence(store: DjangoStore, study: Study) -> EventEvidence:
         sessions=sessions_about(study, dialogues),
         spending=events.dialogues.spending(name, _paid_models(study)),
     )
+
+
+def spent_on_event(event: EventContext) -> Spending:
+    """Return the cost of an event so far: its run's calls and the replies to participants."""
+    events, study = event.store.events, event.study
+    return event.store.spending(event.run) + events.dialogues.spending(study.name, _paid_models(study))
 
 
 def event_record(store: DjangoStore, study: Study) -> EventRecord:

@@ -26,7 +26,7 @@ from theodolite.domain.identity import digest
 from theodolite.gateways.http_client import Authorise, checked_address, host_of
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
-from theodolite.gateways.proxies import NetworkContext, route_of
+from theodolite.gateways.proxies import NetworkContext, require_public_host, route_of
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPools
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.ports.application import Model
@@ -70,6 +70,7 @@ def open_model(
     accounts: SlotPools | None = None,
     caching: Caching | None = None,
     folder: Path = Path(),
+    public_only: bool = False,
 ) -> ChatModel | InspectModel | CachedModel | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
@@ -83,6 +84,7 @@ def open_model(
         accounts: Shared with other models; one of its own unless given.
         caching: Cache of replies; None for none.
         folder: The study's folder, for files of certificates.
+        public_only: Whether only addresses of the public Internet are connected to.
 
     Raises:
         InputError: If address, key, proxy or certificates cannot be used.
@@ -91,7 +93,8 @@ def open_model(
         from theodolite.gateways.templates import ScriptedModel
 
         return ScriptedModel(endpoint)
-    model = _live(endpoint, NetworkContext(environ=environ, folder=folder), clock, accounts or SlotPools(clock))
+    context = NetworkContext(environ=environ, folder=folder)
+    model = _live(endpoint, context, clock, accounts or SlotPools(clock), public_only=public_only)
     if caching is None or not (caching.always or endpoint.cache is not CacheUse.NO):
         return model
     from theodolite.gateways.models.cached_model import CachedModel
@@ -102,12 +105,17 @@ def open_model(
 
 
 def _live(
-    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: SlotPools
+    endpoint: ModelEndpoint, context: NetworkContext, clock: Clock, accounts: SlotPools, *, public_only: bool
 ) -> ChatModel | InspectModel:
     key = context.environ.get(endpoint.key)
     if endpoint.url:
         checked_address(endpoint.url, what=f"model `{endpoint.name}`")
+    if public_only:
+        require_public_host(endpoint.url, what=f"model `{endpoint.name}`")
     if endpoint.kind is ModelKind.INSPECT:
+        if public_only:
+            message = f"model `{endpoint.name}`: Inspect chooses the connection, so its address cannot be checked"
+            raise InputError(message)
         from theodolite.gateways.models.inspect_model import InspectModel
 
         return InspectModel(endpoint, key=key, clock=clock, rate_limiter=_rate_limiter(endpoint, accounts, clock))
@@ -118,7 +126,7 @@ def _live(
         dialect=_dialect_of(endpoint),
         authorise=_authorise(endpoint),
         rate_limiter=_rate_limiter(endpoint, accounts, clock),
-        route=route_of(endpoint.network, context, what=f"model `{endpoint.name}`"),
+        route=route_of(endpoint.network, context, what=f"model `{endpoint.name}`", public_only=public_only),
     )
 
 

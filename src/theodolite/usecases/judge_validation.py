@@ -1,28 +1,32 @@
-"""Validation of judges against people, and probes with injections."""
+"""Validation of judges against people, probes with injections, and trials before a guideline is saved."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain, islice
 
 from theodolite.assessment.annotating import AnnotationTask, annotate
 from theodolite.assessment.judge.injecting import injected, other_side, trial
-from theodolite.domain.annotation import Annotation, AnnotatorKind
+from theodolite.domain.annotation import Annotation, AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge, StopRule, Voting
-from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
 from theodolite.domain.errors import InputError, RunStopped, did_you_mean
 from theodolite.domain.estimate import Measurement, ValidationReport
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.agreement import InjectionAttempt, InjectionTrial
-from theodolite.domain.flow import JournalEntry
-from theodolite.domain.guideline import Guideline
+from theodolite.domain.flow import JournalEntry, Reply, Waiting, begin
+from theodolite.domain.guideline import Example, Guideline
 from theodolite.domain.identity import digest, keyed_draw, version_of
+from theodolite.domain.live import RecordedDialogue
 from theodolite.domain.run import Failure, Spending, Unit, UnitKind
+from theodolite.domain.scenario import TestPacket
 from theodolite.domain.study import Study
 from theodolite.domain.text import cost_text
 from theodolite.execution.clients import Clients, drive
+from theodolite.execution.stop_conditions import CostEstimator
 from theodolite.measurement.study.judge_diagnostics import position_figures, stability_figures, votes_of
 from theodolite.measurement.study.judge_validation import JudgeFindings, authorities_of, validate_judge
 from theodolite.measurement.study.paired_labels import DEFECT, SOUND, strata_of
@@ -286,28 +290,181 @@ class Prober:
         self, slots: asyncio.Semaphore, judge: Annotator, dialogue: Dialogue, purpose: str
     ) -> Annotation | None:
         """Return a judge's annotation of a dialogue; None if its model failed."""
-        guideline = self.study.guideline(judge.guideline)
         key = digest("probe", purpose, judge.name, dialogue.key)
-        task = AnnotationTask(
-            unit=key,
-            annotator=judge,
-            annotator_version=version_of(judge),
-            guideline=guideline,
-            guideline_version=version_of(guideline),
-            dialogue=dialogue,
-            rows=(),
-            below_half=below_half,
-        )
-        unit = Unit(
-            key=key,
-            kind=UnitKind.ANNOTATION,
-            work_key=key,
-            position=0,
-            label=dialogue.label,
-            application=dialogue.application,
-            subject=dialogue.key,
-            annotator=judge.name,
-        )
+        task, unit = _reading_of(self.study, judge, dialogue, key)
         async with slots:
             result = await drive(annotate(task), unit, (), clients=self.clients, journal=NoJournal())
         return None if isinstance(result, Failure) else result
+
+
+def _reading_of(study: Study, judge: Annotator, dialogue: Dialogue, key: str) -> tuple[AnnotationTask, Unit]:
+    """Return the task of a judge that reads a dialogue outside of a run, and its unit."""
+    guideline = study.guideline(judge.guideline)
+    packets = {scenario.name: scenario.packet for scenario in study.scenarios}
+    task = AnnotationTask(
+        unit=key,
+        annotator=judge,
+        annotator_version=version_of(judge),
+        guideline=guideline,
+        guideline_version=version_of(guideline),
+        dialogue=dialogue,
+        rows=(),
+        below_half=below_half,
+        packet=packets.get(dialogue.scenario, TestPacket()),
+    )
+    unit = Unit(
+        key=key,
+        kind=UnitKind.ANNOTATION,
+        work_key=key,
+        position=0,
+        label=dialogue.label,
+        application=dialogue.application,
+        subject=dialogue.key,
+        annotator=judge.name,
+    )
+    return task, unit
+
+
+@dataclass(slots=True)
+class _RepliesInMemory:
+    """Collects the replies of one reading for its page; nothing is stored."""
+
+    replies: list[Reply] = field(default_factory=list)
+
+    async def append(self, unit: str, entry: JournalEntry) -> None:  # noqa: ARG002  # the port names it
+        """Add a reply."""
+        self.replies.append(entry.reply)
+
+    def entries(self, unit: str) -> list[JournalEntry]:  # noqa: ARG002  # the port names it
+        """Return nothing: a trial is never resumed."""
+        return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialReading:
+    """A judge's reading of one dialogue in a trial.
+
+    Attributes:
+        dialogue: The dialogue.
+        annotation: The answers; None if the judge failed.
+        problem: Why the judge failed; empty if it did not.
+        replies: Its replies as they came.
+    """
+
+    dialogue: Dialogue
+    annotation: Annotation | None
+    problem: str = ""
+    replies: tuple[str, ...] = ()
+
+    @property
+    def shows_replies(self) -> bool:
+        """Whether the replies are needed to understand what went wrong."""
+        return self.annotation is None or any(
+            answer.outcome in {Outcome.UNPARSEABLE, Outcome.FAILED} for answer in self.annotation.answers
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTrial:
+    """A judge that reads a few dialogues, so that a person sees the effect of a guideline before it is saved.
+
+    Attributes:
+        study: Names guideline, judge and model.
+        judge: The judge; a model.
+        dialogues: The dialogues.
+    """
+
+    study: Study
+    judge: Annotator
+    dialogues: tuple[Dialogue, ...]
+
+    def _readings(self) -> Iterator[tuple[AnnotationTask, Unit]]:
+        for dialogue in self.dialogues:
+            yield _reading_of(self.study, self.judge, dialogue, digest("trial", self.judge.name, dialogue.key))
+
+    def expected(self) -> Spending:
+        """Return the calls and the cost at most, by the prompts themselves and the longest replies."""
+        labelling, estimator, result = self.judge.labelling, CostEstimator(self.study), Spending()
+        most = labelling.voting.most if isinstance(labelling, ModelJudge) else 1
+        for task, _ in self._readings():
+            state = begin(annotate(task))
+            if isinstance(state, Waiting):
+                for _ in range(most):
+                    result += estimator.expected(state.request)
+        return result
+
+    async def read(self, clients: Clients) -> tuple[TrialReading, ...]:
+        """Let the judge read the dialogues; nothing is stored.
+
+        Raises:
+            RunStopped: If the budget of the study does not cover a call.
+        """
+        results = []
+        for task, unit in self._readings():
+            journal = _RepliesInMemory()
+            result = await drive(annotate(task), unit, (), clients=clients, journal=journal)
+            reading = TrialReading(
+                dialogue=task.dialogue,
+                annotation=None if isinstance(result, Failure) else result,
+                problem=result.message if isinstance(result, Failure) else "",
+                replies=tuple(reply.text for reply in journal.replies),
+            )
+            results.append(reading)
+        return tuple(results)
+
+
+TRIAL_DIALOGUES = 3
+"""Dialogues that a trial reads at most; count."""
+
+
+def trial_dialogues(
+    guideline: Guideline,
+    *,
+    stored: Iterable[Dialogue],
+    recorded: Iterable[RecordedDialogue],
+    turns_in: Callable[[str], Sequence[tuple[str, str]]],
+) -> tuple[Dialogue, ...]:
+    """Return the dialogues of a trial: stored ones first, then recorded ones, then examples of the guideline.
+
+    Args:
+        guideline: The guideline.
+        stored: Dialogues of the study's run or event.
+        recorded: Dialogues of its recorded applications.
+        turns_in: Returns prompts and responses of the text of an example.
+    """
+    shown = (dialogue for dialogue in stored if dialogue.turns and not dialogue.withheld)
+    files = (_recorded(one) for one in recorded if not any(turn.withheld for turn in one.turns))
+    examples = (_example(number, one, turns_in(one.dialogue)) for number, one in enumerate(guideline.examples, start=1))
+    return tuple(islice(chain(shown, files, examples), TRIAL_DIALOGUES))
+
+
+def _recorded(recorded: RecordedDialogue) -> Dialogue:
+    turns = [
+        Turn(number=number, prompt=turn.prompt, response=turn.response, context=turn.context)
+        for number, turn in enumerate(recorded.turns, start=1)
+    ]
+    return _dialogue(recorded.key, turns, application=recorded.application)
+
+
+def _example(number: int, example: Example, pairs: Sequence[tuple[str, str]]) -> Dialogue:
+    turns = [Turn(number=at, prompt=prompt, response=response) for at, (prompt, response) in enumerate(pairs, start=1)]
+    return _dialogue(f"example {number}", turns, context=example.context)
+
+
+def _dialogue(label: str, turns: Iterable[Turn], *, application: str = "", context: str = "") -> Dialogue:
+    """Return a dialogue that belongs to no run."""
+    return Dialogue(
+        key=digest("trial", application, label),
+        label=label,
+        application=application,
+        application_version="",
+        scenario="",
+        scenario_version="",
+        level=Level.MODEL_TESTING,
+        held_by=TesterType.RECORDED,
+        pair_key="",
+        cluster="",
+        turns=tuple(turns),
+        ending=Ending.SCRIPT_END,
+        context=context,
+    )

@@ -106,7 +106,7 @@ def _open(hosted: HostedStudy, study: Study | None) -> str:
     """Open a release unless it is already open, and return its content hash."""
     workspace = _workspace()
     opened = open_event(
-        hosted.folder, _stores[workspace], workspace=workspace, study=study, environ=_environment(hosted)
+        hosted.folder, _stores[workspace], workspace=workspace, study=study, environ=environment_of(hosted)
     )
     version = version_of(opened.event.study)
     if study is None:
@@ -115,7 +115,7 @@ def _open(hosted: HostedStudy, study: Study | None) -> str:
     return version
 
 
-def _environment(hosted: HostedStudy) -> Mapping[str, str]:
+def environment_of(hosted: HostedStudy) -> Mapping[str, str]:
     """Return the variables from which keys are read: those of the process and the credentials of teams."""
     try:
         return {**os.environ, **vault_of(hosted)}

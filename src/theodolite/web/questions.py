@@ -537,14 +537,19 @@ class FormPage:
     turns: Sequence[int] = ()
 
 
-def form_page(request: HttpRequest, page: FormPage) -> HttpResponse:
+def form_page(request: HttpRequest, page: FormPage, *, is_first: bool = False) -> HttpResponse:
     """Show an instrument, save its answers, or submit them.
 
     The page's script saves after each answer and receives the questions to ask; without
     scripts, "Save" shows the page again with its follow-ups. A page that is submitted with
     open questions is shown again with status 422, a list of them, and the focus on the first one.
+
+    Args:
+        request: The request.
+        page: The instrument.
+        is_first: Whether a POST request only opens the page, without answers.
     """
-    if request.method != "POST":
+    if request.method != "POST" or is_first:
         return _rendered(request, page, ParsedForm(answers=tuple(page.answers), problems={}))
     parsed = parse_form(page.instrument, request.POST, page.turns)
     is_done = HAND_IN in request.POST and not open_questions(page.instrument, parsed.answers, page.turns)

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -35,6 +35,8 @@ from theodolite.config.study_forms import (
 )
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
+from theodolite.web import study_trials
+from theodolite.web.study_trials import EditedStudy, UnsavedText
 
 FIELD = "field:"
 """Prefix of inputs that contain the value of a key."""
@@ -46,37 +48,8 @@ PARTIALS = ("findings", "side", "form", "versions")
 
 _SHOWN_VERSIONS = 30
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditedStudy:
-    """A study as a page edits it.
-
-    Attributes:
-        title: Name of the study.
-        files: Its files.
-        template: Template that the page extends.
-        address: Address of the page.
-        context: Values that the template needs.
-        environ: Environment variables, to report which keys are not set; None for no report.
-        publishing: Address of the page that publishes the files; empty if there is no publishing.
-        tools: Addresses of pages for parts of the study, by part.
-        record: Records actions and their files; None to record nothing.
-    """
-
-    title: str
-    files: EditableFiles
-    template: str
-    address: str
-    context: Mapping[str, object]
-    environ: Mapping[str, str] | None = None
-    publishing: str = ""
-    tools: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
-    record: Callable[[str, Sequence[str]], object] | None = None
-
-    def page(self, name: str = "", at: str = "") -> str:
-        """Return the address of a file's page, or of the form of a part."""
-        query = {key: value for key, value in (("file", name), ("at", at)) if value}
-        return f"{self.address}?{urlencode(query)}" if query else self.address
+Act = Callable[[HttpRequest, EditedStudy, str, str], HttpResponse]
+"""Effect of a button on the file of a name; the last text is the button's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,12 +149,9 @@ def _save(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: 
 
 def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: str) -> StudyText:
     """Save the text after the action of a button, and return the saved text."""
-    shown, sent = edited.files.read(name), request.POST
-    text = sent.get("text", shown.text).replace("\r\n", "\n")
-    form = _form(request, edited, shown)
+    sent = request.POST
+    text, form = _sent_text(request, edited, name)
     if form is not None:
-        values = {key.removeprefix(FIELD): value for key, value in sent.items() if key.startswith(FIELD)}
-        text = with_fields(text, form, {key: str(value) for key, value in values.items()})
         if act == "add_text":
             text = with_entry(text, form, sent.get("new_name", "").strip(), sent.get("new_value", ""))
         if act == "remove":
@@ -193,9 +163,19 @@ def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest:
     return saved
 
 
+def _sent_text(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[str, PartForm | None]:
+    """Return the text in the editor with the values of the form, and the form."""
+    shown, sent = edited.files.read(name), request.POST
+    text = sent.get("text", shown.text).replace("\r\n", "\n")
+    form = _form(request, edited, shown)
+    if form is None:
+        return text, None
+    values = {key.removeprefix(FIELD): str(value) for key, value in sent.items() if key.startswith(FIELD)}
+    return with_fields(text, form, values), form
+
+
 def _record(edited: EditedStudy, verb: str, names: Sequence[str]) -> None:
-    if edited.record is not None:
-        edited.record(verb, names)
+    edited.recorded(verb, files=", ".join(names))
 
 
 def _with_word(text: str, place: str) -> str:
@@ -269,12 +249,24 @@ def _discard(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -
     return redirect(edited.page(name if name in edited.files.names() else ""))
 
 
-_ACTS = {
+def _trial(show: Callable[[HttpRequest, EditedStudy, UnsavedText, str], HttpResponse]) -> Act:
+    """Return the effect of a button that tries a part of the text in the editor."""
+
+    def act(request: HttpRequest, edited: EditedStudy, name: str, rest: str) -> HttpResponse:
+        return show(request, edited, UnsavedText(name=name, text=_sent_text(request, edited, name)[0]), rest)
+
+    return act
+
+
+_ACTS: Mapping[str, Act] = {
     "new_file": _new_file,
     "open_entry": _open_entry,
     "restore": _restore,
     "apply": _apply,
     "discard": _discard,
+    "preview": _trial(study_trials.preview),
+    "connection": _trial(study_trials.connection),
+    "trial": _trial(study_trials.trial),
 }
 """Effect of a button of the page, in addition to saving."""
 
@@ -318,6 +310,7 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
     form = _form(request, edited, shown)
     findings = [_finding(item, shown.name) for item in reading.diagnostics]
     faults = [found for found in findings if found.is_fault]
+    buttons = study_trials.trial_buttons(reading.loaded.study) if reading.loaded is not None else {}
     return {
         **edited.context,
         "edited": edited,
@@ -333,8 +326,15 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         "versions": edited.files.versions(shown.name)[:_SHOWN_VERSIONS],
         "version": _version(request, edited, shown.name),
         "added_access": reading.added_access,
+        "buttons": buttons,
+        "part_buttons": [(head, one) for head, group in buttons.items() for one in group if _is_part(one, form)],
         "tools": edited.tools.get(form.at.split("/")[0], ()) if form else (),
     }
+
+
+def _is_part(button: study_trials.TrialButton, form: PartForm | None) -> bool:
+    """Return whether a button tries the part that the form shows."""
+    return form is not None and f"{form.at}/".startswith(f"{button.part}/")
 
 
 def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[TextVersion, str] | None:

@@ -7,10 +7,15 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
+from theodolite.bootstrap.page_checks import PageAnswer
 from theodolite.domain.event import Role
+from theodolite.store.models import AnnotationRow
+from theodolite.web.asgi_handler import open_pool
 from theodolite.web.models import AuditEntry, Edition, Membership, Submission
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -137,3 +142,99 @@ def test_an_accepted_application_comes_into_the_draft_with_its_key_alone(editor,
     editor.post(act="apply")
     assert editor.file.startswith(before.partition("series:")[0])
     assert "key: " + made.key_variable in editor.file
+
+
+MODEL = """
+models:
+  reader: {script: ["{\\"reasoning\\": \\"clear\\", \\"label\\": \\"yes\\"}"]}
+guidelines:
+  plain: {ask: Is the reply plain?, scale: ["yes", "no"], defect: "== no"}
+"""
+
+
+def with_judge(text):
+    """Return the text of a study with a judge that a script plays."""
+    return text.replace("judges:\n", "judges:\n  careful: {model: reader, guideline: plain}\n") + MODEL
+
+
+def tried(editor, act, **fields):
+    """Press a button that tries the text in the editor, and return the page."""
+    answer = editor.post(act=act, **fields)
+    if hasattr(answer, "awaited"):
+        async_to_sync(awaited)(answer)
+    return answer
+
+
+async def awaited(answer):
+    """Do what the server awaits, with threads that know the database of this test."""
+    async with open_pool():
+        await answer.awaited()
+
+
+def test_a_judge_reads_three_dialogues_by_the_unsaved_text_and_nothing_is_stored(editor):
+    text, before = with_judge(editor.file), AnnotationRow.objects.count()
+    plan = tried(editor, "trial:careful", text=text)
+    result = tried(editor, "trial:careful", text=text, confirmed="yes")
+
+    assert plan.status_code == 200, unescape(plan.content.decode())[-3000:]
+    assert "Let the judge read 3 dialogues" in plan.content.decode()
+    assert "3 calls, without cost" in plan.content.decode()
+    page = unescape(result.content.decode())
+    assert page.count("<td>yes</td>") == 3
+    assert '"reasoning": "clear"' in page
+    assert AnnotationRow.objects.count() == before
+    assert "plain: {ask" not in editor.page()
+    entry = AuditEntry.objects.get(verb="tried judge", hosted=editor.hosted)
+    assert entry.facts == {"judge": "careful", "calls": 3, "cost_microusd": 0}
+    assert "No reply" not in page
+
+
+def test_an_unreadable_reply_is_shown_as_it_came_and_counts(editor):
+    text = with_judge(editor.file).replace('\\"label\\": \\"yes\\"', '\\"label\\": \\"perhaps\\"')
+    page = unescape(tried(editor, "trial:careful", text=text, confirmed="yes").content.decode())
+
+    assert page.count("<td>unparseable</td>") == 3
+    assert "<details open><summary>Replies of the model as they came</summary>" in page
+    assert '"label": "perhaps"' in page
+    assert "6 calls" in page
+
+
+def test_a_trial_adds_no_key_and_names_the_errors_of_the_text(editor):
+    spy = with_judge(editor.file).replace(
+        "  reader:", "  spy: {url: https://other.example/v1, name: m, key: DJANGO_SECRET}\n  reader:"
+    )
+    stolen = tried(editor, "connection:spy", text=spy)
+    broken = tried(editor, "trial:careful", text=editor.file.replace("minutes: 30", "minuts: 30", 1))
+
+    assert stolen.status_code == broken.status_code == 422
+    assert "only the operator adds code and keys" in stolen.content.decode()
+    assert "Did you mean" in unescape(broken.content.decode())
+
+
+@override_settings(ALLOW_PRIVATE=False)
+def test_a_connection_test_reaches_no_private_address_that_the_files_do_not_name(editor):
+    lines = "models:\n  inner: {url: http://127.0.0.1:9/v1, name: m}\n"
+    page = tried(editor, "connection:inner", text=editor.file + lines).content.decode()
+    connected = tried(editor, "connection:reader", text=with_judge(editor.file)).content.decode()
+
+    assert "no public address" in page
+    assert "Cannot be used" in page
+    assert ">Connected<" in connected
+    assert AuditEntry.objects.filter(verb="tested connection", hosted=editor.hosted).count() == 2
+
+
+def test_previews_show_the_unsaved_text_with_the_form_of_people(editor):
+    text = with_judge(editor.file)
+    shown = tried(editor, "preview:plain", text=text)
+    page = unescape(shown.content.decode())
+    fields = {key: value for key, value in PageAnswer("", 200, "", page).forms[-1].fields.items() if key}
+    sent = tried(editor, "preview:plain", text=text, answered="yes", submit="yes")
+
+    assert shown.status_code == 200
+    assert "Is the reply plain?" in page
+    assert fields.get("act", "preview:plain") == "preview:plain"
+    assert sent.status_code == 422
+    assert "This question is not answered yet." in sent.content.decode()
+    form = tried(editor, "preview:tv-spoilers-field-testing", text=text)
+    assert "Preview of the text in the editor, as testers will see it." in form.content.decode()
+    assert tried(editor, "preview:nothing", text=text).status_code == 422

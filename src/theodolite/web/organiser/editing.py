@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -12,10 +13,14 @@ from django.views.decorators.http import require_http_methods
 from theodolite.config.editable_files import EditableFiles
 from theodolite.config.permissions import USUAL, study_file
 from theodolite.config.required_access import host_shown
+from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.event import Role
+from theodolite.events.results import spent_on_event
 from theodolite.web.access import AccessContext, allowed
+from theodolite.web.events import environment_of, event_of
 from theodolite.web.models import HostedStudy, Submission
-from theodolite.web.study_editor import EditedStudy, edit
+from theodolite.web.study_editor import edit
+from theodolite.web.study_trials import EditedStudy, TrialSetting
 
 
 @allowed(Role.ORGANISER)
@@ -30,9 +35,21 @@ def edit_study(request: HttpRequest, access: AccessContext) -> HttpResponse:
         address=reverse("organiser:edit_study", args=[hosted.token]),
         context={"access": access},
         publishing=reverse("organiser:editions", args=[hosted.token]),
-        record=lambda verb, names: access.audit(verb, f"study {hosted.token}", files=", ".join(names)),
+        trials=TrialSetting(
+            environ=lambda: environment_of(hosted),
+            public_only=not settings.ALLOW_PRIVATE,
+            stored=lambda: _stored(hosted),
+            spent=lambda: spent_on_event(event_of(hosted)),
+        ),
+        record=lambda verb, **facts: access.audit(verb, f"study {hosted.token}", **facts),
     )
     return edit(request, edited)
+
+
+def _stored(hosted: HostedStudy) -> Iterator[Dialogue]:
+    """Yield the completed dialogues of an event."""
+    event = event_of(hosted)
+    yield from event.store.dialogues(event.run)
 
 
 def files_of(hosted: HostedStudy) -> EditableFiles:

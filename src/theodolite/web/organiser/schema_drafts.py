@@ -11,13 +11,12 @@ from datetime import datetime
 from pathlib import Path
 
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods
 
 from theodolite.annotation.submission import carry_over, first_use, n_qualified
-from theodolite.assessment.form_rules import current
 from theodolite.assessment.schema_changes import CategoryChange, Fate, is_alike, schema_changes
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.loading import LoadedStudy, load_study
@@ -31,26 +30,17 @@ from theodolite.config.schemas import (
     schema_text,
 )
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, render_diagnostics
-from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
+from theodolite.domain.annotating.work import BlindReference
 from theodolite.domain.errors import Conflict, InputError, NotFound, StudyError
 from theodolite.domain.event import Role
-from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import SHORT, version_of
-from theodolite.domain.instrument import Instrument, QuestionLevel
+from theodolite.domain.instrument import Instrument
 from theodolite.domain.schema import AnnotationSchema, Category
-from theodolite.domain.shown_order import NOT_VARIED, REVERSED, QuestionOrder, ShownOrder, n_orders, shown_order_of
 from theodolite.domain.study import Study
 from theodolite.web.access import AccessContext, allowed, audit
-from theodolite.web.annotator.annotate import Frame
-from theodolite.web.annotator.annotation_page import (
-    AnnotationPage,
-    annotation_page,
-    parse_items,
-    reference_of,
-    turns_of,
-)
+from theodolite.web.annotator.annotation_page import reference_of
+from theodolite.web.annotator.guideline_preview import GuidelinePreview, guideline_preview
 from theodolite.web.events import last_edition, store_record, study_in_files, study_of
-from theodolite.web.middleware import POLICY
 from theodolite.web.models import Account, HostedStudy, SchemaDraft, SchemaRevision, SchemaVersion
 from theodolite.web.questions import FormPage, form_page, humanize
 
@@ -445,20 +435,6 @@ def _compared(before: str, after: str) -> Iterator[tuple[str, str]]:
         yield kinds[line[0]], line
 
 
-UNPROCESSABLE = 422
-
-
-FRAMED_POLICY = POLICY.format(targets="'self'").replace("frame-ancestors 'none'", "frame-ancestors 'self'")
-"""The content policy of a page that the editor embeds; other sites still may not embed it."""
-
-
-_STAND_IN = (
-    BlindTurn(number=1, prompt="This is a user's question.", response="This is the application's reply."),
-    BlindTurn(number=2, prompt="The user continues.", response="The reply continues too. It has two sentences."),
-)
-"""Example dialogue of a category without worked examples."""
-
-
 @allowed(Role.ORGANISER, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 @xframe_options_sameorigin
@@ -478,35 +454,14 @@ def preview(request: HttpRequest, access: AccessContext, draft: str, number: int
 
 def preview_page(request: HttpRequest, access: AccessContext, category: Category) -> HttpResponse:
     """Return the annotation page of a category with an example instead of a dialogue."""
-    guideline = category.guideline
-    dialogue = _dialogue(guideline, reference_here(access.hosted))
-    title = category.title or humanize(guideline.name)
-    order, sent = _order(request), request.POST if request.method == "POST" else {}
-    page, problems = _tried(annotation_page(guideline, dialogue, (), title, order=order), sent, order)
-    if request.headers.get("Accept", "").startswith("application/json"):
-        problem = next(iter(problems.values()), "")
-        state = {"saved": "", "asked": page.asked, "open": page.open, "problem": problem}
-        return JsonResponse(state, status=UNPROCESSABLE if problem else 200)
-    handed_in = "submit" in request.POST
-    missing = dict.fromkeys(page.open, "This question is not answered yet.") if handed_in else {}
-    error = "Not submitted: some questions are not answered." if missing else ""
-    context = {
-        "access": access,
-        "page": page.remarked(problems=missing | problems),
-        "frame": Frame(address=request.get_full_path(), progress="preview: answers are not stored", is_preview=True),
-        "order": order,
-        "rows": _rows(guideline),
-        "chosen": f"{order.row} of {order.rows}",
-        "has_turns": any(question.level is QuestionLevel.TURN for question in guideline.instrument.questions),
-        "start": request.GET.get("at", "") or next(iter(missing), "") or next(iter(page.open), ""),
-        "problem": error or ("Not everything could be read." if problems else ""),
-        "notice": "All questions answered: an annotator would get the next dialogue now."
-        if handed_in and not missing
-        else "",
-    }
-    answer = render(request, "web/schemas/preview.html", context, status=UNPROCESSABLE if missing or problems else 200)
-    answer.headers["Content-Security-Policy"] = FRAMED_POLICY
-    return answer
+    shown = GuidelinePreview(
+        guideline=category.guideline,
+        title=category.title or humanize(category.guideline.name),
+        reference=reference_here(access.hosted),
+        context={"access": access},
+        sent=request.POST if request.method == "POST" else {},
+    )
+    return guideline_preview(request, shown)
 
 
 def reference_here(hosted: HostedStudy) -> BlindReference:
@@ -517,38 +472,6 @@ def reference_here(hosted: HostedStudy) -> BlindReference:
     except NotFound:
         study = None
     return reference_of(study) if study else BlindReference()
-
-
-def _dialogue(guideline: Guideline, reference: BlindReference) -> BlindDialogue:
-    example = next(iter(guideline.examples), None)
-    turns = turns_of(example.dialogue) if example else _STAND_IN
-    return BlindDialogue(name="example", turns=turns, material=example.context if example else "", reference=reference)
-
-
-def _tried(empty: AnnotationPage, sent: Mapping[str, str], order: ShownOrder) -> tuple[AnnotationPage, dict[str, str]]:
-    """Return the page with its answers, and their errors."""
-    guideline, dialogue = empty.guideline, empty.dialogue
-    answers, problems = parse_items(empty, {name: str(value) for name, value in sent.items()})
-    counting = current(guideline.instrument, list(answers.values()), [turn.number for turn in dialogue.turns])
-    return annotation_page(guideline, dialogue, counting, empty.title, order=order), problems
-
-
-def _order(request: HttpRequest) -> ShownOrder:
-    """Return the requested order of the page; the written order if there is none."""
-    options = {name: request.GET.get(name, "") for name in ("questions", "options", "turns")}
-    parts = [f"questions {options['questions']}"] if options["questions"] else []
-    parts += [f"{name} {REVERSED}" for name in ("options", "turns") if options[name]]
-    try:
-        return shown_order_of("; ".join(parts))
-    except InputError:
-        return NOT_VARIED
-
-
-def _rows(guideline: Guideline) -> list[tuple[str, str]]:
-    """Return the question orders that a study can use: value and label."""
-    counts = {n_orders(guideline.instrument, plan) for plan in QuestionOrder} - {0}
-    orders = [f"{row} of {rows}" for rows in sorted(counts) for row in range(2, rows + 1)]
-    return [(order, REVERSED if order == "2 of 2" else f"balanced, {order}") for order in orders]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from theodolite.config.load_context import EXAMPLES
 from theodolite.config.starters import StarterKind
 from theodolite.config.study import pack_names
 from theodolite.domain.errors import InputError
-from theodolite.web.study_editor import EditedStudy, edit
+from theodolite.web.study_editor import edit
+from theodolite.web.study_trials import EditedStudy, TrialSetting
 from theodolite.web.viewer.studies import local_only, of_study, page_context, studies
 
 _KINDS = (
@@ -92,6 +93,12 @@ def edit_study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
         template="web/viewer/base.html",
         address=reverse("edit_study", kwargs={"study": study.key}),
         context=page_context(study, "edit"),
+        trials=TrialSetting(
+            environ=lambda: studies().environ,
+            public_only=False,
+            stored=lambda: studies().stored_dialogues(study),
+            spent=lambda: studies().spent(study),
+        ),
         environ=studies().environ,
     )
     return edit(request, edited)

@@ -85,6 +85,7 @@ addEventListener("keydown", (event) => {
   }
 });
 form.addEventListener("submit", (event) => {
+  if (event.submitter?.formTarget) return; // another tab tries the text; this page keeps it
   const act = event.submitter?.value ?? "save";
   const adds = form.querySelector("[name=new_name]")?.value;
   if (IN_PLACE.test(act) && !(act === "save" && adds) && !event.submitter?.matches(".first")) {
