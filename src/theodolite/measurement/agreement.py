@@ -422,7 +422,7 @@ class _Counted:
             low=None if shared.low is None else _f1_of(shared.low),
             high=None if shared.high is None else _f1_of(shared.high),
             unit=F1_UNIT,
-            method=f"{shared.method} of the shared units",
+            method=f"{shared.method} on the shared units",
             count=None,
         )
 

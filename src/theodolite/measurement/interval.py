@@ -129,7 +129,7 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
     normal: the interval then never passes 1 and stays honest near it. Where the
     data show no variation at all (full agreement) a standard error of 0 would
     claim certainty; an interval of the share of agreeing units (Wilson's, or of
-    clusters) takes its place, with the level of chance held fixed.
+    clusters) takes its place, with the chance level fixed.
 
     Args:
         value: The statistic; at most 1.
@@ -161,10 +161,10 @@ def rests_on_wilson(value: float, error: float) -> bool:
 CORRECTED: Final = "agreement beyond chance; 1 is perfect, 0 is chance"
 """Unit of statistics that are corrected for chance."""
 
-BY_WILSON: Final = "wilson, level of chance held fixed"
+BY_WILSON: Final = "wilson, chance level fixed"
 """Name of the interval where annotators agree on all units or on none."""
 
-BY_BETA_BINOMIAL: Final = "beta-binomial, level of chance held fixed"
+BY_BETA_BINOMIAL: Final = "beta-binomial, chance level fixed"
 """Its name for clustered units."""
 
 

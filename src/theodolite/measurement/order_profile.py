@@ -380,7 +380,7 @@ class Null:
             sd=float(values.std()),
             at_most=(low + extra) / (n + extra),
             at_least=(high + extra) / (n + extra),
-            method=f"permutation, given the scores and their ties; {how}",
+            method=f"permutation of the scores with their ties; {how}",
         )
 
 
@@ -450,7 +450,7 @@ def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:
         sd=sd,
         at_most=float(ndtr((inversions + 0.5 - mean) / sd)),
         at_least=float(ndtr(-(inversions - 0.5 - mean) / sd)),
-        method="Mann-Kendall, given ties",
+        method="Mann-Kendall, corrected for ties",
     )
 
 

@@ -546,10 +546,10 @@ def _side(question: Question, columns: AnswerArrays, ways: _Ways, side: int, has
     )
 
 
-METHOD: Final = "error over annotators and dialogues, Student's t"
+METHOD: Final = "standard error clustered by annotator and dialogue, Student's t"
 """Name of the interval."""
 
-METHOD_OF_ONE: Final = "error over dialogues, Student's t"
+METHOD_OF_ONE: Final = "standard error clustered by dialogue, Student's t"
 """Name of the interval if there is one annotator."""
 
 

@@ -37,7 +37,7 @@ MOST_CELLS: Final = 2_500
 TABLES_AT_ONCE: Final = 256
 """Such tables that are held at once; count."""
 
-CONSTANT: Final = "all values are the same; bound of the share of others"
+CONSTANT: Final = "all values are the same; bound on the share of other values"
 """Name of the interval of a mean of equal values."""
 
 NO_VARIATION: Final = "all values are the same, so no interval without the ends of the scale"

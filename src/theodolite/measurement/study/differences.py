@@ -40,7 +40,7 @@ from theodolite.measurement.trees.robustness import gap_interval
 FEWEST: Final = 10
 """Dialogues with a label from which a group has a rate; count."""
 
-GAP_METHOD: Final = "pairs of groups at Sidak's level, each by MOVER"
+GAP_METHOD: Final = "simultaneous differences of all pairs of groups (MOVER, Sidak)"
 
 
 def comparisons_of(evidence: Evidence, measurements: Sequence[Measurement]) -> tuple[Comparison, ...]:

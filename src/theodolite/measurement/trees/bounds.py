@@ -27,9 +27,9 @@ MANY_CLUSTERS: Final = 40
 
 BOOTSTRAP: Final = "bootstrap of clusters"
 
-SQUARES: Final = "squares of the children's bounds"
+SQUARES: Final = "combined intervals of the parts (MOVER)"
 
-SIDAK: Final = "Sidak bounds of the children"
+SIDAK: Final = "simultaneous intervals of the parts (Sidak)"
 
 NO_INTERVAL: Final = "no interval"
 

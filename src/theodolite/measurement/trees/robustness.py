@@ -30,9 +30,11 @@ SCENARIO: Final = "scenario"
 TESTER_TYPE: Final = "tester type"
 """The context that distinguishes simulated testers, scripts and people."""
 
-GAP_METHOD: Final = "pairs of contexts at Sidak's level, each by MOVER"
+GAP_METHOD: Final = "simultaneous differences of all pairs of contexts (MOVER, Sidak)"
 
-SPREAD_METHOD: Final = "Paule-Mandel; Q-profile interval"
+SPREAD_METHOD: Final = "Paule-Mandel estimate; Q-profile interval"
+
+LARGEST_SPREAD_METHOD: Final = "Paule-Mandel estimate; upper end at least half that of the largest gap"
 
 _PRECISION: Final = 1e-12
 
@@ -58,6 +60,9 @@ def node_robustness(
     Its interval holds for all pairs of contexts at once, because the data choose the pair.
     The spread is the standard deviation of the true values: sampling error is taken out, so contexts
     that differ by chance alone have a spread of 0.
+    Its Q-profile interval shrinks to a point as the values become equal, which is chance and no certainty. If the
+    spread is 0, its upper end is therefore at least half the upper end of the gap: no values that are so far apart
+    at most have a larger standard deviation.
 
     Args:
         design: The tree.
@@ -70,7 +75,9 @@ def node_robustness(
     Source:
         Contextual robustness: NIST AI 700-1 (2024), section 4.3. Differences from two intervals: Zou, Donner
         (2008), Statistics in Medicine 27:1693-1702. Simultaneous levels: Sidak (1967), Journal of the American
-        Statistical Association 62:626-633. Spread: `between_contexts`.
+        Statistical Association 62:626-633. Spread: `between_contexts`; its bound by the gap: Popoviciu (1935),
+        Mathematica (Cluj) 9:129-145. Q-profile intervals of very similar values are empty or too short: Viechtbauer
+        (2007), Statistics in Medicine 26:37-52, section 2.
     """
     draws = draws or Draws()
     tree = compiled(design, table, methods)
@@ -189,8 +196,8 @@ def _robustness(
         values=values,
         lowest=lowest,
         highest=highest,
-        gap=total.gap(width),
-        spread=total.spread(width),
+        gap=(gap := total.gap(width)),
+        spread=total.spread(width, gap),
     )
 
 
@@ -218,7 +225,7 @@ class _Total:
         values = list(self.values.values())
         n_pairs = len(values) * (len(values) - 1) // 2
         ends = self._ends(float(self.confidence ** (1 / n_pairs)))
-        interval = gap_interval(values, ends) if ends else None
+        interval = gap_interval(values, ends) if ends and _have_width(ends) else None
         return Estimate(
             value=max(values) - min(values),
             low=interval[0] if interval else None,
@@ -229,16 +236,19 @@ class _Total:
             method=GAP_METHOD,
         )
 
-    def spread(self, width: float) -> Estimate | Undefined:
-        """Return the standard deviation of the true values between contexts."""
+    def spread(self, width: float, gap: Estimate) -> Estimate | Undefined:
+        """Return the standard deviation of the true values between contexts, with their largest gap as a bound."""
         ends = self._ends(self.confidence)
         z = 2 * float(ndtri((1 + self.confidence) / 2))
         errors = [(high - low) / z for low, high in ends] if ends else []
-        if not errors or min(errors) <= _PRECISION:
+        if not ends or not _have_width(ends):
             reason = NO_INTERVAL_IN_CONTEXT
             return Undefined(reason=reason, n=self._n, unit=self.unit, method=SPREAD_METHOD)
         value, low, high = between_contexts(list(self.values.values()), errors, confidence=self.confidence)
         widest = width / 2  # no values of a scale have a larger standard deviation
+        method = SPREAD_METHOD
+        if not value and gap.high is not None:
+            high, method = max(high, gap.high / 2), LARGEST_SPREAD_METHOD
         return Estimate(
             value=min(value, widest),
             low=min(low, widest),
@@ -246,8 +256,13 @@ class _Total:
             confidence=self.confidence,
             n=self._n,
             unit=self.unit,
-            method=SPREAD_METHOD,
+            method=method,
         )
+
+
+def _have_width(ends: Sequence[Ends]) -> bool:
+    """Return whether no interval is a single point; such a one has no error to combine, and no certainty either."""
+    return min(high - low for low, high in ends) > _PRECISION
 
 
 def gap_interval(values: Sequence[float], ends: Sequence[Ends]) -> Ends:

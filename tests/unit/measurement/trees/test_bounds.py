@@ -83,7 +83,7 @@ def test_a_max_is_bounded_by_its_children_at_sidaks_level():
     finding = max_of(60, 0.1, 0.1, 0.1)
     result = finding.node("top").result
 
-    assert result.method == "max; Sidak bounds of the children"
+    assert result.method == "max; simultaneous intervals of the parts (Sidak)"
     assert result.low < finding.node("x0").result.low
     assert result.high > finding.node("x0").result.high
 
@@ -103,7 +103,7 @@ def test_what_lies_above_a_max_is_bounded_by_bounds_too():
     }  # fmt: skip
     result = measured(nodes, leaves("a", *[1, 0] * 20) + leaves("b", *[1, 0] * 20), MANY).node("top").result
 
-    assert result.method == "mean; Sidak bounds of the children"
+    assert result.method == "mean; simultaneous intervals of the parts (Sidak)"
 
 
 def test_a_shared_leaf_moves_in_both_nodes_alike():
@@ -179,7 +179,7 @@ def test_a_mean_of_few_clusters_is_no_wider_than_its_children_make_it():
     finding = root_of((0.1, 0.2, 0.3), 10, 20)
     reaches = [finding.node(f"x{place}").result for place in range(3)]
 
-    assert finding.node("top").result.method == "mean; squares of the children's bounds"
+    assert finding.node("top").result.method == "mean; combined intervals of the parts (MOVER)"
     assert width(finding) < 0.17
     assert width(finding) >= np.sqrt(sum((child.high - child.low) ** 2 for child in reaches)) / 3 * 0.98
 

@@ -11,7 +11,12 @@ from tests.fakes.trees import FEW, answers, design, leaf
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.measurement.trees.leaves import table_of
-from theodolite.measurement.trees.robustness import between_contexts, gap_interval, node_robustness
+from theodolite.measurement.trees.robustness import (
+    LARGEST_SPREAD_METHOD,
+    between_contexts,
+    gap_interval,
+    node_robustness,
+)
 
 NODES = {"top": {"summary": "mean", "of": "points"}, "points": answers("q", "0-10")}
 
@@ -94,8 +99,29 @@ def test_equal_contexts_have_a_gap_whose_interval_starts_at_0():
     found = robustness(table(calm=[1, 2, 3, 4, 5, 6], heated=[1, 2, 3, 4, 5, 6]))[0]
 
     assert (found.gap.value, found.gap.low) == (0.0, 0.0)
-    assert found.spread.value == 0.0
+    assert found.gap.high > 1.0
+    assert (found.spread.value, found.spread.low) == (0.0, 0.0)
+    assert found.spread.high == pytest.approx(found.gap.high / 2)
+    assert found.spread.method == LARGEST_SPREAD_METHOD
     assert (found.lowest, found.highest) == ("calm", "heated")
+
+
+def test_the_interval_of_a_spread_does_not_shrink_as_contexts_become_equal():
+    """Q-profile alone gives 0.00 to 0.00 for equal contexts, and for very similar ones hardly more."""
+    calm = [1, 2, 3, 4, 5, 6] * 4
+    highs = [robustness(table(calm=calm, heated=[*calm[1:], end]))[0].spread.high for end in (1, 2, 3)]
+
+    assert min(highs) > 0.5
+    assert highs[0] < highs[1] < highs[2]
+
+
+def test_contexts_without_an_error_of_their_own_have_no_certain_gap():
+    """Medians of answers that are all alike have intervals of a single point."""
+    nodes = {"top": {"summary": "median", "of": "points"}, "points": answers("q", "0-10")}
+    found = robustness(table(calm=[4] * 8, heated=[4] * 8), nodes=nodes)[0]
+
+    assert (found.gap.value, found.gap.low, found.gap.high) == (0.0, None, None)
+    assert isinstance(found.spread, Undefined)
 
 
 def test_a_small_context_is_named_and_withheld():
