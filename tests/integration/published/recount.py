@@ -74,7 +74,7 @@ RESULTS = {
     "judge_diagnostics": OTHER + "test_diagnostics_of_a_judge, test_votes_of_a_judge",
     "order_effects": OTHER + "test_effects_of_order",
     "annotator_groups": GROUPS,
-    "gates": SAME,
+    "gates": SAME, "taxonomies": NO_NUMBER,
     "plugin_measures": "by code of plugins",
     "contamination": "by a search of texts for canaries, not of labels",
 }  # fmt: skip

@@ -51,6 +51,7 @@ from theodolite.reporting.results.testers import (
     risk_entry,
     strategy_entry,
     task_entry,
+    taxonomy_entry,
 )
 from theodolite.reporting.results.trees import tree_entries
 
@@ -105,6 +106,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "realism": [realism_entry(realism) for realism in findings.realisms],
         "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
+        "taxonomies": [taxonomy_entry(risk) for risk in study.risks if risk.classes],
         **_answers_of_testers(findings),
         "proxies": [proxy_entry(check) for check in findings.proxies],
         "event": event_entry(findings.event),

@@ -30,7 +30,7 @@ from theodolite.domain.findings.responses import (
 from theodolite.domain.findings.risks import MaterialisedRisk, RiskContrast, RiskFinding, RiskImpact, RiskPart
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Question
-from theodolite.domain.study_parts import TopicTally
+from theodolite.domain.study_parts import Risk, TopicTally
 from theodolite.reporting.results.estimates import number_entry, short_number_entry, subject_entry
 
 
@@ -263,6 +263,17 @@ def risk_entry(finding: RiskFinding) -> dict[str, Json]:
         "groups": [_part(part) for part in finding.parts],
         "contrasts": [_contrast(contrast) for contrast in finding.contrasts],
         "impact": _impact(finding.impact) if finding.impact else None,
+    }
+
+
+def taxonomy_entry(risk: Risk) -> dict[str, Json]:
+    """Return one entry of the list `taxonomies`."""
+    return {
+        "risk": risk.name,
+        "shown_by": [*risk.rules, *(answer.text for answer in risk.answers)],
+        "classes": [
+            {"identifier": one.identifier, "title": one.title, "taxonomy": one.taxonomy} for one in risk.classes
+        ],
     }
 
 

@@ -43,6 +43,7 @@ _NEW: Mapping[str, Any] = {
     "network": [],
     "order_metrics": {"sequences": [], "rankings": []},
     "plugin_measures": [],
+    "taxonomies": [],
     "typology": [],
 }
 """Parts that form 1 did not have."""

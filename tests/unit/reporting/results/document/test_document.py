@@ -1,5 +1,7 @@
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -8,6 +10,7 @@ from tests.fakes.evidence import facts
 from tests.fakes.report import NAMES, evidence_named, findings_named, schema_named
 from theodolite.domain.estimate import Findings, Undefined
 from theodolite.domain.findings.number import SchemaTally
+from theodolite.domain.study_parts import Risk, RiskClass
 from theodolite.reporting.results.document import results_document, results_pieces
 
 FIELDS = {
@@ -47,6 +50,40 @@ def test_results_obey_their_published_schema(name):
 
     jsonschema.Draft202012Validator(schema()).validate(written)
     assert written == document(name)
+
+
+def test_risks_in_taxonomies_have_the_titles_that_the_report_shows():
+    evidence = evidence_named("live")
+    classes = (
+        RiskClass(identifier="ai-600-1/confabulation", title="Confabulation", taxonomy="NIST AI 600-1"),
+        RiskClass(identifier="owasp-llm-2025/LLM09", title="Misinformation", taxonomy="OWASP Top 10"),
+    )
+    risks = (Risk(name="invents", rules=("facts.defect",), classes=classes), Risk(name="unclassified"))
+    study = replace(evidence.study, risks=risks)
+    written = results_document(replace(evidence, study=study), findings_named("live"), facts())
+
+    jsonschema.Draft202012Validator(schema()).validate(written)
+    (entry,) = written["taxonomies"]
+    assert (entry["risk"], entry["shown_by"]) == ("invents", ["facts.defect"])
+    assert [(one["title"], one["taxonomy"]) for one in entry["classes"]] == [
+        ("Confabulation", "NIST AI 600-1"),
+        ("Misinformation", "OWASP Top 10"),
+    ]
+
+
+def test_the_reference_page_lists_every_part_of_the_file_and_no_other():
+    page = (Path(__file__).parents[5] / "docs" / "reference" / "results-json.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\|([^|]*)\|", page.split("## Estimates")[0].split("## Top level")[1], re.MULTILINE)
+    names = [name for cell in listed for name in re.findall(r"`(\w+)`", cell)]
+
+    assert sorted(names) == sorted(schema()["properties"])
+
+
+def test_pairs_of_one_run_have_the_members_of_a_comparison_but_for_those_that_the_page_names():
+    own = schema()["$defs"]["paired_rate"]["properties"]
+    other = schema_named("compare")["$defs"]["rate"]["properties"]
+
+    assert set(own) - {"pairs"} == set(other) - {"n"}
 
 
 def test_each_estimate_has_the_agreed_fields():
