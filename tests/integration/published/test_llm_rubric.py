@@ -55,3 +55,12 @@ def test_the_report_shows_how_the_scores_follow(published):
     assert "How scores follow (rmse)" in published.report
     assert "How scores follow (kendall)" in published.report
     assert "any number from 1 to 4" in published.report
+
+
+def test_a_judge_that_only_scores_is_described_by_its_distance_from_people(published):
+    """The tile said `Not validated` beside `compared with human labels`, and the terminal `agrees on 0 of 0`."""
+    text = " ".join(published.report.split())
+
+    assert "not validated; differs from people by 1.20 points (root mean square, n 223)" in text
+    assert "compared with human labels" not in text
+    assert "0 of 0" not in text

@@ -39,7 +39,7 @@ from theodolite.domain.identity import SHORT, version_of
 from theodolite.domain.instrument import NOT_APPLICABLE, UNABLE, Question, ScaleKind
 from theodolite.domain.study import Reference, Study
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.queries.agreements import Agreement, agreed, is_tried, validation_note
+from theodolite.reporting.queries.agreements import Agreement, agreed, judge_note, validation_note
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns
 from theodolite.reporting.words import figures
@@ -126,9 +126,8 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
     if annotator.kind is AnnotatorKind.PERSON:
         return f"labels by {annotator.guideline}"
     guideline = subject.study.guideline(annotator.guideline)
-    if is_tried(subject.study, subject.agreements, guideline, annotator.name):
-        return f"compared with people, see below; {validation_note(subject.evidence, annotator.name)}"
-    return f"not compared with people's labels; {validation_note(subject.evidence, annotator.name)}"
+    note = judge_note(subject.evidence, subject.agreements, guideline, annotator.name)
+    return f"{validation_note(subject.evidence, annotator.name)}; {note}"
 
 
 def _schema_words(subject: Subject, annotator: str) -> str:

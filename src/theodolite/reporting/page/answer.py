@@ -16,7 +16,7 @@ from theodolite.reporting.interval_bars import scale_of
 from theodolite.reporting.page.overview import Tag, Tile, findings_of, tags_of, tiles_of
 from theodolite.reporting.page.rates import measured_rules, rate_cell, shown_axis, shown_rules
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.queries.agreements import is_tried, judges_of, unreadable_judges
+from theodolite.reporting.queries.agreements import is_checked, judges_of, unreadable_judges
 from theodolite.reporting.queries.cases import scripted_names, title_of
 from theodolite.reporting.queries.headline import headline
 from theodolite.reporting.queries.rates import Rate, lead_rates
@@ -147,7 +147,8 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     """Return the reading aids that these rates call for, the most pressing first."""
     words, settings = subject.words, subject.evidence.answers.settings
     untried = any(
-        judge.kind is AnnotatorKind.MODEL and not is_tried(subject.study, subject.agreements, guideline, judge.name)
+        judge.kind is AnnotatorKind.MODEL
+        and not is_checked(subject.evidence, subject.agreements, guideline, judge.name)
         for guideline in subject.study.guidelines
         for judge in judges_of(subject.study, guideline.name)
     )

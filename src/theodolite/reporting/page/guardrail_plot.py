@@ -271,7 +271,8 @@ class _Share:
     @property
     def text(self) -> str:
         count = f"{round(self.value * self.n)} of {figures.count(self.n)}"
-        return f"{count}, {figures.percent(self.value)} ({figures.span(self.low, self.high)})"
+        ends = figures.span(self.low, self.high) if self.value else f"at most {figures.points(self.high)}"
+        return f"{count}, {figures.percent(self.value)} ({ends})"
 
 
 def _share_of(result: Estimate | Undefined | None, name: str) -> _Share | None:

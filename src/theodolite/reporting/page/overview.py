@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.application import RecordedFile
-from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import RunState, Spending
 from theodolite.domain.text import spent_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.agreements import (
     counts_text,
-    is_tried,
+    judge_note,
     judges_of,
     percents_text,
     plain_agreement,
     subject_text,
     validation_of_judge,
-    with_people,
 )
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.headline import headline_parts
@@ -173,18 +171,12 @@ def _judge_tile(subject: Subject) -> Tile | None:
         label=f"Judge {titles[0]}" if len(titles) == 1 else f"{figures.count(len(titles))} judges",
         status=single if len(judges) == 1 or not validated else several,
         attention=len(validated) < len(judges),
-        notes=(Badge(text=judge_note(subject, *judges[0]), chip=""),),
+        notes=(Badge(text=_first_note(subject, *judges[0]), chip=""),),
     )
 
 
-def judge_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
-    """Return a judge's agreement with people, or that it was not compared."""
-    if not is_tried(subject.study, subject.agreements, guideline, judge.name):
-        return "not compared with human labels"
-    found = with_people(subject.study, subject.agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
-    return (
-        f"agrees with people on {counts_text(found, with_unreadable=True)}" if found else "compared with human labels"
-    )
+def _first_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
+    return judge_note(subject.evidence, subject.agreements, guideline, judge.name)
 
 
 def _calls_tile(subject: Subject) -> Tile:

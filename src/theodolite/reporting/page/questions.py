@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.page.differences import clear_gaps, gap_words, versions_view
-from theodolite.reporting.page.overview import judge_note, rate_words
+from theodolite.reporting.page.overview import rate_words
 from theodolite.reporting.page.precision import GROWTHS, cost_of, precision_of
 from theodolite.reporting.page.rates import measured_rules, shown_rules
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.queries.agreements import judges_of, validation_of_judge
+from theodolite.reporting.queries.agreements import judge_note, judges_of, validation_of_judge
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, lead_rates, matrix_of
 from theodolite.reporting.words import figures
@@ -111,7 +111,9 @@ def _judges(subject: Subject) -> ReaderQuestion:
             if judge.kind is AnnotatorKind.MODEL:
                 state = "validated" if validation_of_judge(subject.evidence, judge.name) else "not validated"
                 title = title_of(subject.study, judge.name)
-                answers[f"{title}: {state}; {judge_note(subject, guideline, judge)}."] = None
+                answers[
+                    f"{title}: {state}; {judge_note(subject.evidence, subject.agreements, guideline, judge.name)}."
+                ] = None
     if not answers:
         return ReaderQuestion(text=text, answers=("No model judges in this study.",), address="#instruments")
     rest = len(answers) - MOST

@@ -110,7 +110,9 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
             if rate.defects_text == "0" and estimate.n >= figures.FEW:
                 strengths.append((rate.measurement.application, name, f"0 of {estimate.n}, {interval_words(rate)}"))
             elif rate.defects_text != "0":
-                hints.append((name, rate_text(estimate), _part(rates, rate, estimate), _hint(rule, guideline)))
+                hints.append(
+                    (name, rate_text(estimate, rate.ceiling), _part(rates, rate, estimate), _hint(rule, guideline))
+                )
     tables = tuple(_tables(strengths, hints))
     if not tables:
         return ()
@@ -134,7 +136,7 @@ def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, 
             if rate.estimate is not None:
                 name = f"{heading_of(guideline, rule)} ({title_of(study, rate.annotator)}{_setting(rate)})"
                 part = _part(rates, rate, rate.estimate)
-                risks.append((rate.measurement.application, name, rate_text(rate.estimate), part))
+                risks.append((rate.measurement.application, name, rate_text(rate.estimate, rate.ceiling), part))
     failures = [
         (account.application.name, f"{len(account.held)} of {account.planned}", _failures(account))
         for account in application_accounts(study, cases_of(evidence.answers))
@@ -280,4 +282,4 @@ def _part(rates: tuple[Rate, ...], whole: Rate, overall: Estimate) -> str:
     _, highest = max(parts, key=lambda part: part[0])
     group = highest.group
     where = f"{group.name}: {group.value}" if group is not None else highest.measurement.subject.scenario
-    return f"{where}, {rate_text(highest.measurement.result)}"
+    return f"{where}, {rate_text(highest.measurement.result, highest.ceiling)}"

@@ -10,7 +10,7 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import PEOPLE, REFERENCE, Annotator
 from theodolite.domain.answer_rules import pools_of
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined, ValidationReport
-from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.estimate_subject import Measure, ScoreStatistic
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.study import Study
@@ -165,6 +165,40 @@ def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline
     measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
     result = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
     return any(agreement.estimate is not None for agreement in result)
+
+
+def is_checked(evidence: Evidence, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
+    """Return whether a judge is validated, or was compared with people in this run."""
+    return validation_of_judge(evidence, judge) is not None or is_tried(evidence.study, agreements, guideline, judge)
+
+
+def judge_note(evidence: Evidence, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> str:
+    """Return how near a judge is to people in this run: by its labels or, if it only scores, by its scores."""
+    exact = with_people(evidence.study, agreements, guideline, judge, Measure.EXACT_AGREEMENT)
+    if any(agreement.estimate is not None for agreement in exact):
+        return f"agrees with {opponent_text(exact)} on {counts_text(exact, with_unreadable=True)}"
+    scores = score_distances(evidence.study, agreements, guideline, judge)
+    if scores:
+        return f"differs from {opponent_text(scores)} by {distance_text(scores)}"
+    if validation_of_judge(evidence, judge) is not None:
+        return "no human labels to compare with in this run"
+    return "not compared with human labels"
+
+
+def score_distances(
+    study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str
+) -> tuple[Agreement, ...]:
+    """Return the root mean square difference of a judge's scores from people's."""
+    scores = with_people(study, agreements, guideline, judge, Measure.SCORE_AGREEMENT)
+    return tuple(one for one in scores if one.measurement.statistic is ScoreStatistic.RMSE and one.estimate)
+
+
+def distance_text(distances: Sequence[Agreement]) -> str:
+    """Return the distance between scores, over all applications: `1.20 points (root mean square, n 223)`."""
+    known = [agreement.estimate for agreement in distances if agreement.estimate is not None]
+    values = sorted(estimate.value for estimate in known)
+    ends = " to ".join(dict.fromkeys((f"{values[0]:.2f}", f"{values[-1]:.2f}")))
+    return f"{ends} points (root mean square, n {_range([estimate.n for estimate in known])})"
 
 
 def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:

@@ -12,7 +12,7 @@ from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.agreements import (
     Agreement,
-    is_tried,
+    is_checked,
     judges_of,
 )
 from theodolite.reporting.words import figures
@@ -26,7 +26,7 @@ def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
 def headline_parts(evidence: Evidence, agreements: Sequence[Agreement]) -> tuple[str, ...]:
     """Return the parts of the headline: applications, testers, and annotators."""
     study = evidence.study
-    parts = (_applications(study), _testers(evidence), *_labellers(study, agreements))
+    parts = (_applications(study), _testers(evidence), *_labellers(evidence, agreements))
     return tuple(part for part in parts if part)
 
 
@@ -84,12 +84,13 @@ def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
     return "the same prompt" if len(prompts) == 1 else f"the same {figures.number_of(len(prompts), 'prompt')}"
 
 
-def _labellers(study: Study, agreements: Sequence[Agreement]) -> list[str]:
+def _labellers(evidence: Evidence, agreements: Sequence[Agreement]) -> list[str]:
+    study = evidence.study
     # An annotator with several guidelines counts as one for each, under one title.
     people = {a.title or a.name for a in study.annotators if a.kind is AnnotatorKind.PERSON}
     texts = [figures.number_of(len(people), "person", "people")] if people else []
     judges = [(g, j) for g in study.guidelines for j in judges_of(study, g.name) if j.kind is AnnotatorKind.MODEL]
-    untried = [judge for guideline, judge in judges if not is_tried(study, agreements, guideline, judge.name)]
-    if untried and not people:
-        texts.append("judge not validated" if len(untried) == 1 else "judges not validated")
+    unchecked = [judge for guideline, judge in judges if not is_checked(evidence, agreements, guideline, judge.name)]
+    if unchecked and not people:
+        texts.append("judge not validated" if len(unchecked) == 1 else "judges not validated")
     return texts

@@ -16,7 +16,7 @@ from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import UNDEFINED, reason_text
 from theodolite.reporting.facts import RunFacts
-from theodolite.reporting.queries.agreements import agreements_of, is_tried, judges_of, validation_of_judge
+from theodolite.reporting.queries.agreements import agreements_of, is_checked, judges_of, validation_of_judge
 from theodolite.reporting.queries.cases import scripted_names, title_of
 from theodolite.reporting.queries.dispositions import Account, accounts_to_tell
 from theodolite.reporting.queries.rates import Rate, rates_of
@@ -168,7 +168,7 @@ def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str
     study, agreements = evidence.study, agreements_of(findings)
     for guideline in study.guidelines:
         for judge in judges_of(study, guideline.name):
-            if judge.kind is AnnotatorKind.MODEL and not is_tried(study, agreements, guideline, judge.name):
+            if judge.kind is AnnotatorKind.MODEL and not is_checked(evidence, agreements, guideline, judge.name):
                 sample = min(_SAMPLE, evidence.answers.n_completed)
                 command = f"   {facts.label_command} --sample {sample}" if facts.label_command else ""
                 dialogues = figures.number_of(sample, "dialogue")

@@ -29,12 +29,14 @@ from theodolite.reporting.queries.agreements import (
     common_reason,
     corrections_to_tell,
     counts_text,
+    distance_text,
     is_tried,
     judges_of,
     opponent_text,
     own_words,
     percents_text,
     plain_agreement,
+    score_distances,
     subject_text,
     unreadable_cases,
     unreadable_judges,
@@ -342,13 +344,18 @@ def judges_text(
     for judge in tried:
         exact = with_people(study, agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
         name = judge.title or judge.name
+        scores = () if exact else score_distances(study, agreements, guideline, judge.name)
         if parts:
-            parts.append(f"{name} on {agreement_text(exact).split(' of ')[0]}")
+            further = f"by {distance_text(scores)}" if scores else f"on {agreement_text(exact).split(' of ')[0]}"
+            parts.append(f"{name} {further}")
             continue
         unparseable = _unparseable_text(cases, guideline, judge)
         noted = f"{name} ({validation_note(evidence, judge.name)})"
-        amount = agreement_text(exact, unparseable)
-        parts.append(f"{subject_text(study, guideline)}{noted} agrees with {opponent_text(exact)} on {amount}")
+        if scores:
+            nearness = f"differs from {opponent_text(scores)} by {distance_text(scores)}"
+        else:
+            nearness = f"agrees with {opponent_text(exact)} on {agreement_text(exact, unparseable)}"
+        parts.append(f"{subject_text(study, guideline)}{noted} {nearness}")
     alone = _alone_text(study, guideline, tried[0], rates_of(findings, study), is_named=len(tried) > 1)
     return f"{'; '.join(parts)}.{f' {alone}' if alone else ''}"
 

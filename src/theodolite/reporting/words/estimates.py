@@ -11,11 +11,16 @@ from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
 
 
-def rate_text(result: Estimate | Undefined) -> str:
-    """Return a share with its count and interval, e.g. `347 of 450 (77.1%, 73.0 to 80.8)`."""
+def rate_text(result: Estimate | Undefined, bound: float | None = None) -> str:
+    """Return a share with its count and interval, e.g. `347 of 450 (77.1%, 73.0 to 80.8)`.
+
+    Args:
+        result: The share.
+        bound: One-sided bound of the true share if the count is zero; fraction.
+    """
     if isinstance(result, Undefined):
         return undefined_text(result)
-    ends = _ends(result, figures.points)
+    ends = _share_ends(result, bound)
     if result.count is None:
         return f"{figures.percent(result.value)} (from {figures.count(result.n)} labels{f', {ends}' if ends else ''})"
     if result.n < figures.FEW:
@@ -28,7 +33,7 @@ def share_text(result: Estimate | Undefined) -> str:
     """Return a share without a count and its interval, e.g. `61.3% (58.0 to 64.5)`."""
     if isinstance(result, Undefined):
         return undefined_text(result)
-    ends = _ends(result, figures.points)
+    ends = _share_ends(result)
     return figures.percent(result.value) + (f" ({ends})" if ends else "")
 
 
@@ -46,6 +51,13 @@ def difference_text(result: Estimate | Undefined) -> str:
         return undefined_text(result)
     ends = _ends(result, lambda value: f"{100 * value:+.1f}")
     return f"{100 * result.value:+.1f} points{f' ({ends})' if ends else ''}, n {figures.count(result.n)}"
+
+
+def _share_ends(result: Estimate, bound: float | None = None) -> str:
+    """Return the interval of a share; of zero units only its upper end, by the one-sided bound if there is one."""
+    if result.value == 0 and result.high is not None:
+        return f"at most {figures.points(result.high if bound is None else bound)}"
+    return _ends(result, figures.points)
 
 
 def _ends(result: Estimate, shown: Callable[[float], str]) -> str:

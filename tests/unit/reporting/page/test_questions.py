@@ -1,9 +1,13 @@
 import functools
+from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
+from theodolite.reporting.page.answer import answer_view
 from theodolite.reporting.page.questions import reader_questions
 from theodolite.reporting.page.subject import subject_of
+from theodolite.reporting.queries.agreements import agreements_of
+from theodolite.reporting.queries.headline import headline
 
 
 @functools.cache
@@ -41,8 +45,20 @@ def test_without_groups_nobody_can_tell_who_was_harmed_more():
 
 def test_a_judge_that_nobody_validated_is_named_so():
     assert answers("xstest")["Can I trust the judge?"].answers == (
-        "GPT-4: not validated; agrees with people on 333 to 421 of 450.",
+        "GPT-4: not validated; agrees with the final labels on 333 to 421 of 450.",
     )
+
+
+def test_a_validated_judge_is_nowhere_called_unvalidated_where_a_run_has_no_labels_of_people():
+    """The headline and the first-screen note looked at the labels of this run alone."""
+    evidence = replace(evidence_named("live"), validation_reports=evidence_named("certified").validation_reports)
+    findings = findings_named("live")
+    subject = subject_of(evidence, findings, facts(), words())
+    (trust,) = [one for one in reader_questions(subject) if one.text == "Can I trust the judge?"]
+
+    assert trust.answers == ("grounded: validated; no human labels to compare with in this run.",)
+    assert "not validated" not in headline(evidence, agreements_of(findings))
+    assert words().aid("judge_untried") not in answer_view(subject).aids
 
 
 def test_the_most_defects_open_their_dialogues():

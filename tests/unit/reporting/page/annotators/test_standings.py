@@ -10,8 +10,8 @@ def standings(name):
 
 
 def test_a_judge_without_labels_of_people_is_not_compared_and_not_validated():
-    assert standings("live") == {"grounded": "not compared with people's labels; not validated"}
+    assert standings("live") == {"grounded": "not validated; not compared with human labels"}
 
 
 def test_a_judge_beside_people_is_compared():
-    assert standings("xstest") == {"GPT-4": "compared with people, see below; not validated"}
+    assert standings("xstest") == {"GPT-4": "not validated; agrees with the final labels on 333 to 421 of 450"}

@@ -8,7 +8,7 @@ from tests.fakes.evidence import xstest_evidence
 from tests.fakes.evidence_variants import AGE, OLD, labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text
+from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text, share_text
 from theodolite.usecases.judge_validation import validation_report_of
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -68,6 +68,9 @@ def test_shares_never_travel_without_their_count():
     assert rate_text(estimate()) == "10 of 20 (50.0%, 40.0 to 60.0)"
     assert rate_text(estimate(count=None)) == "50.0% (from 20 labels, 40.0 to 60.0)"
     assert rate_text(estimate(count=2, n=5)) == "2 of 5"
+    assert rate_text(estimate(value=0.0, low=0.0, high=0.16, count=0)) == "0 of 20 (0.0%, at most 16.0)"
+    assert rate_text(estimate(value=0.0, low=0.0, high=0.16, count=0), 0.139) == "0 of 20 (0.0%, at most 13.9)"
+    assert share_text(estimate(value=0.0, low=0.0, high=0.16, count=0)) == "0.0% (at most 16.0)"
     assert rate_text(Undefined(reason="Nobody looked.")) == "undefined: nobody looked"
 
 
