@@ -122,10 +122,18 @@ def next_disputed(queue: str, item: str) -> str:
         queue: Token of the queue.
         item: The item that was reviewed last.
     """
-    items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0).exclude(token=item)
-    ready = items.filter(state__in=[ItemState.COMPLETE.value, ItemState.FROZEN.value])
-    row = _disputed(ready).order_by("-disputed", "id").first()
+    row = _ready(queue).exclude(token=item).order_by("-disputed", "id").first()
     return row.token or "" if row else ""
+
+
+def n_unsettled(queue: str) -> int:
+    """Return the number of items of which a review can start or continue; count."""
+    return _ready(queue).count()
+
+
+def _ready(queue: str) -> QuerySet[WorkItemRow]:
+    items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0)
+    return _disputed(items.filter(state__in=[ItemState.COMPLETE.value, ItemState.FROZEN.value]))
 
 
 def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:

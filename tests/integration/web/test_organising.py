@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -252,7 +253,17 @@ def test_the_first_page_says_what_is_next(event, organiser, at, state, approved,
     if decided:
         event.submissions.filter(state="submitted").update(state="returned")
 
-    assert next_one in organiser.get(at).content.decode()
+    assert next_one in organiser.get(at).content.decode().lower()
+
+
+def test_the_first_page_of_each_role_starts_with_one_sentence_and_one_button(event, client_as):
+    paths = {Role.SENIOR: "review", Role.ANNOTATOR: "annotate", Role.TEAM: "team", Role.ANALYST: "organise/results"}
+    for role, path in paths.items():
+        page = client_as(role).get(f"/s/{event.token}/{path}/").content.decode()
+        (card,) = re.findall('<section class="note next.*?</section>', page)
+
+        assert re.search(r"<strong>Next step:</strong> [^<]+\.</span>", card), role
+        assert len(re.findall(">([^<]+)</(?:a|button)>", card)) == 1, role
 
 
 def test_the_first_page_asks_as_often_for_many_people_as_for_few(event, organiser, at):

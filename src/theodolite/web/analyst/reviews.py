@@ -16,6 +16,7 @@ from theodolite.annotation.rules import letters_for
 from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import Annotation, AnnotatorKind
 from theodolite.domain.choices import Identification, Impact
+from theodolite.domain.coding import CodedState
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.risks import CombinedReview, RiskFinding
@@ -23,11 +24,15 @@ from theodolite.domain.instrument import Condition, Operator
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.domain.study_parts import Risk
+from theodolite.events.next_steps import RoleStep, step_of_analyst
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.usecases.measuring import keep_review
-from theodolite.web.analyst.responses import AnalystContext, answered_in, for_analysts, said_in
+from theodolite.web.access import AccessContext
+from theodolite.web.analyst.responses import AnalystContext, answered_in, for_analysts, is_blind, said_in
+from theodolite.web.events import open_event_of
+from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.questions import SideBySide, humanize, votes_side_by_side
 
 KIND = "session comparison"
@@ -378,3 +383,33 @@ def _review_page(analyst: AnalystContext, evidence: Evidence, risk: Risk, sessio
         "points": [str(point) for point in range(1, 11)],
         "longest": LONGEST,
     }
+
+
+def next_step_of_analyst(access: AccessContext) -> NextStepCard | None:
+    """Return the next step of an analyst; None for people who are blinded."""
+    if is_blind(access):
+        return None
+    analyst = AnalystContext(access=access, event=open_event_of(access.hosted).event)
+    project = analyst.coding_project()
+    uncovered = [key for key in project.questions if project.work.codebook_for(key) is None]
+    counts = {
+        RoleStep.REVIEW_RISKS: _n_due(analyst),
+        RoleStep.CODE_ANSWERS: len(project.waiting(analyst.reader)),
+        RoleStep.SETTLE_CODES: sum(unit.state is CodedState.DISPUTED for unit in project.coded),
+        RoleStep.WRITE_CODEBOOK: len(uncovered),
+    }
+    step = step_of_analyst(
+        n_submitted=sum(response.submitted for response in analyst.responses()),
+        n_uncovered=counts[RoleStep.WRITE_CODEBOOK],
+        n_to_code=counts[RoleStep.CODE_ANSWERS],
+        n_disputed=counts[RoleStep.SETTLE_CODES],
+        n_reviews=counts[RoleStep.REVIEW_RISKS],
+    )
+    return next_step_card(step, access.hosted.token, n=counts.get(step, 1))
+
+
+def _n_due(analyst: AnalystContext) -> int:
+    """Return how many sessions wait for a combined review; studies without such risks read no evidence."""
+    if all(risk.identified_by is not Identification.BOTH for risk in analyst.study.risks):
+        return 0
+    return sum(len(finding.pending) for finding in risk_findings(analyst.evidence()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,12 +31,14 @@ from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
 from theodolite.domain.identity import digest
 from theodolite.domain.study import Study
 from theodolite.domain.wording import LocalisedStudy, languages_of, localised
+from theodolite.events.next_steps import RoleStep, step_of_annotator
 from theodolite.events.sessions import save_avoided_topics
 from theodolite.testing.availability import topics_version
 from theodolite.web.access import AccessContext, allowed, open_to_all
 from theodolite.web.events import server_store
 from theodolite.web.middleware import read_language
 from theodolite.web.models import Account, HostedStudy, Membership
+from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.participants import TopicLine, read_profile, topic_lines, topic_lines_in
 from theodolite.web.questions import humanize
 
@@ -388,8 +390,44 @@ class LastOne:
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the annotator's home page."""
     annotator = annotator_context(access)
-    context = {"access": access, "annotator": annotator} | (_at_work(request, annotator) if annotator else {})
+    context: dict[str, Any] = {"access": access, "annotator": annotator}
+    if annotator is None:
+        context["next_step"] = next_step_card(RoleStep.AWAIT_QUEUE, access.hosted.token)
+    else:
+        context |= _at_work(request, annotator)
+        context["next_step"] = _next_step(annotator, context)
     return render(request, "web/annotator/home.html", context)
+
+
+def _next_step(annotator: AnnotatorContext, work: Mapping[str, Any]) -> NextStepCard:
+    """Return the next step of an annotator.
+
+    Args:
+        annotator: The annotator.
+        work: The work as the page shows it, see `_at_work`.
+    """
+    onboarding, returned, rooms, n_left = work["way"], work["returned"], work["rooms"], work["n_left"]
+    step = step_of_annotator(
+        has_queue=True,
+        n_returned=len(returned),
+        has_open=work["held"] is not None,
+        n_rooms=len(rooms),
+        is_cleared=onboarding.is_cleared,
+        n_left=n_left,
+    )
+    steps_left = sum(not step.status.is_done for step in onboarding.steps[:-1])
+    counts = {
+        RoleStep.REVISE_ANNOTATION: len(returned),
+        RoleStep.VOTE: len(rooms),
+        RoleStep.QUALIFY: steps_left,
+        RoleStep.ANNOTATE: n_left,
+    }
+    addresses = {
+        RoleStep.REVISE_ANNOTATION: returned[0][0] if returned else "",
+        RoleStep.VOTE: rooms[0][1] if rooms else "",
+        RoleStep.QUALIFY: "#stage",
+    }
+    return next_step_card(step, annotator.access.hosted.token, n=counts.get(step, 1), address=addresses.get(step, ""))
 
 
 def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, object]:

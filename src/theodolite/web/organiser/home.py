@@ -29,6 +29,7 @@ from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.domain.session import SessionState
 from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
+from theodolite.events.next_steps import RoleStep, step_of_organiser
 from theodolite.events.results import activity_counts
 from theodolite.usecases.measuring import criteria_of, state_criteria
 from theodolite.web.access import (
@@ -61,7 +62,9 @@ from theodolite.web.models import (
     Membership,
     Submission,
 )
+from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.organiser.people import Participant, counted_states, n_invited_testers, participants_of
+from theodolite.web.support import n_open_questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,47 +200,30 @@ class NavigationGroup:
     entries: Sequence[NavigationEntry]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NextAct:
-    """The next action of an organiser, with its page."""
-
-    words: str
-    act: str
-    address: str
-
-
 @allowed(Role.ORGANISER)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show the next action and all pages."""
+    """Show the next step and all pages."""
     progress = progress_of(access.hosted)
     context = {
         "access": access,
-        "next": _next(access.hosted, progress),
+        "next_step": _next_step(access.hosted, progress),
         "missing": progress.missing if access.hosted.state in {_State.DRAFT, _State.PUBLISHED} else (),
         "groups": _groups(access.hosted, progress),
     }
     return render(request, "web/organiser/home.html", context)
 
 
-def _next(hosted: HostedStudy, progress: EventProgress) -> NextAct:
-    """Return the first action that the event needs."""
-    state, n = hosted.state, progress.n_to_decide
-    waiting = "decide on the submitted application" if n == 1 else f"decide on {n} submitted applications"
-    acts = (
-        (state == _State.PAUSED, "the event is paused until you resume it.", "Operations", "operations"),
-        (n > 0, f"{waiting}.", "Decide", "submissions"),
-        (state == _State.DRAFT, "check the files, and publish them as the first version.", "Publish",
-         "editions"),
-        (state == _State.CLOSED, "the event is closed; measure its dialogues and answers.", "Results", "results"),
-        (not progress.is_approved, "no ethics approval is valid today, and testers cannot be invited without one.",
-         "Record approval", "ethics"),
-        (not progress.n_testers, "invite testers one by one, by list, by printed slips or by an open link.", "Invite",
-         "people"),
-        (state != _State.OPEN, "open the event, so that sessions can start.", "Open event", "operations"),
-        (True, "the event is open. See active sessions, waiting replies and errors.", "Operations", "operations"),
-    )  # fmt: skip
-    text, act, page = next(rest for holds, *rest in acts if holds)
-    return NextAct(words=text, act=act, address=reverse(f"organiser:{page}", args=[hosted.token]))
+def _next_step(hosted: HostedStudy, progress: EventProgress) -> NextStepCard:
+    n_questions = n_open_questions(hosted)
+    step = step_of_organiser(
+        str(hosted.state),
+        n_submissions=progress.n_to_decide,
+        is_approved=progress.is_approved,
+        has_testers=progress.n_testers > 0,
+        n_questions=n_questions,
+    )
+    n = n_questions if step is RoleStep.ANSWER_TESTERS else progress.n_to_decide
+    return next_step_card(step, hosted.token, n=n)
 
 
 _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {

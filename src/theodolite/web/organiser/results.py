@@ -43,6 +43,7 @@ from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
 from theodolite.usecases.audiences import Audience, AudienceKind
 from theodolite.web.access import AccessContext, allowed, audit
+from theodolite.web.analyst.reviews import next_step_of_analyst
 from theodolite.web.asgi_handler import Background
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
@@ -152,6 +153,7 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "is_under_way": any(measurement.done_at is None for measurement in measured),
         "can_share": access.role is Role.ORGANISER,
         "applications": names,
+        "next_step": next_step_of_analyst(access) if access.role is Role.ANALYST else None,
     }
     return render(request, "web/organiser/results.html", context)
 

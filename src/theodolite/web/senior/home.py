@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -24,10 +24,12 @@ from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
 from theodolite.domain.event import Role
+from theodolite.events.next_steps import RoleStep, step_of_senior
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context, queue_view, records
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
+from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.questions import humanize
 
 
@@ -180,24 +182,51 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the senior annotator's home page."""
     annotator = annotator_context(access)
     if annotator is None:
-        return render(request, "web/senior/home.html", {"access": access})
+        step = step_of_senior(has_queue=False, n_cases=0, n_questions=0, n_disputed=0, n_to_check=0)
+        context: dict[str, object] = {"access": access, "next_step": next_step_card(step, access.hosted.token)}
+        return render(request, "web/senior/home.html", context)
     n_cases = cases.n_cases(queues.study_name(annotator.queue))
     n_disputed, page = review.n_disputed_items(annotator.queue), page_number(request)
     disputed = review.disputed_items(annotator.records, annotator.queue, annotator.participant, page=page)
     room_page = page_number(request, "rooms")
     found_rooms = room_lines(annotator.records, annotator.queue, reader=annotator.participant, page=room_page)
+    to_check = quality.to_review(annotator.records, annotator.queue)
+    n_unsettled = review.n_unsettled(annotator.queue)
+    n_questions, n_open = cases.n_threads(annotator.queue)[0], n_cases[CaseView.OPEN]
     context = {
         "access": access,
         "annotator": annotator,
+        "next_step": _next_step(annotator, to_check, n_cases=n_open, n_questions=n_questions, n_unsettled=n_unsettled),
+        "n_unsettled": n_unsettled,
         "n_disputed": n_disputed,
         "disputed": [(humanize(dispute.category), dispute) for dispute in disputed],
         "pages": Pages(page=page, n=n_disputed, size=review.PAGE),
-        "to_review": quality.to_review(annotator.records, annotator.queue),
-        "n_questions": cases.n_threads(annotator.queue)[0],
+        "to_review": to_check,
+        "n_questions": n_questions,
         "rooms": [(humanize(found_room.category), found_room) for found_room in found_rooms],
         "room_pages": Pages(page=room_page, n=n_rooms(annotator.queue), size=ROOMS),
-        "n_open": n_cases[CaseView.OPEN],
+        "n_open": n_open,
         "n_suggested": n_cases[CaseView.SUGGESTED],
         "dissent": review.dissent(annotator.queue),
     }
     return render(request, "web/senior/home.html", context)
+
+
+def _next_step(
+    annotator: AnnotatorContext, to_check: Sequence[str], *, n_cases: int, n_questions: int, n_unsettled: int
+) -> NextStepCard:
+    step = step_of_senior(
+        has_queue=True, n_cases=n_cases, n_questions=n_questions, n_disputed=n_unsettled, n_to_check=len(to_check)
+    )
+    counts = {
+        RoleStep.DECIDE_CASES: n_cases,
+        RoleStep.ANSWER_ANNOTATORS: n_questions,
+        RoleStep.ADJUDICATE: n_unsettled,
+        RoleStep.CHECK_ANNOTATIONS: len(to_check),
+    }
+    address = ""
+    if step is RoleStep.ADJUDICATE:
+        address = page_of(annotator, "resolution", item=review.next_disputed(annotator.queue, ""))
+    elif step is RoleStep.CHECK_ANNOTATIONS:
+        address = page_of(annotator, "check", reservation=to_check[0])
+    return next_step_card(step, annotator.access.hosted.token, n=counts.get(step, 1), address=address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -30,12 +31,14 @@ from theodolite.domain.errors import Conflict, InputError, TemplateError, Theodo
 from theodolite.domain.event import Role
 from theodolite.domain.network import holds_secret
 from theodolite.domain.series_review import FeedbackSource, ProgrammeTerms, SeriesPart, series_part
+from theodolite.events.next_steps import RoleStep, SubmittedApplication, step_of_team
 from theodolite.testing.templates import variables_of
 from theodolite.usecases.series_review import add_feedback, feedback_by, terms_of
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.events import can_seal, event_of, opened, seal, server_store
 from theodolite.web.models import HostedStudy, Measurement, Submission
 from theodolite.web.models.admission import OPEN_STATES
+from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.organiser.results import file_response, team_files
 from theodolite.web.teams.admission import (
     OPTIONS,
@@ -156,7 +159,28 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show a team its applications and the form for a new one."""
     own = Submission.objects.filter(team=access.membership)
     lines = [(row, shared_results(row)) for row in own]
-    return render(request, "web/teams/home.html", {"access": access, "lines": lines})
+    context = {"access": access, "lines": lines, "next_step": _next_step(access, lines)}
+    return render(request, "web/teams/home.html", context)
+
+
+def _next_step(access: AccessContext, lines: Sequence[tuple[Submission, Measurement | None]]) -> NextStepCard:
+    applications = [
+        SubmittedApplication(
+            state=row.state, is_checked=bool(row.examined), conforms=row.conforms, has_results=measured is not None
+        )
+        for row, measured in lines
+    ]
+    step, index = step_of_team(applications)
+    study = access.hosted.token
+    if step is RoleStep.SUBMIT_APPLICATION:
+        return next_step_card(step, study)
+    row = lines[index][0]
+    parts = {"study": study, "submission": row.token}
+    addresses = {
+        RoleStep.REVISE_APPLICATION: reverse("teams:edit", kwargs=parts),
+        RoleStep.READ_RESULTS: reverse("teams:results", kwargs={**parts, "file": "report.html"}),
+    }
+    return next_step_card(step, study, name=row.name, address=addresses.get(step, _page(access, row)))
 
 
 def shared_results(submission: Submission) -> Measurement | None:
