@@ -11,7 +11,7 @@ from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.live import RecordedTurn
-from theodolite.domain.persona import Attack
+from theodolite.domain.persona import Attack, PersonaTemplate
 from theodolite.measurement.plugin_measures import LabelledDialogue, PluginMeasure, measure_labels
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.plugins import (
@@ -82,6 +82,11 @@ def applications() -> tuple[PluginApplication, ...]:
 def judges() -> tuple[PluginJudge, ...]:
     """Return judges."""
     return (PluginJudge(name="our-house/tone", target="our_house:tone", version="1"),)
+
+
+def personas() -> tuple[PersonaTemplate, ...]:
+    """Return persona templates."""
+    return (PersonaTemplate(name="our-house/caller", text="You are {{ name }}. You want: {{ goal }}", edition="1"),)
 
 
 def models() -> tuple[ModelProvider, ...]:

@@ -35,6 +35,7 @@ def resource_resolver() -> ResourceResolver:
         applications={part.name: part.target for part in plugins.of("applications")},
         judges={part.name: (part.target, part.version) for part in plugins.of("judges")},
         model_providers=tuple(model_providers()),
+        personas=plugins.parts.get("personas", ()),
     )
 
 

@@ -154,6 +154,7 @@ def _built_in(hook: str) -> tuple[str, ...]:
     """Return the names of the built-in parts, from the tables that the commands use."""
     from theodolite.bootstrap.exchange import ExportForm  # these modules load much
     from theodolite.bootstrap.tool_imports import SHIPPED_IMPORTERS
+    from theodolite.config.personas import shipped_personas
     from theodolite.domain.application import ModelKind
     from theodolite.measurement.trees.methods import methods_with
     from theodolite.testing.strategies import catalogue_with
@@ -161,6 +162,7 @@ def _built_in(hook: str) -> tuple[str, ...]:
     tables: Mapping[str, tuple[str, ...]] = {
         "applications": ("recorded", "model", "http", "python", "aria"),
         "models": tuple(kind.value for kind in ModelKind),
+        "personas": tuple(template.name for template in shipped_personas()),
         "judges": ("model", "rule", "python"),
         "summaries": tuple(methods_with(())),
         "strategies": tuple(catalogue_with(())),
@@ -181,6 +183,8 @@ def _resource_parts() -> Iterator[PluginPart]:
         for name in names:
             resource = resolver.resource(path.format(name))
             origin = BUILT_IN if resource is None or resource.origin == SHIPPED else resource.origin
+            if kind == "persona" and origin == BUILT_IN:
+                continue  # a part of the hook
             yield PluginPart(kind=kind, name=name, plugin=origin)
 
 

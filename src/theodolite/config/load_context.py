@@ -22,6 +22,7 @@ from theodolite.config.tables import InputTable, OnRows, decoded, read_table, ta
 from theodolite.config.validation import Spec, validated
 from theodolite.config.yaml_source import Diagnostics, LocatedDiagnostic, YamlSource, read_yaml
 from theodolite.domain.errors import Diagnostic, InputError, Severity, did_you_mean
+from theodolite.domain.persona import PersonaTemplate
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.testing.strategies import Approach
 
@@ -63,6 +64,7 @@ class ResourceResolver:
         applications: Names of their applications to the functions or classes, as `module:name`.
         judges: Names of their judges to the functions, as `module:name`, and versions.
         model_providers: Names of their model providers.
+        personas: Their persona templates, each after the name of its plugin.
     """
 
     plugins: tuple[tuple[str, Traversable], ...] = ()
@@ -72,6 +74,7 @@ class ResourceResolver:
     applications: Mapping[str, str] = field(default_factory=dict)
     judges: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     model_providers: tuple[str, ...] = ()
+    personas: tuple[tuple[str, PersonaTemplate], ...] = ()
 
     def resource(self, path: str) -> Resource | None:
         """Return a resource by its path, or None; a path with `..` finds nothing."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.load_context import SHIPPED, Entry, Found, LoadContext, shipped_text
+from theodolite.config.load_context import SHIPPED, Entry, Found, LoadContext, shipped_files, shipped_text
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.tables import decoded
 from theodolite.config.validation import (
@@ -149,26 +149,38 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
         file = context.named(path)
         return _read_template(context, decoded(context.paths.read(path))[0], name, file, where=file)
     resource = context.resolver.resource(f"personas/{name}.md")
-    if resource is not None:
+    if resource is not None and resource.origin != SHIPPED:
         return _read_template(context, resource.raw.decode("utf-8"), name, f"personas/{name}.md", where=resource.origin)
-    known = context.names_in("personas", ".md")
+    templates = {template.name: (SHIPPED, template) for template in shipped_personas()}
+    templates |= {template.name: (plugin, template) for plugin, template in context.resolver.personas}
+    if name in templates:
+        origin, template = templates[name]
+        context.found.append(Found(noun="persona template", name=name, edition=template.edition, where=origin))
+        return _TemplateText(template=replace(template, shipped=origin == SHIPPED), source=None, where=origin)
+    known = [*context.names_in("personas", ".md"), *(template.name for _, template in context.resolver.personas)]
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
     message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
     context.diagnostics.add(entry.diagnostic("template", message=message))
     return None
 
 
-def _read_template(context: LoadContext, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
-    raw = raw.replace("\r\n", "\n")
+def shipped_personas() -> tuple[PersonaTemplate, ...]:
+    """Return the templates of the package, as the hook `personas` returns those of a plugin."""
+    files = shipped_files("personas")
+    return tuple(_parsed(raw, name.removesuffix(".md"))[0] for name, raw in files if name.endswith(".md"))
+
+
+def _parsed(raw: str, name: str) -> tuple[PersonaTemplate, str]:
+    """Return the template of a file, and the part of the file after its head."""
     front = _FRONT.match(raw)
     edition = _EDITION.search(front["head"]) if front else None
     body = raw[front.end() :] if front else raw
-    template = PersonaTemplate(
-        name=Path(name).stem if name.endswith(_SUFFIXES) else name,
-        text=body.strip(),
-        edition=edition[1] if edition else "",
-        shipped=where == SHIPPED,
-    )
+    return PersonaTemplate(name=name, text=body.strip(), edition=edition[1] if edition else ""), body
+
+
+def _read_template(context: LoadContext, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
+    raw = raw.replace("\r\n", "\n")
+    template, body = _parsed(raw, Path(name).stem if name.endswith(_SUFFIXES) else name)
     context.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
     lines = raw.split("\n")
     source = YamlSource(file=file, lines=lines, values={(): SourceLocation(line=1, column=1, width=1)})
@@ -245,7 +257,7 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
 def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
     """Return the fault of a template that will never be filled, at its line if it has its own file."""
     template = text.template.text
-    if text.source is None or text.where == SHIPPED:
+    if text.source is None:
         return _template_fault(entry, text, syntax_problem(template), "")
     diagnostic = _template_fault(entry, text, syntax_problem(template, with_line=False), "")
     line = text.first_line + line_of_problem(template) - 1
@@ -255,8 +267,9 @@ def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> Locat
 def _template_fault(
     entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, wording: str
 ) -> LocatedDiagnostic:
-    if text.source is None or text.where == SHIPPED:
-        of = "" if text.source is None else f" (persona template `{text.template.name}`, shipped)"
+    if text.source is None:
+        origin = SHIPPED if text.where == SHIPPED else f"plugin {text.where}"
+        of = f" (persona template `{text.template.name}`, {origin})" if text.where else ""
         return entry.diagnostic("template", message=message + of, words=wording)
     return text.source.place(Diagnostic(path=(), message=message, words=wording))
 

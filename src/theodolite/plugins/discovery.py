@@ -42,6 +42,7 @@ class _Hook(NamedTuple):
 HOOKS: Mapping[str, _Hook] = {
     "applications": _Hook("application", "`PluginApplication`", ("plugins.hooks:PluginApplication",)),
     "models": _Hook("model provider", "`ModelProvider`", ("plugins.hooks:ModelProvider",)),
+    "personas": _Hook("persona", "`PersonaTemplate`", ("domain.persona:PersonaTemplate",)),
     "judges": _Hook("judge", "`PluginJudge`", ("plugins.hooks:PluginJudge",)),
     "measures": _Hook("measure", "`PluginMeasure`", ("measurement.plugin_measures:PluginMeasure",)),
     "summaries": _Hook("summary", "summary methods", ("measurement.trees.methods:SummaryMethod",)),
@@ -54,7 +55,9 @@ HOOKS: Mapping[str, _Hook] = {
 }
 """Hooks that return parts with a name, by name of the function."""
 
-_NEED_FAMILY = frozenset({"applications", "judges", "models", "measures", "charts", "importers", "exporters"})
+_NEED_FAMILY = frozenset(
+    {"applications", "judges", "models", "personas", "measures", "charts", "importers", "exporters"}
+)
 """Hooks whose parts must name their organisation, so that no later part of the package takes the same name."""
 
 _NAME = re.compile(r"[a-z0-9][\w.-]*/[\w.@-]+")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # few plugins add these parts, and their types load much
     from theodolite.config.tool_formats import ResultFormat
     from theodolite.config.tool_results import ToolResults
     from theodolite.domain.application import ModelEndpoint
+    from theodolite.domain.persona import PersonaTemplate
     from theodolite.measurement.plugin_measures import PluginMeasure
     from theodolite.measurement.trees.methods import SummaryMethod
     from theodolite.ports.application import Model
@@ -147,6 +148,14 @@ def applications() -> tuple[PluginApplication, ...]:
 
 def models() -> tuple[ModelProvider, ...]:
     """Return ways to reach language models, beside the shipped providers."""
+    return ()
+
+
+def personas() -> tuple[PersonaTemplate, ...]:
+    """Return persona templates: Jinja texts with slots that the rows of a study fill, beside `goal` and `name`.
+
+    Give each an `edition`, and raise it when the text changes. A folder of templates needs no code; see `resources`.
+    """
     return ()
 
 

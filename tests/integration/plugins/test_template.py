@@ -55,6 +55,7 @@ def test_the_list_names_the_parts_with_their_package(python: Path, tmp_path: Pat
     own = [(part["kind"], part["name"]) for part in listed["parts"] if part["plugin"] == "our-house"]
     assert own == [
         ("application", "our-house/opening-hours"),
+        ("persona", "our-house/caller"),
         ("judge", "our-house/polite"),
         ("measure", "our-house/largest-share@1"),
         ("importer", "our-house/talk"),
@@ -73,6 +74,14 @@ def test_a_study_uses_application_judge_and_measure(python: Path, study: Path) -
     assert share["low"] < share["value"] < share["high"]
     assert "our-house/largest-share@1 of hours by polite: 0.6667" in " ".join(ran.stdout.split())
     assert "share of the most frequent label" in (study / "report.html").read_text(encoding="utf-8")
+
+
+def test_simulated_users_follow_the_persona_template(python: Path, study: Path) -> None:
+    checked = theodolite(python, "check", "callers.yaml", cwd=study)
+    ran = theodolite(python, "run", "callers.yaml", "--allow-code", cwd=study)
+
+    assert "From    persona template our-house/caller 1.0: our-house\n" in checked.stdout
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_the_importer_makes_a_study_of_a_file(python: Path, study: Path) -> None:

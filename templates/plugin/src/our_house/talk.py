@@ -1,4 +1,4 @@
-"""The measure and the importer."""
+"""The persona template, the measure and the importer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from theodolite.config.tool_results import Criterion, ToolDialogue, ToolResults,
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.live import RecordedTurn
 from theodolite.measurement.plugin_measures import LabelledDialogue
+
+CALLER = "You are {{ name }} and speak on the phone with a shop. You want: {{ goal }} Say one short sentence at a time."
+"""Template of simulated users; rows of a study fill `name`."""
 
 _HEAD = "#talk 1"
 

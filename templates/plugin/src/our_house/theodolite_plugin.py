@@ -8,6 +8,7 @@ from theodolite.plugins import Importer, PluginApplication, PluginJudge
 
 if TYPE_CHECKING:
     from theodolite.config.tool_results import ToolResults
+    from theodolite.domain.persona import PersonaTemplate
     from theodolite.measurement.plugin_measures import PluginMeasure
 
 
@@ -17,6 +18,14 @@ def applications() -> tuple[PluginApplication, ...]:
         name="our-house/opening-hours", target="our_house.parts:opening_hours", title="tells opening hours"
     )
     return (hours,)
+
+
+def personas() -> tuple[PersonaTemplate, ...]:
+    """Return the template of simulated users."""
+    from our_house.talk import CALLER
+    from theodolite.domain.persona import PersonaTemplate
+
+    return (PersonaTemplate(name="our-house/caller", text=CALLER, edition="1.0"),)
 
 
 def judges() -> tuple[PluginJudge, ...]:

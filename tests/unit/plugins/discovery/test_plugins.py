@@ -10,8 +10,10 @@ from types import ModuleType
 import pytest
 
 from theodolite.config.load_context import ResourceResolver
-from theodolite.config.loading import load_study
+from theodolite.config.loading import LoadedStudy, load_study
+from theodolite.config.personas import shipped_personas
 from theodolite.domain.errors import InputError
+from theodolite.domain.persona import PersonaTemplate
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.plugins import GROUP, PluginApplication, PluginJudge, hooks, installed_plugins
 from theodolite.plugins.discovery import HOOKS
@@ -97,7 +99,9 @@ def test_two_plugins_with_a_part_of_one_name_are_both_named(plugin: ModuleType) 
         installed_plugins([_point("second"), _point("first")])
 
 
-@pytest.mark.parametrize("hook", ["applications", "judges", "models", "measures", "charts", "importers", "exporters"])
+@pytest.mark.parametrize(
+    "hook", ["applications", "judges", "models", "personas", "measures", "charts", "importers", "exporters"]
+)
 def test_each_hook_refuses_what_is_no_part(plugin: ModuleType, hook: str) -> None:
     setattr(plugin, hook, lambda: [7])
 
@@ -135,6 +139,61 @@ def test_a_study_finds_the_guideline_of_a_plugin_before_the_shipped_one(tmp_path
 
     assert loaded.study.guideline("groundedness").edition == "9.9"
     assert [(found.name, found.where) for found in loaded.found] == [("groundedness", "our-house")]
+
+
+USERS = """\
+study: users
+models:
+  large: {script: ["{}"]}
+applications:
+  bot: {kind: model, model: large}
+scenarios:
+  talk: {task: question_answering, goal: Open?, turns: 1}
+personas:
+  callers: {template: TEMPLATE, rows: [{name: Ana}], model: large}
+judges:
+  grounded: {guideline: groundedness, model: large}
+"""
+
+
+def _load_users(folder: Path, template: str, text: str) -> LoadedStudy:
+    study = folder / "study.yaml"
+    study.write_text(USERS.replace("TEMPLATE", template), encoding="utf-8")
+    caller = PersonaTemplate(name="our-house/caller", text=text, edition="3", shipped=True)
+    return load_study(study, resolver=ResourceResolver(personas=(("our-house", caller),)))
+
+
+def test_a_study_names_the_persona_template_of_a_plugin(tmp_path: Path) -> None:
+    loaded = _load_users(tmp_path, "our-house/caller", "You are {{ name }}. {{ goal }}")
+
+    [group] = loaded.study.personas
+    assert (group.template.text, group.template.edition) == ("You are {{ name }}. {{ goal }}", "3")
+    assert not group.template.shipped
+    assert ("our-house/caller", "our-house") in [(found.name, found.where) for found in loaded.found]
+
+
+def test_the_built_in_templates_are_parts_of_the_same_form(tmp_path: Path) -> None:
+    loaded = _load_users(tmp_path, "customer", "")
+
+    [group] = loaded.study.personas
+    [shipped] = shipped_personas()
+    assert (group.template.name, group.template.text) == (shipped.name, shipped.text)
+    assert group.template.shipped
+
+
+@pytest.mark.parametrize(
+    ("template", "text", "message"),
+    [
+        ("our-house/caler", "", "Did you mean `our-house/caller`?"),
+        ("our-house/caller", "{{ city }}", "(persona template `our-house/caller`, plugin our-house)"),
+    ],
+    ids=["misspelt", "empty slot"],
+)
+def test_faults_of_a_persona_template_name_the_plugin(tmp_path: Path, template: str, text: str, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        _load_users(tmp_path, template, text)
+
+    assert message in " ".join(str(refused.value).split())
 
 
 def test_a_plugin_brings_summaries_for_trees(plugin: ModuleType) -> None:
