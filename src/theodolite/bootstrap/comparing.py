@@ -183,7 +183,7 @@ def compare(
         study: Study that resolves names of applications.
         by_mitigation: Compare all applications that differ by one mitigation.
         out: Folder for page and data; the present one where None.
-        environ: Environment variables; those of the process where left out.
+        environ: Environment variables; default: those of the process.
 
     Raises:
         InputError: If a place holds nothing that can be compared.
@@ -216,7 +216,7 @@ def differences_from(
         context: The study.
         evidence: Everything that its run holds.
         findings: Everything that was measured on it.
-        environ: Environment variables; those of the process where left out.
+        environ: Environment variables; default: those of the process.
 
     Returns:
         Application, guideline, rule and annotator to the rate less that of the baseline, paired; fraction.
@@ -393,8 +393,8 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
 
     Args:
         request: What to monitor: data and rules.
-        environ: Environment variables; those of the process where left out.
-        on_rows: Called now and then with the step and its rows.
+        environ: Environment variables; default: those of the process.
+        on_rows: Called periodically with the step and its rows.
 
     Raises:
         InputError: If the history cannot be used.

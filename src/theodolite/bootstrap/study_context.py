@@ -226,7 +226,7 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None, shard: Sh
 
     Args:
         path: A folder with a study file, or the file.
-        environ: Environment variables; those of the process where left out.
+        environ: Environment variables; default: those of the process.
         shard: Open the database of this part of the plan, which shares no file with other parts.
 
     Raises:
@@ -294,7 +294,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
 
     Args:
         path: A folder with a study file, or the file.
-        environ: Environment variables; those of the process where left out.
+        environ: Environment variables; default: those of the process.
 
     Raises:
         StudyError: If the study has errors; lists all of them.

@@ -72,7 +72,7 @@ class ReferenceSpec(Spec):
 
 
 RESERVED = {REFERENCE: "the recorded final labels", PEOPLE: "the people who share the dialogues of a guideline"}
-"""Names that reports give annotators of their own, with their meaning."""
+"""Groups of the study's annotators, by attribute."""
 
 
 def annotator_to_domain(
@@ -114,12 +114,12 @@ def annotator_attributes_of(annotators: Mapping[str, AnnotatorSpec]) -> dict[str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLabel:
-    """An annotator with one label a dialogue, and the question that it answers.
+    """An annotator with one label per dialogue, and the question that the label answers.
 
     Attributes:
         entry: Annotator of the label.
         keys: Path of the key that names the question.
-        question: Name of the question as written; empty if none is.
+        question: Name of the question as written; empty if none is named.
         subject: Source of a label, for messages.
     """
 
@@ -130,7 +130,7 @@ class OneLabel:
 
 
 def answered_question(label: OneLabel, guideline: Guideline, context: LoadContext) -> Question | None:
-    """Return the question that a label answers; None and a fault where the guideline has no such question."""
+    """Return the question that a label answers; None and an error if the guideline has no such question."""
     name, entry, key = label.question, label.entry, label.keys[-1]
     names = [question.name for question in guideline.instrument.questions]
     if name in names:
@@ -149,7 +149,7 @@ def answered_question(label: OneLabel, guideline: Guideline, context: LoadContex
 
 
 def _check_one_question(entry: Entry[Spec], subject: str, guideline: Guideline, context: LoadContext) -> None:
-    """Add an error if one label would have to answer several questions: all but one would stay without an answer."""
+    """Add an error if one label would have to answer several questions."""
     names = [question.name for question in guideline.instrument.questions]
     if len(names) > 1:
         message = (
@@ -220,14 +220,14 @@ def reference_to_domain(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelColumn:
-    """A column of a recorded file that holds labels.
+    """A label column of a recorded file.
 
     Attributes:
-        entry: Who names it.
-        column: Its name.
+        entry: The entry that names the column.
+        column: Name of the column.
         spelling: Spellings in the file, mapped to the intended label; empty if unknown.
         scale: Scale of the question that it answers; None if that is not known.
-        at_turns: Whether it holds a label of each turn, and not one of the dialogue.
+        at_turns: Whether it has a label for each turn instead of one for the dialogue.
     """
 
     entry: Entry[Spec]
@@ -244,7 +244,7 @@ class LabelColumn:
 def unfit_labels(
     columns: Sequence[LabelColumn], parts: Sequence[Sequence[Mapping[str, str]]], on_rows: OnRows | None = None
 ) -> list[LocatedDiagnostic]:
-    """Return a note on each column with values that match no label; the rows are read once for all columns.
+    """Return a note on each column with values that match no label; reads the rows once for all columns.
 
     Args:
         columns: The columns.
@@ -271,7 +271,7 @@ def _unfit_note(label_column: LabelColumn, n: int, example: str) -> LocatedDiagn
 
 
 def annotators_from_domain(study: Study) -> dict[str, Any]:
-    """Return all annotators whose labels are in a recorded file, and the people who label by hand."""
+    """Return all annotators with labels in a recorded file, and the people who label by hand."""
     return {
         annotator.name: {
             "who": annotator.kind.value,

@@ -51,7 +51,7 @@ class CodeSpec(ApplicationSpec):
     """Settings of the processes that run an application's code."""
 
     isolation: Isolation = Isolation.APPLICATION
-    """`application`: one process for all sessions; `session`: one for each, e.g. for classes with one instance."""
+    """`application`: one process for all sessions; `session`: one each, e.g. for classes with one instance."""
     python: str = ""
     """Interpreter or virtual environment for the code; default: the one that runs Theodolite."""
     requirements: str = ""
@@ -204,7 +204,7 @@ def interpreter_at(python: str, folder: Path) -> Path | None:
     """Return the interpreter of that name, path or virtual environment; None if there is none.
 
     Args:
-        python: A program such as `python3.10`, or the path of one or of a virtual environment.
+        python: A program such as `python3.10`, or the path of a program or virtual environment.
         folder: Base folder of relative paths.
     """
     path = folder / Path(python).expanduser()
@@ -221,7 +221,7 @@ def _is_script(program: Path) -> bool:
 
 
 def is_plugin_name(target: str) -> bool:
-    """Whether a target is the name of a part of a plugin, e.g. `our-house/echo`, and no path of code.
+    """Whether a target names a part of a plugin, e.g. `our-house/echo`, rather than code.
 
     Example:
         >>> is_plugin_name("our-house/echo"), is_plugin_name("bots/echo.py:reply"), is_plugin_name("our_house:echo")
@@ -231,7 +231,7 @@ def is_plugin_name(target: str) -> bool:
 
 
 def _target_of(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> str:
-    """Return the function or class of an application, which a plugin may name; adds faults if there is none."""
+    """Return the function or class of an application, which may come from a plugin; adds errors if there is none."""
     if is_plugin_name(target):
         named = context.resolver.applications.get(target)
         if named is None:
@@ -273,7 +273,7 @@ def code_hash(entry: Entry[Spec], key: str, target: str, form: str, context: Loa
 
 
 def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: LoadContext) -> None:
-    """Add the fault of a function or class that cannot be imported, if requested."""
+    """Add an error for a function or class that cannot be imported, if requested."""
     if not context.looks_at_code:
         return
     from theodolite.config.required_access import code_problem
@@ -308,7 +308,7 @@ def aria_from_domain(connection: AriaClass) -> dict[str, Any]:
 
 
 def _runtime_from_domain(connection: PythonCallable | AriaClass) -> dict[str, Any]:
-    """Return the settings of processes; `ignore` is no longer known, since its version is."""
+    """Return the settings of processes without `ignore`, which a stored study does not contain."""
     runtime = connection.runtime
     return {
         "isolation": "" if runtime.isolation is Isolation.APPLICATION else runtime.isolation.value,
@@ -364,10 +364,10 @@ def application_to_domain(
 
     Args:
         entry: The entry, of any kind.
-        context: Takes the faults.
+        context: Collects the errors.
         models: Names of the study's models.
         environ: The environment, to check which keys are set.
-        network: Proxy and certificates of the study's calls; none unless given.
+        network: Proxy and certificates of the study's calls; None if not configured.
     """
     spec = entry.spec
     connection: Connection | None = None
@@ -409,7 +409,7 @@ def _offers(section: str, names: tuple[str, ...]) -> str:
 
 
 def applications_from_domain(applications: Iterable[Application]) -> dict[str, Any]:
-    """Return the applications; those that one recorded file was split into become one again."""
+    """Return the applications; merges those that were split from one recorded file."""
     stored: dict[str, Any] = {}
     for application in applications:
         connection = application.connection

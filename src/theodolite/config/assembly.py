@@ -91,13 +91,13 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Spec)
 
 RECORDED = "recorded"
-"""Name of the scenario that recorded dialogues have where the study describes none."""
+"""Name of the scenario of recorded dialogues if the study describes no scenario."""
 
 
 def study_to_domain(
     entry: Entry[StudySpec], context: LoadContext, environ: Mapping[str, str] | None
 ) -> tuple[Study | None, Sequence[RecordedDialogue]]:
-    """Return the study and its recordings; faults are added to the diagnostics.
+    """Return the study and its recordings; errors are added to the diagnostics.
 
     Args:
         entry: The study file.
@@ -147,7 +147,7 @@ def study_to_domain(
 
 
 def _with_late_parts(study: Study, parts: StudyParts, pack: Pack, context: LoadContext) -> Study:
-    """Return a study with the parts that refer to the others."""
+    """Return a study with the parts that refer to other parts."""
     gates = gates_to_domain(parts.entry, study, context)
     topics, measures = _topics(parts, pack, context), measures_to_domain(parts.entry, context)
     typology = typology_to_domain(parts.entry, [one.name for one in study.applications], context)
@@ -161,7 +161,7 @@ def _dialogues(parts: StudyParts) -> Sequence[RecordedDialogue]:
 
 
 def _label_columns(parts: StudyParts) -> tuple[str, ...]:
-    """Return the columns that hold labels of people: those of annotators and the reference."""
+    """Return the label columns of people: those of annotators and the reference."""
     labelled = [annotator.labelling for annotator in parts.annotators if annotator.kind is AnnotatorKind.PERSON]
     columns = [labelling.column for labelling in labelled if isinstance(labelling, RecordedLabels)]
     return (*columns, *([parts.reference.column] if parts.reference else []))
@@ -209,7 +209,7 @@ def _trees(
 def _noted(
     study: Study, entry: Entry[StudySpec], series_entry: Entry[SeriesSpec] | None, context: LoadContext
 ) -> Study:
-    """Return a study once departures from its series and unreached nodes of its trees are noted."""
+    """Return a study after noting departures from its series and unreachable nodes of its trees."""
     note_deviations(study, series_entry, context)
     if study.trees:
         from theodolite.config.trees import note_unreached
@@ -247,7 +247,7 @@ def _risk_entries(entry: Entry[StudySpec], pack: Pack) -> dict[str, Entry[RiskSp
 def _people(
     entry: Entry[StudySpec], pack: Pack, context: LoadContext
 ) -> tuple[tuple[LevelPlan, ...], AnnotationProcess | None, Event | None]:
-    """Return the settings of participation: the levels, the annotation, the event; nothing if there are none."""
+    """Return the settings of participation: the levels, the annotation, the event; empty if there are none."""
     spec = entry.spec
     if not (spec.levels or spec.annotation or spec.event or spec.consent):
         return (), None, None
@@ -333,7 +333,7 @@ def _scenario_files(context: LoadContext) -> list[Entry[ScenarioSpec]]:
 
 
 def _latest(entries: Iterable[Entry[S]]) -> list[Entry[S]]:
-    """Return one entry for each name: the study's own takes the place of a pack's."""
+    """Return one entry for each name; the study's own entries override those of packs."""
     return list({entry.name: entry for entry in entries}.values())
 
 
@@ -380,21 +380,21 @@ def _read_labels(
 
 
 def _requested_guidelines(parts: StudyParts, pack: Pack) -> tuple[str, ...]:
-    """Return the names of all guidelines that scenarios ask for, those of the packs and the study's own."""
+    """Return the names of all guidelines that scenarios use, those of the packs and of the study."""
     by_scenarios = [name for scenario, _ in parts.scenarios for name in scenario.guidelines]
     own = [item.name for item in [*pack.guidelines, *section(parts.entry, "guidelines", parts.entry.spec.guidelines)]]
     return tuple(dict.fromkeys([*by_scenarios, *own]))
 
 
 def _guidelines(parts: StudyParts, pack: Pack, registry: GuidelineRegistry) -> tuple[Guideline, ...]:
-    """Return the guidelines of a study; a pack's own only if an annotator uses it, or if there are no annotators."""
+    """Return the guidelines of a study; those of a pack only if an annotator uses them, or without annotators."""
     named = {annotator.guideline for annotator in parts.annotators}
     spare = {item.name for item in pack.guidelines} - named if named else set()
     return tuple(guideline for guideline in registry.read() if guideline.name not in spare)
 
 
 def _scenarios(parts: StudyParts) -> tuple[Scenario, ...]:
-    """Return the scenarios, with one for recorded dialogues where it is not clear which they belong to."""
+    """Return the scenarios, with an additional one for recorded dialogues that cannot be assigned."""
     scenarios = tuple(scenario for scenario, _ in parts.scenarios)
     if not parts.recorded or len(scenarios) == 1:
         return scenarios
@@ -402,10 +402,10 @@ def _scenarios(parts: StudyParts) -> tuple[Scenario, ...]:
 
 
 def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) -> Study:
-    """Return a study with its own language and those of its translations; faults are added to the diagnostics.
+    """Return a study with its own language and its translations; errors are added to the diagnostics.
 
     Args:
-        study: Everything else of it.
+        study: The study without languages.
         entry: The study file.
         context: Context of the load; collects the diagnostics.
     """
@@ -423,7 +423,7 @@ def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) ->
 
 
 def expanded(study: Study) -> str:
-    """Return the study as a study file that leaves nothing to a default or to another file's name."""
+    """Return the study as a self-contained study file with all defaults written out."""
     return study_text(without_empty(**study_from_domain(study)))
 
 
@@ -440,7 +440,7 @@ def study_text(content: Mapping[str, Any]) -> str:
 
 
 def study_from_domain(study: Study) -> dict[str, Any]:
-    """Return a study as the mapping of a study file, without any default left out."""
+    """Return a study as the mapping of a study file, with all defaults."""
     return {
         "study": study.name,
         "title": study.title,
@@ -484,7 +484,7 @@ def study_from_domain(study: Study) -> dict[str, Any]:
 
 
 def _blocks(value: Any) -> Any:
-    """Write texts of several lines as blocks."""
+    """Write multi-line texts as blocks."""
     if isinstance(value, dict):
         return {key: _blocks(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -493,7 +493,7 @@ def _blocks(value: Any) -> Any:
 
 
 def _trees_from_domain(study: Study) -> Any:
-    """Return the study's tree with all its nodes; of several trees their names, since a study file writes out one."""
+    """Return the study's tree with all its nodes; for several trees their names, since a file can contain one."""
     if len(study.trees) == 1:
         from theodolite.domain.tree_form import design_document
 

@@ -1,7 +1,7 @@
 """The linter of Azure Machine Learning pipelines: checks beyond the offline validation of azure-ai-ml.
 
-azure-ai-ml 1.35 accepts cycles, references to nothing, texts for integers, values out of range,
-unknown inputs and missing local data without a workspace; the service refuses them after the upload.
+Without a workspace, azure-ai-ml 1.35 accepts cycles, undefined references, texts for integers, values out of range,
+unknown inputs and missing local data; the service rejects them after the upload.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class _Pipeline:
     """A pipeline file and its components.
 
     Attributes:
-        source: The file with locations.
+        source: The file with line positions.
         folder: Folder of the file.
         entries: Content of the file.
-        components: Content of the component of each job; the job itself if it has none.
-        faults: Faults so far.
+        components: Content of each job's component; the job itself if it has none.
+        faults: Errors so far.
     """
 
     source: YamlSource
@@ -52,7 +52,7 @@ class _Pipeline:
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def fault(self, path: Names, message: str, fix: str = "") -> None:
-        """Add a fault at a place of the pipeline file."""
+        """Add an error at a position of the pipeline file."""
         self.faults.append(self.source.place(Diagnostic(path=path, message=message, fix=fix)))
 
     @property
@@ -68,7 +68,7 @@ def check_pipeline(path: Path) -> None:
         path: The pipeline file.
 
     Raises:
-        InvalidStudyError: If it has faults; lists all of them.
+        InvalidStudyError: If it has errors; lists all of them.
     """
     faults = pipeline_faults(path)
     if faults:
@@ -85,7 +85,7 @@ def is_pipeline(path: Path) -> bool:
 
 
 def pipeline_faults(path: Path) -> list[LocatedDiagnostic]:
-    """Return the faults of a pipeline and its components."""
+    """Return the errors of a pipeline and its components."""
     source, entries, faults = _read(path, path.name)
     pipeline = _Pipeline(source=source, folder=path.parent, entries=entries, faults=faults)
     if faults:
@@ -115,7 +115,7 @@ def _read(path: Path, name: str) -> tuple[YamlSource, Entries, list[LocatedDiagn
 
 
 def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
-    """Return the component of a job, checked; the job itself where it is written inline."""
+    """Return the checked component of a job; the job itself if it is written inline."""
     component = job.get("component")
     if not isinstance(component, str):
         _check_command(pipeline, f"job `{name}`", job, ("jobs", name))
@@ -137,7 +137,7 @@ def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
 
 
 def _check_command(pipeline: _Pipeline, subject: str, entries: Entries, path: Names) -> None:
-    """Check that a command line uses only inputs and outputs that are declared."""
+    """Check that a command line uses only declared inputs and outputs."""
     task = _mapping(entries, "task")
     texts = [entries.get("command"), entries.get("input_data"), task.get("program_arguments")]
     declared = {side: set(_mapping(entries, side)) for side in ("inputs", "outputs")}
@@ -166,7 +166,7 @@ def _check_files(pipeline: _Pipeline, folder: Path, entries: Entries, path: Name
 
 
 def _check_data(pipeline: _Pipeline) -> None:
-    """Check that local data of the pipeline's inputs exist, in the form that they state."""
+    """Check that local data of the pipeline's inputs exist and have the declared type."""
     for name, entry in _mapping(pipeline.entries, "inputs").items():
         path = entry.get("path") if isinstance(entry, Mapping) else None
         if not isinstance(path, str) or not _is_local(path):
@@ -246,7 +246,7 @@ def _check_literal(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) 
 
 
 def _kind_of(pipeline: _Pipeline, value: Any, path: Names) -> tuple[str, Any]:
-    """Return type and literal of a binding's target, empty and None if unknown; report bindings without a target."""
+    """Return type and literal of a binding's target (empty and None if unknown); report bindings without a target."""
     match = REFERENCE.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         return "", None
@@ -313,7 +313,7 @@ def _check_compute(pipeline: _Pipeline, name: str, job: Entries) -> None:
 
 
 def _check_cycles(pipeline: _Pipeline) -> None:
-    """Report jobs that wait for each other; each cycle once."""
+    """Report jobs that wait for each other, each cycle once."""
     waits = {
         name: [one for one in dict.fromkeys(_jobs_before(job)) if one in pipeline.jobs]
         for name, job in pipeline.jobs.items()

@@ -1,7 +1,7 @@
 """Calls: the number of calls of a run, and their estimated cost.
 
-Calls are counted from the plan itself; a stop rule may save some. Tokens are a
-guess between two bounds, because the length of dialogues is unknown beforehand.
+Counts calls from the plan itself; a stopping rule may save some. Tokens are an
+estimate between two bounds, because the length of dialogues is unknown beforehand.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ ASSUMPTION = (
 """Basis of the estimated tokens, as in `check --json`."""
 
 _OVERHEAD = 350
-"""Tokens of a request around the guideline: role, form of the answer; count."""
+"""Tokens of a request in addition to the guideline: role, format of the answer; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """A guess between two ends."""
+    """An estimate between two bounds."""
 
     low: float = 0.0
     high: float = 0.0
 
     def __add__(self, other: Range) -> Range:
-        """Return the sum, end by end."""
+        """Return the sum, bound by bound."""
         return Range(low=self.low + other.low, high=self.high + other.high)
 
     @property
     def middle(self) -> float:
-        """The geometric mean: as far from the one end as from the other, in proportion."""
+        """The geometric mean: equally far from both bounds in proportion."""
         return float((self.low * self.high) ** 0.5)
 
 
@@ -68,9 +68,9 @@ class EndpointCalls:
     Attributes:
         name: Its name in the study.
         is_model: Whether it is a language model of the study.
-        calls: Calls at most; count.
+        calls: Maximum number of calls; count.
         tokens_in: Tokens read; 0 if no model is called.
-        tokens_out: Tokens written; likewise.
+        tokens_out: Tokens written; 0 if no model is called.
         cost_usd: US dollars; None if no price is known. A script costs nothing.
     """
 
@@ -87,11 +87,11 @@ class CallEstimate:
     """Expected cost of a run of a study.
 
     Attributes:
-        dialogues: Dialogues of the plan, recorded ones included; count.
-        recorded: those of them that are recorded; count.
-        personas: Completed personas; count.
+        dialogues: Dialogues of the plan, including recorded ones; count.
+        recorded: Recorded dialogues among them; count.
+        personas: Expanded personas; count.
         scripts: Scripts; count.
-        attacks: Simulated red teamers: strategies times aims; count.
+        attacks: Simulated red teamers: strategies times attack goals; count.
         applications: Live applications; count.
         turns: Turns of the longest live dialogue; count.
         judges: Model judges; count.
@@ -112,22 +112,22 @@ class CallEstimate:
 
     @property
     def calls(self) -> int:
-        """Calls to all endpoints at most; count."""
+        """Maximum number of calls to all endpoints; count."""
         return sum(endpoint.calls for endpoint in self.endpoints)
 
     @property
     def tokens_in(self) -> Range:
-        """Tokens that models read."""
+        """Tokens read by models."""
         return sum((endpoint.tokens_in for endpoint in self.endpoints), Range())
 
     @property
     def tokens_out(self) -> Range:
-        """Tokens that models write."""
+        """Tokens written by models."""
         return sum((endpoint.tokens_out for endpoint in self.endpoints), Range())
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Names of the models that will be called without a known price."""
+        """Names of the models without a known price that a run calls."""
         return tuple(item.name for item in self.endpoints if item.is_model and item.calls and item.cost_usd is None)
 
     @property
@@ -257,7 +257,7 @@ def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str
 
 
 def _voted(once: Range, voting: Voting) -> Range:
-    """Return the number of a judge's readings of one dialogue: at most and at least."""
+    """Return the maximum and minimum number of a judge's readings of one dialogue."""
     least = {
         StopRule.FIXED: voting.most,
         StopRule.CURTAILED: voting.most // 2 + 1,
@@ -284,7 +284,7 @@ def _guideline_tokens(guideline: Guideline) -> int:
 
 
 def _history(turns: int) -> Range:
-    """Return the tokens of earlier turns that are read again, over all turns of one dialogue."""
+    """Return the tokens of earlier turns that are sent again, over all turns of one dialogue."""
     earlier = turns * (turns - 1) / 2
     return Range(low=earlier * (_PROMPT[0] + _RESPONSE[0]), high=earlier * (_PROMPT[1] + _RESPONSE[1]))
 
@@ -314,7 +314,7 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
 
     Args:
         loaded: The study.
-        estimate: Of its calls.
+        estimate: Estimate of its calls.
     """
     named = (
         ("Plan", _plan(loaded.study, estimate)),
@@ -332,7 +332,7 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
 
 
 def _wrapped(name: str, text: str) -> str:
-    """Return a name and its words, on further lines where the terminal is too narrow."""
+    """Return a name and its text, wrapped if the terminal is narrow."""
     lines = textwrap.wrap(printable(text), _WIDTH - 8, break_long_words=False, break_on_hyphens=False)
     return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
@@ -343,7 +343,7 @@ def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int =
     Args:
         placed: Notes and open items.
         path: The study's path as typed by the user.
-        calls: Calls that a run makes; with none there is nothing to look at before paying.
+        calls: Calls of a run; if 0, the next step suggests no trial run.
     """
     n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in placed)
     n_open = sum(diagnostic.severity is Severity.OPEN for diagnostic in placed)
@@ -353,7 +353,7 @@ def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int =
 
 
 def _readings(loaded: LoadedStudy) -> str:
-    """Report how tables were read: recorded ones always, others if they are unusual."""
+    """Report how tables were read: recorded tables always, others if they are unusual."""
     usual = not loaded.recordings
     return "; ".join(text for text in loaded.readings if not (usual and text.endswith("UTF-8, comma")))
 
@@ -420,12 +420,12 @@ def _guessed(tokens: Range) -> str:
 
 
 def _rounded(n: float) -> str:
-    """Return a count with two digits that mean something: a guess has no more."""
+    """Return a count rounded to two significant digits, since it is an estimate."""
     return f"{round(n, 2 - len(str(int(n)))):,.0f}"
 
 
 def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) -> str:
-    """Return the words on a limit of the study, and whether a run keeps below it; none if there is no limit."""
+    """Return the text on a limit of the study and whether a run stays below it; empty if there is no limit."""
     if limit is None:
         return ""
     text = f"; budget {worded(limit)}"
@@ -441,7 +441,7 @@ def _hosts(study: Study) -> str:
 
 
 def _keys(study: Study) -> str:
-    """List which environment variables a run sends, and where."""
+    """List the environment variables that a run sends, with their receivers."""
     return ", ".join(f"{use.shown} ({', '.join(use.users)})" for use in named_keys(study))
 
 
@@ -451,7 +451,7 @@ def _code(study: Study) -> str:
 
 
 def _outside(loaded: LoadedStudy) -> str:
-    """List the files that are read from outside of the study's folder."""
+    """List the files outside the study folder that are read."""
     return ", ".join(f"{name} ({real})" for name, real in loaded.outside.items())
 
 
@@ -473,7 +473,7 @@ def _cells(study: Study) -> str:
 
 
 def _found(result: Sequence[Found]) -> str:
-    """Report where names were found, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
+    """Report the origin of names, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
     by_place: dict[str, list[str]] = {}
     for item in sorted(result, key=lambda entry: entry.noun != "guideline"):
         noun = "" if item.noun == "guideline" else f"{item.noun} "

@@ -15,7 +15,7 @@ from theodolite.config.yaml_source import LocatedDiagnostic, few_of
 from theodolite.domain.errors import did_you_mean
 
 SCENARIO = "cases"
-"""Name of the scenario that the test cases of a study belong to."""
+"""Name of the scenario for a study's test cases."""
 
 
 class CaseSpec(Spec):
@@ -26,7 +26,7 @@ class CaseSpec(Spec):
     expected: Word = ""
     """Expected answer; rules name it as `{{ expected }}`, judges read it."""
     id: Word = ""
-    """Identity of the case; default: `c001`, `c002`, ..."""
+    """Id of the case; default: `c001`, `c002`, ..."""
     groups: dict[str, Word] = Field(default_factory=dict)
     """Values by which results are grouped."""
 
@@ -63,7 +63,7 @@ def cases_scenario(
     groups: Sequence[str],
     context: LoadContext,
 ) -> list[Entry[ScenarioSpec]]:
-    """Return the scenario of a study's test cases; none if it has no cases. Faults are added to the diagnostics.
+    """Return the scenario of a study's test cases; None if it has no cases. Errors are added to the diagnostics.
 
     Args:
         entry: The study file.
@@ -132,7 +132,7 @@ def _of_file(
 
 
 def _columns(entry: Entry[Spec], spec: CasesSpec, table: InputTable, context: LoadContext) -> dict[str, str]:
-    """Return meaning to column, as named or guessed from the header."""
+    """Return the column of each role, as named or guessed from the header."""
     columns: dict[str, str] = {}
     for meaning in ("prompt", "expected", "id"):
         named = getattr(spec, meaning)
@@ -156,7 +156,7 @@ def _no_column(entry: Entry[Spec], key: str, column: str, table: InputTable, con
 def _read_rows(
     table: InputTable, columns: Mapping[str, str], valued: Sequence[str], scripts: dict[str, ScriptForm]
 ) -> Iterator[LocatedDiagnostic]:
-    """Fill in the scripts of all rows; yields the rows that cannot be used."""
+    """Fill in the scripts of all rows; yields the unusable rows."""
     first_line: dict[str, int] = {}
     for number, (row, line) in enumerate(zip(table.rows, table.lines, strict=True), start=1):
         key = row[columns["id"]].strip() if "id" in columns else f"c{number:03d}"

@@ -104,7 +104,7 @@ def check_key(
     environ: Mapping[str, str] | None,
     at: str | tuple[str, ...] = "key",
 ) -> None:
-    """Add an error if a key was pasted, and a note where its variable is not set; `at` is the entry's key."""
+    """Add an error if a key was pasted, and a note if its variable is not set; `at` is the entry's key."""
     keys = (at,) if isinstance(at, str) else at
     if not key or getattr(key, "tag", "") == "secret" or set(key) == {"*"}:
         return
@@ -120,7 +120,7 @@ def check_key(
 
 
 KEY = "connection"
-"""Key of a study, a model or an HTTP application that holds the settings."""
+"""Key of a study, a model or an HTTP application that contains the settings."""
 
 _FILES = ("ca", "client_cert", "client_key")
 
@@ -132,14 +132,14 @@ def network_settings(
     environ: Mapping[str, str] | None,
     shared: NetworkSettings | None = None,
 ) -> NetworkSettings:
-    """Return the settings of an entry; wrong ones become faults.
+    """Return the settings of an entry; invalid ones become errors.
 
     Args:
         entry: The study, or an entry of its models or applications.
         spec: Its settings; None if it has none.
-        context: Takes the faults, and finds the files.
+        context: Collects the errors, and finds the files.
         environ: The environment, to check which variables are set; None for no check.
-        shared: The settings of the study, which hold for entries without any of their own.
+        shared: The settings of the study, which apply to entries without their own.
     """
     if spec is None:
         return shared or NetworkSettings()
@@ -172,7 +172,7 @@ def _check_password(entry: Entry[Spec], variable: str, context: LoadContext, env
 
 
 def _check_file(entry: Entry[Spec], key: str, name: str, context: LoadContext) -> None:
-    """Add an error if a file is not there, or must not be read."""
+    """Add an error if a file does not exist or must not be read."""
     if not name:
         return
     path = context.find(name)
@@ -184,7 +184,7 @@ def _check_file(entry: Entry[Spec], key: str, name: str, context: LoadContext) -
 
 
 def _proxy_problem(proxy: str) -> str:
-    """Return the error in the address of a proxy; it is not repeated if it holds a password."""
+    """Return the error in the address of a proxy, without the address if it contains a password."""
     if proxy in {"", NO_PROXY}:
         return ""
     if userinfo_of(proxy):
@@ -218,18 +218,18 @@ def connection_from_domain(network: NetworkSettings) -> dict[str, Any]:
 
 
 class ClaimSpec(Spec):
-    """Something that a team claims of its application."""
+    """A claim of a team about its application."""
 
     text: Filled
-    """The claim in words."""
+    """The claim as text."""
     kind: ClaimKind = ClaimKind.CAPABILITY
     """`capability` or `limitation`."""
     scripts: list[Filled] = Field(default_factory=list)
     """Keys of the scripts that test it."""
     rule: str = ""
-    """Defect rule by which a dialogue contradicts it: a rule, a guideline or `guideline.rule`."""
+    """Defect rule for dialogues that contradict it: a rule, a guideline or `guideline.rule`."""
     untestable: str = ""
-    """In place of scripts: why no dialogue can test it."""
+    """Instead of scripts: reason why no dialogue can test it."""
 
 
 Mitigations: TypeAlias = Annotated[
@@ -287,7 +287,7 @@ def named(entry: Entry[A], name: str, connection: Connection) -> Application:
 def check_template(
     entry: Entry[Spec], keys: tuple[str | int, ...], text: str, known: tuple[str, ...], context: LoadContext
 ) -> None:
-    """Report a template that has wrong syntax or a variable without a value."""
+    """Report a template with invalid syntax or a variable without a value."""
     problem = syntax_problem(text)
     if problem:
         context.diagnostics.add(entry.diagnostic(*keys, message=problem))
@@ -298,11 +298,11 @@ def check_template(
 
 
 Keys = tuple[str | int, ...]
-"""Path of a value, below its entry."""
+"""Path of a value below its entry."""
 
 
 def texts_in(value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """Yield the texts of a body with the keys that lead to each."""
+    """Yield the texts of a body with the keys that lead to them."""
     if isinstance(value, dict):
         for key, member in value.items():
             yield from texts_in(member, (*keys, key))
@@ -335,7 +335,7 @@ class PatternSpec(Spec):
     """A regular expression that finds the reply."""
 
     regex: Filled
-    """Regular expression over the whole answer; its first group, or all of it, is the reply."""
+    """Regular expression applied to the whole response body; its first group, or else the whole match, is the reply."""
 
 
 ReplyPlace: TypeAlias = Annotated[
@@ -363,13 +363,13 @@ class HttpSpec(ApplicationSpec):
     """Location of the reply: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` with the reply as first
     group."""
     stream: YesNo = False
-    """Whether the answer is a stream of events (SSE), each with a part of the reply at `reply`."""
+    """Whether the response is an event stream (SSE) whose events contain parts of the reply at `reply`."""
     session: str = ""
-    """Location of the endpoint's session id in its first answer, e.g. `$.id`; `{{ session }}` is empty until then."""
+    """Location of the endpoint's session id in its first response, e.g. `$.id`; `{{ session }}` is empty until then."""
     key: str = ""
     """Name of the environment variable with the token."""
     key_header: str = ""
-    """Header with only the token, e.g. `X-Api-Key`; default: `Authorization: Bearer`."""
+    """Header for the bare token, e.g. `X-Api-Key`; default: `Authorization: Bearer`."""
     timeout: float = Field(default=60.0, gt=0)
     """Timeout of one reply; seconds."""
     public_only: YesNo = False
@@ -425,7 +425,7 @@ def http_to_domain(
 
 
 def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
-    """Add an error if no header can be called so, where it would carry nothing, or something else as well."""
+    """Add an error if a header has an invalid name or value, or conflicts with another setting."""
     name = spec.key_header
     if not name:
         return
@@ -441,7 +441,7 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
 
 
 def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
-    """Add a fault if no request contains the prompt."""
+    """Add an error if no request contains the prompt."""
     if spec.method == "GET" and spec.body not in (None, ""):
         return  # its own fault
     heard = {"prompt", "history"}
@@ -454,7 +454,7 @@ def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context
 
 
 def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
-    """Add faults if the reply or the session id cannot be extracted as configured."""
+    """Add errors if the reply or the session id cannot be extracted as configured."""
     if isinstance(spec.reply, PatternSpec):
         try:
             re.compile(spec.reply.regex)
@@ -485,7 +485,7 @@ def said_body(spec: HttpSpec) -> Any:
 
 
 def check_body(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
-    """Add faults of a body that cannot be sent as it is to be written, or that a header calls something else."""
+    """Add errors for a body that cannot be sent in its format, or that contradicts a header."""
     if spec.method == "GET" and not _is_without(spec):
         message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
         context.diagnostics.add(entry.diagnostic("body", message=message))
@@ -529,7 +529,7 @@ def _faults_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys,
 
 
 def _check_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext, header: str) -> None:
-    """Add a fault if a header contradicts whether a form is sent."""
+    """Add an error if a header contradicts the form encoding."""
     says_form = spec.headers[header].strip().lower().startswith(_FORM)
     if spec.body_as is BodyFormat.FORM and not says_form:
         message = f"`body_as: form` and `{header}` say different things of the body; leave the header out"

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class StudyParts:
-    """Parsed parts of a study so far, for checks across sections."""
+    """Parsed parts of a study, for checks across sections."""
 
     entry: Entry[StudySpec]
     network: NetworkSettings = field(default_factory=NetworkSettings)
@@ -66,7 +66,7 @@ Rows = Sequence[Mapping[str, str]]
 def check_everything(
     parts: StudyParts, registry: GuidelineRegistry, context: LoadContext, models: Sequence[ModelEndpoint]
 ) -> None:
-    """Add the faults that only show in the whole study."""
+    """Add the errors that only the whole study shows."""
     _check_applications(parts, context)
     _check_bound_scenarios(parts, context)
     _check_variants(parts, context)
@@ -88,7 +88,7 @@ def check_everything(
 def check_persona_names(
     scenarios: Iterable[tuple[Scenario, Entry[ScenarioSpec]]], known: Sequence[str], context: LoadContext
 ) -> None:
-    """Add a fault for each undefined persona group of a scenario."""
+    """Add an error for each undefined persona group of a scenario."""
     for scenario, entry in scenarios:
         for index, name in enumerate(scenario.personas):
             if name not in known:
@@ -111,7 +111,7 @@ def _check_applications(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _check_bound_scenarios(parts: StudyParts, context: LoadContext) -> None:
-    """Refuse scenarios of applications that are not there, and note scenarios that no application is tested in."""
+    """Reject scenarios of undefined applications, and note scenarios that test no application."""
     known = [scenario.name for scenario, _ in parts.scenarios]
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         for index, name in enumerate(entry.spec.scenarios):
@@ -205,7 +205,7 @@ def _check_claims(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _check_claimed_rules(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
-    """Refuse rules that nothing has, and note where several could be meant."""
+    """Reject undefined rules, and note ambiguous ones."""
     if not any(entry.spec.claims for entry in section(parts.entry, "applications", parts.entry.spec.applications)):
         return
     from theodolite.domain.estimate import rules_meant
@@ -277,7 +277,7 @@ def _check_label_columns(parts: StudyParts, registry: GuidelineRegistry, context
 
 
 def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterator[LocatedDiagnostic]:
-    """Yield faults of rows that give one dialogue several labels for a question about all of it."""
+    """Yield errors for rows that give one dialogue several labels for a question about the whole dialogue."""
     if not parts.recorded:
         return
     for _, recorded in parts.recorded:
@@ -292,7 +292,7 @@ def _contradictions(parts: StudyParts, columns: Sequence[LabelColumn]) -> Iterat
 def _label_column(
     parts: StudyParts, entry: Entry[AnnotatorSpec | ReferenceSpec], guidelines: Sequence[Guideline]
 ) -> LabelColumn:
-    """Return a column of labels with its permitted values, as far as known."""
+    """Return a column of labels with its permitted values, if known."""
     annotator = next((item for item in parts.annotators if item.name == entry.name), None)
     labelling = annotator.labelling if annotator else None
     name, spelling, requested = "", {}, ""
@@ -441,7 +441,7 @@ def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
 
 
 def note_source_material(parts: StudyParts, guidelines: Sequence[Guideline], context: LoadContext) -> None:
-    """Note columns that look like source material and are unused, and guidelines that get no material."""
+    """Note unused columns that look like source material, and guidelines that need material but get none."""
     _note_unused_context(parts, context)
     for guideline in guidelines:
         judge = _judge_of(parts, guideline)
@@ -473,7 +473,7 @@ def _note_unused_context(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[JudgeSpec] | None:
-    """Return the entry of the first model or function that labels by a guideline; None for none."""
+    """Return the entry of the first model or function that labels by a guideline; None if there is none."""
     kinds = (ModelJudge, PythonLabeller)
     names = [
         item.name for item in parts.annotators if item.guideline == guideline.name and isinstance(item.labelling, kinds)
@@ -483,7 +483,7 @@ def _judge_of(parts: StudyParts, guideline: Guideline) -> Entry[JudgeSpec] | Non
 
 
 def _without_material(parts: StudyParts, guideline: Guideline) -> Iterator[str]:
-    """Yield the scenarios and recorded applications whose dialogues have no source material, in words."""
+    """Yield the scenarios and recorded applications whose dialogues have no source material, as text."""
     scenarios = [scenario for scenario, _ in parts.scenarios if _asks(scenario, guideline)]
     if parts.live or any(level.people for level in parts.entry.spec.levels.values()):
         for scenario in scenarios:
@@ -518,7 +518,7 @@ def _listed(names: Iterable[str]) -> str:
 SLOT = "context"
 
 _ABOUT_A_TEXT = frozenset({Task.SUMMARISATION, Task.REWRITING})
-"""Tasks whose text simulated users do not copy, because the application has it already."""
+"""Tasks whose text simulated users do not repeat, because the application already has it."""
 
 
 def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
@@ -538,7 +538,7 @@ def note_lost_material(parts: StudyParts, context: LoadContext) -> None:
 
 
 def _lacking_slot(connection: Connection) -> str:
-    """Return the key in which an application could be given source material and is not; empty if it is, or may."""
+    """Return the key that would give an application its missing source material; empty if none is missing."""
     match connection:
         case PromptedModel(system=system):
             return "" if SLOT in variables(system) else "system"
@@ -554,11 +554,11 @@ def _lacking_slot(connection: Connection) -> str:
 
 
 def _lost(parts: StudyParts, planting: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the losses, in words, and their scenarios.
+    """Yield the losses as text, and their scenarios.
 
     Args:
-        parts: The study so far.
-        planting: Names of the strategies that put text into source material.
+        parts: The parsed study.
+        planting: Names of the strategies that insert text into source material.
     """
     for scenario, _ in parts.scenarios:
         if scenario.corpus:

@@ -26,7 +26,7 @@ from theodolite.domain.study import Study
 W = TypeVar("W", bound=StrEnum)
 
 HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
-"""Possible testers of an imported dialogue."""
+"""Possible tester types of an imported dialogue."""
 
 _SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
 
@@ -35,19 +35,19 @@ _PLACED = ("application", "scenario", "level", "tester")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BringColumns:
-    """Meanings of a table's columns, and values for all its rows.
+    """Roles of a table's columns, and constants for all its rows.
 
     Attributes:
         prompt: The tester's prompt.
         response: The application's reply.
-        id: Identifies the dialogue; each row is one where empty.
+        id: Id of the dialogue; if empty, each row is a dialogue.
         turn: Number of the turn, for dialogues of several rows.
-        context: Source material that the response should rest on.
-        withheld: Why a row's texts are not there.
+        context: Source material for the response.
+        withheld: Reason why a row's texts are missing.
         tester: Column of the tester; if empty, each dialogue has its own tester.
-        application: Names the application; `of_application` holds where empty.
-        scenario: Names the scenario; `of_scenario` holds where empty.
-        level: Names the level of testing; `of_level` holds where empty.
+        application: Column of the application; if empty, `of_application` applies.
+        scenario: Column of the scenario; if empty, `of_scenario` applies.
+        level: Column of the level of testing; if empty, `of_level` applies.
         of_application: The application of all rows.
         of_scenario: The scenario of all rows.
         of_level: The level of all rows.
@@ -75,8 +75,8 @@ class ReadBrought:
     """Content of a table.
 
     Attributes:
-        dialogues: Those without an error, in order of the table.
-        faults: Everything that is wrong, in order of lines.
+        dialogues: Dialogues without an error, in order of the table.
+        faults: All errors, in order of lines.
         columns: Columns of the table.
     """
 
@@ -86,7 +86,7 @@ class ReadBrought:
 
 
 def guessed_columns(table: InputTable, study: Study) -> BringColumns:
-    """Return the detected columns of a table, with the study's names first if no column fits."""
+    """Return the detected columns of a table; if no column fits, the study's names are the default."""
     result = {"prompt": "", "response": ""}
     result |= guess_columns(table).columns
     result |= {name: name for name in ("scenario", "level", "tester") if name in table.columns}
@@ -100,12 +100,12 @@ def guessed_columns(table: InputTable, study: Study) -> BringColumns:
 
 
 def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
-    """Return the dialogues of a table; its faults are in `faults`, all at once.
+    """Return the dialogues of a table; all errors are in `faults`.
 
     Args:
         table: The rows.
-        means: Meaning of its columns.
-        study: Study of their applications and scenarios.
+        means: Roles of its columns.
+        study: Study with the applications and scenarios.
     """
     if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
         return ReadBrought(faults=few_of(diagnostics, table.file), columns=table.columns)
@@ -136,8 +136,8 @@ class _DialogueReader:
 
     Attributes:
         table: The rows.
-        means: Meaning of its columns.
-        study: Names applications and scenarios.
+        means: Roles of its columns.
+        study: Study with the applications and scenarios.
         faults: Errors found so far.
     """
 
@@ -147,7 +147,7 @@ class _DialogueReader:
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def dialogues(self) -> list[BroughtDialogue]:
-        """Return the dialogues with a known place in the study, in order of the table."""
+        """Return the dialogues that fit into the study, in order of the table."""
         columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
         by_application: dict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.table.rows):
@@ -194,7 +194,7 @@ class _DialogueReader:
         )
 
     def _said(self, row: Mapping[str, str], what: str) -> str:
-        """Return a row's application, scenario or level, or the value for all rows."""
+        """Return a row's application, scenario or level, or the constant for all rows."""
         column = getattr(self.means, what)
         return (row[column].strip() if column else "") or str(getattr(self.means, f"of_{what}"))
 
@@ -230,13 +230,13 @@ NAMES = tuple(each.name for each in fields(BringColumns))
 """Names of all properties of a table."""
 
 UTTERANCES = "utterances.jsonl"
-"""The file that makes an archive a corpus."""
+"""Name of the file that identifies an archive as a corpus."""
 
 PARTS = (UTTERANCES, "speakers.json", "users.json", "conversations.json", "corpus.json")
-"""Files to read; `users.json` is the name of speakers in older corpora."""
+"""Files to read; `users.json` contains the speakers in older corpora."""
 
 MOST_UNPACKED = 400_000_000
-"""Largest unpacked size of an archive's files; bytes."""
+"""Maximum unpacked size of an archive's files; bytes."""
 
 _ZIP = b"PK\x03\x04"
 
@@ -246,19 +246,19 @@ _OWN = ("id", "speaker", "conversation_id", "reply_to", "timestamp", "text", "me
 
 
 def is_corpus(stored: bytes, file: str) -> bool:
-    """Whether a file is an archive, or the utterances of a corpus alone."""
+    """Return whether a file is an archive, or only the utterances of a corpus."""
     return stored.startswith(_ZIP) or file.lower().endswith(UTTERANCES)
 
 
 def read_corpus(stored: bytes, file: str) -> Remarks:
-    """Return the content of a corpus; its errors are in `faults`, all at once.
+    """Return the content of a corpus; all errors are in `faults`.
 
     Fields of an utterance's `meta` keep their names, those of its speaker start with
     `speaker.`; `speaker` is the speaker's id.
 
     Args:
         stored: The bytes of the archive, whose files may be in one folder; or of `utterances.jsonl` alone.
-        file: Its name, as people are shown it.
+        file: Name of the file for messages.
     """
     reader = _CorpusReader(file=file)
     parts = reader.unpacked(stored)
@@ -304,7 +304,7 @@ class _CorpusReader:
         return parts
 
     def _wanted(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-        """Return the corpus's files, those that are nearest the top."""
+        """Return the corpus's files, those nearest to the root."""
         entries = sorted(archive.infolist(), key=lambda entry: len(PurePosixPath(entry.filename).parts), reverse=True)
         named = {PurePosixPath(entry.filename).name: entry for entry in entries}
         return {name: named[name] for name in PARTS if name in named}
@@ -357,7 +357,7 @@ class _CorpusReader:
 
 
 def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the metadata of an entry; some corpora store it beside the entry's own keys."""
+    """Return the metadata of an entry; some corpora store it next to the entry's own keys."""
     meta = entry.get("meta")
     return meta if isinstance(meta, dict) else {name: value for name, value in entry.items() if name not in _OWN}
 
@@ -391,25 +391,25 @@ _WORDS = ("content", "text", "message", "value")
 _NAMES = ("item", "dialogue_id", "conversation_id", "id")
 
 _OURS = re.compile(r"^(User|Reply) \d+$")
-"""How our own export names the sides of a turn."""
+"""Names of the sides of a turn in our own export."""
 
 
 def is_tasks(file: str) -> bool:
-    """Whether a file is named as Label Studio names its exports."""
+    """Return whether a file has the name of a Label Studio export."""
     return file.lower().endswith(".json")
 
 
 def read_tasks(stored: bytes, file: str) -> Remarks:
-    """Return the dialogues of a task file; its faults are in `faults`, all at once.
+    """Return the dialogues of a task file; all errors are in `faults`.
 
-    Its names identify no known person, so a field for the tester, if any, is in the metadata.
-    A task's dialogue is the field of its `data` that holds a list of objects with a speaker
-    (`role`, `author`) and words (`content`, `text`). The task's place in the file, from 1,
-    stands for the line. The other fields of `data` describe the conversation.
+    Its names identify no known person, so the field for the tester, if any, is in the metadata.
+    A task's dialogue is the field of its `data` with a list of objects that contain a speaker
+    (`role`, `author`) and a text (`content`, `text`). The task's index in the file, from 1,
+    serves as the line. The other fields of `data` describe the conversation.
 
     Args:
         stored: The bytes of the JSON file.
-        file: Its name, as people are shown it.
+        file: Name of the file for messages.
     """
     sha256 = hashlib.sha256(stored).hexdigest()
     try:
@@ -452,7 +452,7 @@ def _key(task: Mapping[str, Any], data: Mapping[str, Any], line: int) -> str:
 
 
 def _dialogue(data: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, Any]]]:
-    """Return name and entries of the field that holds a dialogue; an empty name where none does."""
+    """Return name and entries of the field with a dialogue; an empty name if there is none."""
     for name, value in data.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             keys = set(value[0])

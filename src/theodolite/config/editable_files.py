@@ -1,7 +1,7 @@
-"""Files of a study as people edit them in a browser: reading, saving with history, drafts, and their diagnostics.
+"""Files of a study in the browser editor: reading, saving with history, drafts, and diagnostics.
 
-Every saved text stays: a save stores the text before and after it in the workspace. On a server the saved texts are
-drafts beside the study's files until a person applies them; a live event reads the files alone.
+Every saved text is kept: a save stores the text before and after it in the workspace. On a server the saved texts are
+drafts next to the study's files until a person applies them; a live event reads only the files.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.identity import digest
 
 EDITABLE = (".yaml", ".yml", ".md", ".txt", ".csv", ".tsv", ".json", ".jsonl")
-"""Endings of files that can be edited; code and pictures are none of them."""
+"""Suffixes of editable files; code and pictures are excluded."""
 
 LARGEST = 1_000_000
-"""Size of a file that can be edited; bytes."""
+"""Maximum size of an editable file; bytes."""
 
 MOST_LISTED = 500
-"""Files that are listed at most; count."""
+"""Maximum number of listed files; count."""
 
 MOST_VERSIONS = 200
-"""Stored versions of one file at most; count. The oldest go first."""
+"""Maximum number of stored versions per file; count. The oldest are deleted first."""
 
 _DEPTH = 3
 
@@ -56,7 +56,7 @@ class StudyText:
     Attributes:
         name: Path in the study's folder, with `/`.
         text: The text; lines end in a line feed.
-        is_draft: Whether the text is saved as a draft, and the file in the folder is another.
+        is_draft: Whether the text is saved as a draft, so that the file in the folder differs.
     """
 
     name: str
@@ -65,7 +65,7 @@ class StudyText:
 
     @property
     def version(self) -> str:
-        """Hash of the text; a save names the one that it replaces."""
+        """Hash of the text; a save names the hash that it replaces."""
         return digest("study file", self.text)[:16]
 
 
@@ -75,7 +75,7 @@ class TextVersion:
 
     Attributes:
         number: Counts up from 1.
-        saved_at: When it was stored; UTC.
+        saved_at: Time of storage; UTC.
     """
 
     number: int
@@ -83,10 +83,10 @@ class TextVersion:
 
 
 class EditConflict(Conflict):
-    """The file has changed since the page was opened; `current` is its text now."""
+    """The file has changed since the page was opened; `current` is the new text."""
 
     def __init__(self, current: StudyText) -> None:
-        """Name the file."""
+        """Store the name and the current text."""
         super().__init__(f"`{current.name}` has changed since you opened the page")
         self.current = current
 
@@ -96,9 +96,9 @@ class DraftReading:
     """A study from its files and drafts.
 
     Attributes:
-        loaded: The study; None if it has faults.
-        diagnostics: Faults, notes and open items, as `theodolite check` lists them.
-        added_access: Code and keys that the files of the folder do not name, in words.
+        loaded: The study; None if it has errors.
+        diagnostics: Errors, notes and open items, as listed by `theodolite check`.
+        added_access: Code and keys that the files of the folder do not name, as text.
     """
 
     loaded: LoadedStudy | None
@@ -122,7 +122,7 @@ class UnsavedReading:
 
 
 _READINGS: dict[str, tuple[object, DraftReading]] = {}
-"""The last readings by the storage of the study; each with a key that changes with every file."""
+"""The latest results by the study's storage, each with a key that changes with every file."""
 
 _MOST_READINGS = 16
 
@@ -133,7 +133,7 @@ class EditableFiles:
 
     Attributes:
         folder: The study's folder.
-        main: Name of the study's own file.
+        main: Name of the study file.
         storage: Folder of stored versions and drafts, in a workspace.
         has_drafts: Whether a save makes a draft; otherwise it writes the file.
         accepted_keys: Keys with their receivers that a draft may add, e.g. `TEAM_KEY to api.example.org`.
@@ -146,7 +146,7 @@ class EditableFiles:
     accepted_keys: frozenset[str] = frozenset()
 
     def names(self) -> tuple[str, ...]:
-        """Return the files that can be edited, the study's own first."""
+        """Return the editable files, the study file first."""
         there = {*self._in_folder(), *self.drafts()}
         return tuple(sorted(there, key=lambda name: (name != self.main, "/" in name, name))[:MOST_LISTED])
 
@@ -173,7 +173,7 @@ class EditableFiles:
         """Return the text of a file; of its draft if there is one.
 
         Raises:
-            InputError: If the name is not allowed, or the file is too large or no text.
+            InputError: If the name is not allowed, or the file is too large or not a text file.
             NotFound: If there is no such file.
         """
         path = self._path(name)
@@ -212,7 +212,7 @@ class EditableFiles:
         return self.read(name)
 
     def _write(self, path: Path, name: str, text: str) -> None:
-        """Write a text, as a draft or as the file itself; bytes before the text and line endings are unchanged."""
+        """Write a text, as a draft or as the file itself; line endings and a byte order mark are preserved."""
         try:
             if self.has_drafts:
                 draft = self._draft(name) or {"name": name, "base": _hash_of(path)}
@@ -224,7 +224,7 @@ class EditableFiles:
             raise InputError(message) from error
 
     def versions(self, name: str) -> tuple[TextVersion, ...]:
-        """Return the stored versions of a file, the latest first."""
+        """Return the stored versions of a file, latest first."""
         folder = self._versions(name)
         files = sorted(folder.glob("*.txt"), reverse=True) if folder.is_dir() else []
         return tuple(
@@ -236,7 +236,7 @@ class EditableFiles:
         """Return the text of a stored version.
 
         Raises:
-            NotFound: If there is none of the number.
+            NotFound: If there is no version of this number.
         """
         self._path(name)
         file = self._versions(name) / f"{number:06d}.txt"
@@ -260,7 +260,7 @@ class EditableFiles:
     ) -> DraftReading:
         """Return the study from its files and drafts, with all findings of `theodolite check`.
 
-        The last readings are remembered for as long as no file changes.
+        The latest results are cached until a file changes.
         """
         stamp = (self._stamp(), environ is None, self.accepted_keys)
         key = str(self.storage)
@@ -323,9 +323,9 @@ class EditableFiles:
         """Write the drafts to the study's files, and return their names.
 
         Raises:
-            InvalidStudyError: If the study would hold faults.
+            InvalidStudyError: If the study would have errors.
             InputError: If it would run code or send keys that the files do not name yet.
-            Conflict: If a file has changed on the machine since its draft was started.
+            Conflict: If a file has changed on disk since its draft was started.
         """
         with self._locked():
             names = self.drafts()
@@ -343,7 +343,7 @@ class EditableFiles:
         return names
 
     def discard(self, name: str) -> None:
-        """Remove the draft of a file; its versions stay."""
+        """Delete the draft of a file; its versions are kept."""
         self._path(name)
         with self._locked():
             self._draft_path(name).unlink(missing_ok=True)
@@ -375,7 +375,7 @@ class EditableFiles:
         """Return the path of a file.
 
         Raises:
-            InputError: If the name leads elsewhere, or is none of a file that can be edited.
+            InputError: If the name leads outside the folder, or the file is not editable.
         """
         parts = PurePosixPath(name).parts
         is_name = "/".join(parts) == name and 0 < len(parts) <= _DEPTH and len(name) <= _LONGEST_NAME
@@ -409,17 +409,17 @@ class EditableFiles:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Let one process after the other save."""
+        """Serialise saves of several processes."""
         self.storage.mkdir(parents=True, exist_ok=True, mode=0o700)
         with FileLock(self.storage / "lock", timeout=30):
             yield
 
 
 def added_access(before: LoadedStudy | None, after: LoadedStudy) -> tuple[str, ...]:
-    """Return the code and keys that a study names and did not name before, in words.
+    """Return the code and keys that a study has started to name, as text.
 
     Args:
-        before: The study before; None if its files have faults, and name nothing.
+        before: The study before; None if its files had errors.
         after: The study afterwards.
     """
     known = {code.shown for code in named_code(before.study)} if before else set()
@@ -484,7 +484,7 @@ def _written(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file in one step, with its former mode, ends of lines and byte order mark."""
+    """Write a file atomically, preserving mode, line endings and byte order mark."""
     before = path.read_bytes() if path.is_file() else b""
     raw = (text.replace("\n", "\r\n") if b"\r\n" in before else text).encode("utf-8")
     path.parent.mkdir(parents=True, exist_ok=True)

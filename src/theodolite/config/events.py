@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from theodolite.domain.event import AnnotationProcess, BreakRule, Event, LevelPlan
 
 UserTypeName = Literal["adversarial", "everyday", "domain_expert"]
-"""Types of users that a level may call for."""
+"""Types of users that a level may request."""
 
 
 class LevelSpec(Spec):
@@ -51,13 +51,13 @@ class LevelSpec(Spec):
 
 
 class OrderSpec(Spec):
-    """Orders that people's annotation varies, to measure the effect of order."""
+    """Variation of the order of presentation, to measure the effect of order."""
 
     questions: Literal["written", "reversed", "balanced"] = "written"
     """Order of questions: reversed in half of the annotations (`reversed`), or each question at each position
     equally often."""
     options: YesNo = False
-    """Whether half of the annotations show named answers in reverse."""
+    """Whether half of the annotations show named answers in reverse order."""
     turns: YesNo = False
     """Whether half of the annotations ask about the last turn first."""
     dialogues: YesNo = False
@@ -81,7 +81,7 @@ class AnnotationSpec(Spec):
     most_share: float = Field(default=1.0, ge=0, le=1)
     """Maximum share of a category's dialogues per annotator; 0 to 1."""
     apart: bool = False
-    """Whether one dialogue's categories are annotated by different people."""
+    """Whether different people annotate the categories of one dialogue."""
     practice: YesNo = True
     """Whether annotators practise on examples, with feedback, before their first dialogue in a study."""
     pass_mark: float = Field(default=0.6, ge=0, le=1)
@@ -89,7 +89,7 @@ class AnnotationSpec(Spec):
     attempts: int = Field(default=3, ge=1)
     """Maximum number of attempts at a qualification test; after that a senior decides."""
     judges_per_item: int = Field(default=0, ge=0)
-    """Number of annotations of each dialogue by promoted judges in place of people; fewer than `per_item`."""
+    """Number of annotations of each dialogue by promoted judges instead of people; fewer than `per_item`."""
     order: OrderSpec = Field(default_factory=OrderSpec)
     """Variation of the order of presentation."""
 
@@ -136,25 +136,25 @@ class ScreeningSpec(Spec):
 
 
 NEEDED = "needed before people are invited"
-"""Why something that is missing matters."""
+"""Importance of a missing item."""
 
 _SAMPLES = (
     "starters/consent.md",
     *(f"packs/aria/{name}/consent.md" for name in ("tv-spoilers", "meal-planner", "pathfinder")),
 )
-"""Texts to complete before people read them."""
+"""Placeholders to complete before people read a text."""
 
 _BLANK = re.compile(r"(?<!\])(?!^\[[^\]\n]+\]:\s)\[[^\]\n]{1,60}\](?![(\[])", re.MULTILINE)
-"""A place that is still to be filled in; links are none."""
+"""A placeholder; links are not placeholders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingText:
-    """Something that an event must not open without.
+    """Something that must be complete before an event opens.
 
     Attributes:
-        what: The missing part, in words.
-        key: Key of the study file that names its text; empty if no file can contain it.
+        what: The missing part, as text.
+        key: Key of the study file for its text; empty if it is not stored in a file.
     """
 
     what: str
@@ -162,7 +162,7 @@ class MissingText:
 
 
 def unfinished(consent: str) -> str:
-    """Return the open tasks of a consent text, in words; empty if it is complete."""
+    """Return the open tasks of a consent text, as text; empty if it is complete."""
     samples = [raw.decode("utf-8").strip() for path in _SAMPLES if (raw := shipped_bytes(path)) is not None]
     if consent.strip() in samples:
         return "still the sample text"
@@ -171,10 +171,10 @@ def unfinished(consent: str) -> str:
 
 
 def missing_texts(study: Study) -> tuple[MissingText, ...]:
-    """Return the texts that people must read and that a study does not have yet.
+    """Return the texts that people must read and that a study lacks.
 
-    Without a warning of what a study of risks contains,
-    people cannot give informed consent. Without people nothing is missing.
+    Without a content warning, people cannot give informed consent to a study
+    of risks. A study without people needs no texts.
     """
     from theodolite.testing.assigning import people_levels
 
@@ -200,7 +200,7 @@ class PeopleKeys(Protocol):
 
     @property
     def assign(self) -> Assignment:
-        """Applications for each tester."""
+        """Number of applications for each tester."""
 
     @property
     def annotation(self) -> AnnotationSpec | None:
@@ -255,7 +255,7 @@ def levels_to_domain(spec: PeopleKeys) -> tuple[LevelPlan, ...]:
 
 
 def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | None:
-    """Return how people's annotation is organised, if the study states it."""
+    """Return how human annotation is organised, if the study states it."""
     from theodolite.domain.event import AnnotationProcess, Route
 
     plan = spec.annotation
@@ -284,7 +284,7 @@ def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | Non
 
 
 def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, warning: str = "") -> Event | None:
-    """Return when and how people take part; None if none do.
+    """Return when and how people take part; None if nobody does.
 
     Args:
         entry: The study file.

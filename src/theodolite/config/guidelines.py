@@ -40,7 +40,7 @@ class DefectSpec(Spec):
     defect: Filled
     """Operator and value, e.g. `== refused`, `<= 3`, `in a, b`; optionally after the name of a question."""
     among: dict[str, Word] = Field(default_factory=dict)
-    """Groups that the rule applies to: values by column."""
+    """Groups to which the rule applies: values by column."""
     violation: Violation = Violation.NOT_A_GUARDRAIL
     """Side of a guardrail: `prohibited_released`, `permitted_withheld` or `not_a_guardrail`."""
     title: str = ""
@@ -50,7 +50,7 @@ class DefectSpec(Spec):
 
 
 class ExampleSpec(Spec):
-    """A worked example that annotators are shown."""
+    """A worked example for annotators."""
 
     dialogue: Filled
     """The dialogue as text."""
@@ -78,7 +78,7 @@ class GuidelineSpec(Spec):
     level: QuestionLevel = QuestionLevel.DIALOGUE
     """Asked once per `dialogue` or once per `turn`."""
     orientation: Orientation = Orientation.UNSTATED
-    """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    """Bad end of the scale: `higher_is_worse` or `lower_is_worse`."""
     may_be_unable: YesNo = False
     """Whether "unable to determine" is an allowed answer."""
     may_not_apply: YesNo = False
@@ -113,7 +113,7 @@ _WORST_ABOVE = {Operator.ABOVE, Operator.AT_LEAST}
 
 
 def guideline_to_domain(entry: Entry[GuidelineSpec], context: LoadContext, *, origin: Origin) -> Guideline | None:
-    """Return the guideline that an entry describes; None and faults where it describes none."""
+    """Return the guideline of an entry; None and errors if it describes none."""
     questions = questions_to_domain(entry, context, noun="guideline", reserved=RESERVED_KEYS)
     rules = tuple(rule for rule in _rules(entry, questions, context) if rule is not None)
     if not questions or not rules:
@@ -278,12 +278,12 @@ def _scale_words(value: str, scale: Scale) -> str:
 
 
 class GuidelineRegistry:
-    """All guidelines that a study can name, found when they are first named."""
+    """All guidelines that a study can name, looked up on first use."""
 
     def __init__(
         self, entries: Mapping[str, Entry[GuidelineSpec]], context: LoadContext, *, shipped: Collection[str] = ()
     ) -> None:
-        """Set the study's own guidelines; some may come from a shipped schema. Others are looked up by name."""
+        """Add the study's own guidelines; some may come from a shipped schema. Others are looked up by name."""
         self._entries = entries
         self._shipped = shipped
         self._desk = context
@@ -293,7 +293,7 @@ class GuidelineRegistry:
         self.broken: set[str] = set()
 
     def named(self, name: str, entry: Entry[Spec], key: str) -> Guideline | None:
-        """Return the guideline of a name; None and a fault at `key` if there is none."""
+        """Return the guideline with a name; None and an error at `key` if there is none."""
         self._used[name] = None
         return self._look_up(name, entry, key)
 
@@ -318,12 +318,12 @@ class GuidelineRegistry:
         return self._read[name]
 
     def read_own(self) -> None:
-        """Read the guidelines of the study file and its pack, also those without a reference."""
+        """Read the guidelines of the study file and its pack, including unreferenced ones."""
         for name, entry in self._entries.items():
             self._look_up(name, entry, "ask")
 
     def own(self) -> tuple[Entry[GuidelineSpec], ...]:
-        """Return the entries of the study's own guidelines, those with their own file and a pack's too."""
+        """Return the study's own guideline entries, including those with their own file and those of a pack."""
         return tuple(self._found.values())
 
     def add(self, guideline: Guideline) -> None:
@@ -332,17 +332,17 @@ class GuidelineRegistry:
         self._read[guideline.name] = guideline
 
     def read(self) -> tuple[Guideline, ...]:
-        """Return all guidelines that were read: in the order of their first use, then those without a reference.
+        """Return all guidelines read so far: in order of first use, then unreferenced ones.
 
-        The order is the same whether a guideline is in the study's file or in one of its own.
+        The order does not depend on whether a guideline is in the study file or in its own file.
         """
         order = dict.fromkeys([*self._used, *self._read])
         return tuple(guideline for name in order if (guideline := self._read.get(name)) is not None)
 
     def only(self) -> str:
-        """Return the name of the one guideline of the study; empty if there are several or none.
+        """Return the name of the study's only guideline; empty if there are several or none.
 
-        If the file has none and names none, the study's folder may contain the one.
+        If the file defines and names none, the study folder may contain it.
         """
         names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
         return next(iter(names)) if len(names) == 1 else ""
@@ -355,13 +355,13 @@ class GuidelineRegistry:
 
 
 def guidelines_from_domain(study: Study) -> dict[str, Any]:
-    """Return all guidelines of a study in their long form, with shipped ones and those of schemas."""
+    """Return all guidelines of a study in full form, including shipped ones and those of schemas."""
     own = (guideline for guideline in study.guidelines if guideline.name not in study.categories)
     return {guideline.name: guideline_from_domain(guideline) for guideline in own}
 
 
 def guideline_from_domain(guideline: Guideline) -> dict[str, Any]:
-    """Return a guideline in its long form."""
+    """Return a guideline in full form."""
     questions = guideline.instrument.questions
     long: dict[str, Any] = {"edition": guideline.edition} if guideline.edition else {}
     if guideline.definition:

@@ -1,4 +1,4 @@
-"""Histories of scores as people keep them: a table with a row for each score."""
+"""Histories of scores: tables with one row per score."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INSTRUMENTS = ("judge", "data", "schema")
 """Roles that are parts of the instrument."""
 
 EARLIER = "an earlier one"
-"""Version of a part before the first change that was declared."""
+"""Version of a part before its first declared change."""
 
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (1.0, 10.0), (0.0, 100.0))
 _YES = {"yes", "y", "true", "1"}
@@ -53,7 +53,7 @@ class DeclaredChange:
     Attributes:
         part: The changed part, e.g. judge.
         version: Its version from then on.
-        since: From when on; aware.
+        since: Start of its validity; timezone-aware.
     """
 
     part: str
@@ -68,10 +68,10 @@ class HistoryForm:
     Attributes:
         columns: Role to column, if stated.
         scale: Lower and upper end; None to infer it from the scores.
-        defect: When a score is a defect; None for no rule.
-        worse: Which end is the bad one; None to infer it from the rule.
+        defect: Condition of a defect; None for no rule.
+        worse: Bad end of the scale; None to infer it from the rule.
         changes: Changes of the instrument that are not in the table.
-        published: Whether equal scores in a row are one measurement, published again.
+        published: Whether consecutive equal scores are one measurement that was published again.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -84,12 +84,12 @@ class HistoryForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreTable:
-    """Rows that hold scores, wherever they are from.
+    """Rows of scores from any source.
 
     Attributes:
         name: Displayed name.
         columns: Names of the columns.
-        rows: Line or number of each row, for messages, with its cells; read once.
+        rows: Line or number of each row, for messages, with its cells; can be read once.
         form: Detected format, e.g. `UTF-8, comma`; empty if unremarkable.
         faults: Errors in unreadable rows; complete after the last row.
     """
@@ -104,17 +104,17 @@ class ScoreTable:
 def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None = None) -> History:
     """Return the scores of a table in order of time.
 
-    Rows without a time keep their order. A score that is empty is missing, one
-    that names an outcome has that outcome, and one that is no number is
-    unparseable; none of them is dropped.
+    Rows without a time keep their order. An empty score is missing, a score
+    that names an outcome has that outcome, and a score that is not a number is
+    unparseable; no row is dropped.
 
     Args:
         table: The rows.
-        form: Their format.
-        on_rows: Called now and then with the step and its rows.
+        form: Format of the rows.
+        on_rows: Called periodically with the step and its rows.
 
     Raises:
-        InvalidStudyError: If columns or cells cannot be used; all that was found.
+        InvalidStudyError: If columns or cells cannot be used; lists all errors.
     """
     if table.faults and not table.columns:
         raise InvalidStudyError(tuple(table.faults), ending=_ENDING)
@@ -151,7 +151,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
 
 
 def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> list[LocatedDiagnostic]:
-    """Return a message that no row has a value, with the reasons; empty if one has."""
+    """Return a message that no row has a value, with the reasons; empty if a row has one."""
     if scores.n_of(Outcome.ANSWERED):
         return []
     counts = {outcome.value: scores.n_of(outcome) for outcome in Outcome}
@@ -162,7 +162,7 @@ def _without_values(table: ScoreTable, column: str, scores: ScoreColumns) -> lis
 
 
 def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list[LocatedDiagnostic]]:
-    """Return role to column, and the faults of the given names."""
+    """Return the column of each role, and errors for the given names."""
     diagnostics = []
     for role, column in form.columns.items():
         if role not in ROLES:
@@ -184,7 +184,7 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
 
 
 def _marked(scores: Sequence[Score]) -> Iterator[Score]:
-    """Yield scores, those that equal the one before of the same application and item marked as repeats."""
+    """Yield scores, marking those equal to the preceding score of the same application and item as repeats."""
     known: dict[tuple[str, str], tuple[object, object]] = {}
     for score in scores:
         key, now = (score.application, score.item), (score.value, tuple(sorted(score.instruments.items())))
@@ -200,7 +200,7 @@ def _worse(defect: Condition | None) -> ScaleDirection:
 
 @dataclass(slots=True)
 class _HistoryReader:
-    """Reads row after row, and collects the errors."""
+    """Reads rows one by one and collects the errors."""
 
     table: ScoreTable
     form: HistoryForm
@@ -208,7 +208,7 @@ class _HistoryReader:
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def scores(self, on_rows: OnRows | None) -> Iterator[Score]:
-        """Yield the score of each row; equal texts are one object."""
+        """Yield the score of each row; equal texts share one object."""
         where = {role: self.table.columns.index(column) for role, column in self.columns.items()}
         for line, row in counted(self.table.rows, f"Reading scores of {self.table.name}", on_rows):
             yield self._score(line, {role: row[index].strip() for role, index in where.items()})
@@ -289,10 +289,10 @@ class _HistoryReader:
 
 
 def aware(text: str) -> datetime:
-    """Return a time in the zone in which it was written; one without a zone is taken as UTC.
+    """Return a time in its original time zone; a time without a zone counts as UTC.
 
     Raises:
-        ValueError: If it is no time.
+        ValueError: If it is not a time.
     """
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -311,7 +311,7 @@ def _value(cell: str) -> tuple[float | None, Outcome]:
 
 
 def _is_endless(cell: str) -> bool:
-    """Return whether a text is an infinity or `nan`, which no scale holds."""
+    """Return whether a text is an infinity or `nan`, which no scale contains."""
     try:
         return not math.isfinite(float(cell))
     except ValueError:

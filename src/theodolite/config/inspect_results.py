@@ -27,10 +27,10 @@ from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.live import RecordedTurn
 
 GRADES: Mapping[str, str] = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "no answer"}
-"""Letters of Inspect's scorers."""
+"""Labels of Inspect's scorers."""
 
 _VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""Numbers that Inspect's metrics take for texts (`value_to_float`)."""
+"""Numbers to which Inspect's metrics convert texts (`value_to_float`)."""
 
 _MODEL_GRADED = ("model", "judge", "llm", "grade")
 
@@ -46,7 +46,7 @@ def inspect_results(
     Args:
         header: The log without samples.
         samples: Its samples, as plain values.
-        file: Name of the file as shown to people.
+        file: Name of the file for messages.
         sha256: Hash of its bytes.
     """
     reader = _LogReader(header, file)
@@ -106,7 +106,7 @@ class _LogReader:
         return f"{self._eval.get('task', 'task')}/{key}"
 
     def _turns(self, sample: Mapping[str, Any], *, error: str) -> tuple[tuple[RecordedTurn, ...] | None, str]:
-        """Return the turns and the system prompt; or None and the faults."""
+        """Return the turns and the system prompt, or None and the errors."""
         messages = sample.get("messages") or []
         if not messages and not error and self._is_own:
             reason = text_of(sample.get("input")).strip("[]") or "no turns"
@@ -129,7 +129,7 @@ class _LogReader:
                 yield _score(name, str(question), inner, text_of(score.get("explanation")))
 
     def _own_scores(self, name: str, score: Mapping[str, Any]) -> Iterator[ToolScore]:
-        """Yield the answers behind a score that our export wrote, one for each turn."""
+        """Yield the answers behind a score from our own export, one for each turn."""
         about = score.get("metadata") or {}
         annotator = str(about.get("annotator", ""))
         asked = name.removesuffix(f" ({annotator})")
@@ -159,13 +159,13 @@ class _LogReader:
             )
 
     def _collect(self, sample: str, scorer: str, value: object) -> None:
-        """Add a score to those that the stated figures are recomputed from."""
+        """Add a score to the input of recomputed figures."""
         number = _VALUES.get(value, _VALUES.get(value.lower())) if isinstance(value, str) else value
         if isinstance(number, int | float) and number == number:  # noqa: PLR0124 - NaN marks a sample without score
             self._values[scorer][sample].append(float(number))
 
     def figures(self) -> Iterator[StatedFigure]:
-        """Yield the stated metrics beside their values recomputed from the scores; call it after the samples."""
+        """Yield the stated metrics with their values recomputed from the scores; call it after the samples."""
         for score in (self._header.get("results") or {}).get("scores") or ():
             if score.get("reducer", "mean") != "mean":
                 continue

@@ -42,7 +42,7 @@ class Instruments:
     entries: tuple[Entry[CategorySpec | QuestionnaireSpec], ...]
 
     def note_unoriented(self, trees: Iterable[TreeDesign], context: LoadContext) -> None:
-        """Add a note for every question in a tree without a stated bad end."""
+        """Add a note for every question in a tree whose bad end is not stated."""
         note_orientations(self.entries, trees, context)
 
 
@@ -56,7 +56,7 @@ def instruments_to_domain(
 
     Args:
         entries: The questionnaires of the study.
-        schema_set: Its schemas in the form of the file.
+        schema_set: Its schemas in file form.
         registry: Its guidelines; it reads those of the schemas' categories.
         context: Context of the load; collects the diagnostics.
     """
@@ -84,10 +84,10 @@ _LEADING = (
     ),
     (r"\bhow much (better|worse)\b", "names one end"),
 )
-"""Leading wordings, with their direction."""
+"""Leading phrases, with their direction."""
 
 _BOTH_NAMED = re.compile(r"\b(or|at all|if at all|whether)\b", re.IGNORECASE)
-"""Words that give the other answer a place in the question."""
+"""Words that mention the opposite answer in the question."""
 
 
 def note_questions(
@@ -113,7 +113,7 @@ def note_questions(
 def note_orientations(
     entries: Iterable[Entry[CategorySpec | QuestionnaireSpec]], trees: Iterable[TreeDesign], context: LoadContext
 ) -> None:
-    """Add a note for every scale in a tree without a stated bad end.
+    """Add a note for every scale in a tree whose bad end is not stated.
 
     Args:
         entries: The categories and questionnaires of a study.
@@ -198,11 +198,11 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaSet:
-    """The schemas of a study in the form of the file.
+    """The schemas of a study in file form.
 
     Attributes:
-        entries: One for each schema.
-        categories: One for each category of each schema, by its name.
+        entries: One entry for each schema.
+        categories: One entry for each category of each schema, by name.
         shipped: Names of the categories that come from shipped schemas.
     """
 
@@ -235,14 +235,14 @@ def read_schemas(
     *,
     default: str = "",
 ) -> SchemaSet:
-    """Return the schemas that a study has or names; faults are added to the diagnostics.
+    """Return the schemas that a study defines or names; errors are added to the diagnostics.
 
     Args:
         entry: The study file.
         keys: Its keys.
         packed: The schemas of its packs.
         context: Context of the load; collects the diagnostics.
-        default: The schema that its packs name.
+        default: The schema named by its packs.
     """
     own = {item.name: item for item in [*packed, *section(entry, "schemas", keys.schemas)]}
     named = (keys.annotation.schema_ or default) if keys.annotation else ""
@@ -293,7 +293,7 @@ def _find_schema(
 
 
 def category_entries(schema: Entry[AnnotationSchemaSpec]) -> list[Entry[CategorySpec]]:
-    """Return the categories of a schema as it is written, each with its place in the file."""
+    """Return the categories of a schema in file form, each with its position in the file."""
     return [
         Entry(name=name, spec=spec, source=schema.source, path=(*schema.path, "categories", name), pack=schema.pack)
         for name, spec in schema.spec.categories.items()
@@ -360,7 +360,7 @@ def _routing(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Routin
 def _check_name(
     entry: Entry[AnnotationSchemaSpec], key: str, name: str, known: Sequence[str], context: LoadContext
 ) -> bool:
-    """Add an error if a route names no category, and return whether it does so."""
+    """Add an error if a route names no category, and return whether it names one."""
     if name not in known:
         near = did_you_mean(name, known) or f"; categories are {', '.join(known)}"
         message = f"the route of schema `{entry.name}` names a category `{name}` that it does not have{near}"
@@ -369,7 +369,7 @@ def _check_name(
 
 
 def _check_deciding(entry: Entry[AnnotationSchemaSpec], first: str, context: LoadContext) -> None:
-    """Refuse a route that nothing could decide: the first category needs a rule about a guardrail."""
+    """Reject a route that nothing could decide: the first category needs a rule about a guardrail."""
     rules = entry.spec.categories[first].defects.values()
     if all(rule.violation is Violation.NOT_A_GUARDRAIL for rule in rules):
         sides = ", ".join(f"`{side}`" for side in Violation if side is not Violation.NOT_A_GUARDRAIL)
@@ -378,7 +378,7 @@ def _check_deciding(entry: Entry[AnnotationSchemaSpec], first: str, context: Loa
 
 
 def schemas_from_domain(study: Study) -> dict[str, Any]:
-    """Return all annotation schemas of a study in their long form, shipped ones included."""
+    """Return all annotation schemas of a study in full form, including shipped ones."""
     return {schema.name: _schema_from_domain(schema) for schema in study.schemas}
 
 
@@ -395,7 +395,7 @@ def _schema_from_domain(schema: AnnotationSchema) -> dict[str, Any]:
 
 
 class QuestionnaireQuestionSpec(Spec):
-    """One question that testers answer about their session."""
+    """A question to testers about their session."""
 
     ask: Filled
     """The question, as people read it."""
@@ -409,13 +409,13 @@ class QuestionnaireQuestionSpec(Spec):
     several: YesNo = False
     """Whether several labels of a list may be chosen."""
     orientation: Orientation = Orientation.UNSTATED
-    """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    """Bad end of the scale: `higher_is_worse` or `lower_is_worse`."""
     may_be_unable: YesNo = False
     """Whether "unable to determine" is an allowed answer."""
     may_not_apply: YesNo = False
     """Whether "does not apply" is an allowed answer."""
     when: str = ""
-    """Answer to an earlier question that opens this one, e.g. `released == yes`."""
+    """Answer to an earlier question that leads to this question, e.g. `released == yes`."""
     exemplars: list[ExemplarSpec] = Field(default_factory=list)
     """Examples of answers, shown on demand."""
 
@@ -444,7 +444,7 @@ QUESTIONNAIRE_FOLDER = "questionnaires"
 """Folder of a study, and of resources, with questionnaires."""
 
 Asking = Iterable[tuple[Scenario, Entry[ScenarioSpec]]]
-"""Scenarios with the entries that they were read from."""
+"""Scenarios with their entries."""
 
 
 def written_questionnaires(
@@ -453,11 +453,11 @@ def written_questionnaires(
     asking: Asking,
     context: LoadContext,
 ) -> tuple[Entry[QuestionnaireSpec], ...]:
-    """Return the questionnaires that a study defines or its scenarios name; faults are added to the diagnostics.
+    """Return the questionnaires that a study defines or its scenarios name; errors are added to the diagnostics.
 
     Args:
         entry: The study file.
-        own: The questionnaires of its packs and its own.
+        own: The questionnaires of the study and its packs.
         asking: The scenarios.
         context: Context of the load; collects the diagnostics.
     """
@@ -471,7 +471,7 @@ def written_questionnaires(
 
 
 def questionnaire_to_domain(entry: Entry[QuestionnaireSpec], context: LoadContext) -> Questionnaire | None:
-    """Return the questionnaire that an entry describes; None and faults where it describes none."""
+    """Return the questionnaire of an entry; None and errors if it describes none."""
     questions = questions_to_domain(entry, context, noun="questionnaire")
     if len(questions) < len(entry.spec.questions):
         return None
@@ -519,7 +519,7 @@ def _find_questionnaire(
 
 
 def questionnaires_from_domain(study: Study) -> dict[str, Any]:
-    """Return all questionnaires of a study in their long form, shipped ones included."""
+    """Return all questionnaires of a study in full form, including shipped ones."""
     return {questionnaire.name: _questionnaire_from_domain(questionnaire) for questionnaire in study.questionnaires}
 
 

@@ -54,7 +54,7 @@ def _compares(rule: Any) -> bool:
 
 
 class WordRuleSpec(Spec):
-    """A rule on the words of a dialogue."""
+    """A rule on the text of a dialogue."""
 
     any: list[Filled] = Field(default_factory=list)
     """Regular expressions, at least one must match; case is ignored."""
@@ -65,17 +65,17 @@ class WordRuleSpec(Spec):
     question: str = ""
     """Question that the rule answers, for a guideline with several."""
     equals: Word = ""
-    """In place of expressions: the text that the last response must equal, e.g. `{{ expected }}`."""
+    """Instead of expressions: the text that the last response must equal, e.g. `{{ expected }}`."""
     contains: Word = ""
-    """In place of expressions: the text that the last response must contain; case is ignored."""
+    """Instead of expressions: the text that the last response must contain; case is ignored."""
     number: Word = ""
-    """In place of expressions: the number that the last response must contain."""
+    """Instead of expressions: the number that the last response must contain."""
     tolerance: Word = ""
-    """With `number`: the largest difference, e.g. `0.5`, or `5%` of the expected number."""
+    """With `number`: the maximum difference, e.g. `0.5`, or `5%` of the expected number."""
     matches: Word = ""
-    """In place of expressions: the regular expression that must occur in the last response, e.g. `{{ expected }}`."""
+    """Instead of expressions: the regular expression that must occur in the last response, e.g. `{{ expected }}`."""
     json_schema: str = ""
-    """In place of expressions: file with the JSON Schema that the JSON of the last response must fit."""
+    """Instead of expressions: file with a JSON Schema that the JSON of the last response must match."""
     then: Word = ""
     """Label if the rule matches; with a comparison such as `equals`: `yes`."""
     otherwise: Word = Field(default="", alias="else")
@@ -83,7 +83,7 @@ class WordRuleSpec(Spec):
 
     @property
     def check(self) -> tuple[TextCheck, str] | None:
-        """How the last response is compared, and with which text; None for expressions."""
+        """Comparison of the last response, with its text; None for expressions."""
         return next(iter(self._checks()), None)
 
     def _checks(self) -> list[tuple[TextCheck, str]]:
@@ -116,7 +116,7 @@ RuleForm: TypeAlias = Annotated[
     Annotated[Literal["packet"], Tag(KIND + "text")] | Annotated[WordRuleSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-"""`packet` for the signs of the scenario's test packet, or words of its own."""
+"""`packet` for the signs of the scenario's test packet, or the rule's own expressions."""
 
 
 _AGREES = "Does the response agree with the expected text?"
@@ -124,18 +124,18 @@ _AGREES = "Does the response agree with the expected text?"
 
 
 class VotesSpec(Spec):
-    """How often a judge reads one dialogue before the majority of its readings counts."""
+    """Number of times a judge reads one dialogue before a majority vote."""
 
     rule: StopRule = StopRule.CURTAILED
-    """When it stops: `fixed`, `curtailed` (majority decided), `lead` or `bayes` (price per call)."""
+    """Stopping rule: `fixed`, `curtailed` (majority decided), `lead` or `bayes` (price per call)."""
     most: int | None = Field(default=None, ge=2, le=MOST_VOTES)
-    """Readings at most; 5, and 15 with `bayes`, where left out."""
+    """Maximum number of readings; default: 5, or 15 with `bayes`."""
     lead: int | None = Field(default=None, ge=1)
-    """With `lead`: votes by which one answer must be ahead; 2 where left out."""
+    """With `lead`: number of votes by which one answer must lead; default: 2."""
     price: float | None = Field(default=None, gt=0, lt=1)
     """With `bayes`: cost of a call relative to a wrong label (cost 1); 0.005 by default."""
     prior: tuple[PositiveFloat, PositiveFloat] | None = None
-    """With `bayes`: a and b of the Beta prior of a dialogue's share of defect votes; 0.5 and 0.5 where left out."""
+    """With `bayes`: a and b of the Beta prior of a dialogue's share of defect votes; default: 0.5 and 0.5."""
 
 
 VotesForm: TypeAlias = Annotated[
@@ -143,7 +143,7 @@ VotesForm: TypeAlias = Annotated[
     | Annotated[VotesSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-"""A number of readings at most, or a rule."""
+"""A maximum number of readings, or a stopping rule."""
 
 
 class JudgeSpec(Spec):
@@ -154,13 +154,13 @@ class JudgeSpec(Spec):
     guidelines: OneOrMore | None = None
     """Several guidelines, or `all`: one annotator for each, named `<judge>-<guideline>`."""
     ask: str = ""
-    """A question, in place of a guideline."""
+    """A question, instead of a guideline."""
     defect: str = ""
     """With `ask`: condition of a defect, e.g. `== no`."""
     scale: ScaleForm | None = None
     """With `ask`: possible values; default: yes and no."""
     orientation: Orientation = Orientation.UNSTATED
-    """With `ask`: which end of the scale is the bad one."""
+    """With `ask`: bad end of the scale."""
     model: str = ""
     """Name of the model under `models`."""
     models: list[Filled] = Field(default_factory=list)
@@ -168,9 +168,9 @@ class JudgeSpec(Spec):
     votes: VotesForm | None = None
     """Maximum number of readings of each dialogue, with a majority vote, or a stopping rule."""
     rule: RuleForm | None = None
-    """In place of a model: a rule on the words of the responses, or `packet` for the signs of each scenario."""
+    """Instead of a model: a rule on the text of the responses, or `packet` for the signs of each scenario."""
     python: Filled | None = None
-    """In place of a model: `module:function`, `file.py:function`, or a judge of a plugin, e.g. `our-house/tone`."""
+    """Instead of a model: `module:function`, `file.py:function`, or a judge of a plugin, e.g. `our-house/tone`."""
     version: Word = ""
     """With `python`: version declared by its author; a new version is a new instrument."""
     timeout: float | None = Field(default=None, gt=0)
@@ -239,7 +239,7 @@ def judges_to_domain(
     Args:
         entry: The judge.
         registry: All guidelines.
-        context: Takes the faults.
+        context: Collects the errors.
         models: Names of the study's models.
         asked: Names of the guidelines that `all` includes.
     """
@@ -262,7 +262,7 @@ def _by_one(entry: Entry[JudgeSpec], guideline: str) -> Entry[JudgeSpec]:
 def _members(
     entry: Entry[JudgeSpec], registry: GuidelineRegistry, context: LoadContext, models: tuple[str, ...], *, key: str
 ) -> list[Annotator]:
-    """Return one judge, or one for each of several models: a panel that is called like the entry."""
+    """Return one judge, or one for each of several models: a panel with the name of the entry."""
     spec = entry.spec
     for index, name in enumerate(spec.models):
         if spec.models.index(name) != index:
@@ -292,12 +292,12 @@ def _judge(
     key: str,
     worded: Entry[JudgeSpec] | None = None,
 ) -> Annotator | None:
-    """Return one judge; None and faults where the entry describes none.
+    """Return one judge; None and errors if the entry describes none.
 
     Args:
         entry: The judge.
         registry: All guidelines.
-        context: Takes the faults.
+        context: Collects the errors.
         models: Names of the study's models.
         key: Key that names the guideline.
         worded: Judge with its own wording of the guideline, if several share it.
@@ -322,7 +322,7 @@ def _judge(
 
 
 def _function(entry: Entry[JudgeSpec], target: str, context: LoadContext) -> PythonLabeller:
-    """Return the function of a judge; the version of one that a plugin names is the plugin's, unless stated."""
+    """Return the function of a judge; unless stated, its version is that of the plugin."""
     spec, version = entry.spec, entry.spec.version
     if is_plugin_name(target):
         named = context.resolver.judges.get(target)
@@ -356,7 +356,7 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
 
 
 def _voting(entry: Entry[JudgeSpec], context: LoadContext) -> Voting:
-    """Return the number of a judge's readings; 1 and an error if the entry is not possible."""
+    """Return the number of a judge's readings; 1 and an error if the entry is invalid."""
     votes = entry.spec.votes
     if votes is None:
         return ONE_READING
@@ -433,7 +433,7 @@ def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline
 
 
 def _text_of(entry: Entry[JudgeSpec], spec: WordRuleSpec, context: LoadContext) -> str:
-    """Return the text that a rule compares with; the content of the file for a schema."""
+    """Return the comparison text of a rule; for a schema, the content of its file."""
     match spec.check:
         case None:
             return ""
@@ -448,7 +448,7 @@ def _text_of(entry: Entry[JudgeSpec], spec: WordRuleSpec, context: LoadContext) 
 
 
 def _schema_text(entry: Entry[JudgeSpec], file: str, context: LoadContext) -> str:
-    """Return a schema as canonical JSON; a fault where it cannot be used.
+    """Return a schema as canonical JSON; None and an error if it is invalid.
 
     Args:
         entry: The judge.
@@ -472,7 +472,7 @@ def _schema_text(entry: Entry[JudgeSpec], file: str, context: LoadContext) -> st
 
 
 def judges_from_domain(study: Study) -> dict[str, Any]:
-    """Return all judges of a study; those with their own question name it as a guideline."""
+    """Return all judges of a study; those with their own question use it as a guideline."""
     stored: dict[str, Any] = {}
     for annotator in study.annotators:
         long = _labelling_from_domain(annotator.labelling)
@@ -483,7 +483,7 @@ def judges_from_domain(study: Study) -> dict[str, Any]:
 
 
 def _labelling_from_domain(labelling: Labelling) -> dict[str, Any]:
-    """Return how a judge labels; empty for labels from a file."""
+    """Return the method of a judge; empty for labels from a file."""
     match labelling:
         case ModelJudge(model=model, voting=voting):
             return {"model": model, **({"votes": _votes_from_domain(voting)} if voting.most > 1 else {})}
@@ -540,14 +540,14 @@ class CalibrationSpec(Spec):
 
 
 class CorrectionSpec(Spec):
-    """How one judge's numbers are corrected by people's labels."""
+    """Correction of one judge's numbers by human labels."""
 
     rate: RateCorrection = RateCorrection.VERDICT_STRATIFIED
-    """Its rates: `verdict-stratified` by labels of a drawn sample, `rogan-gladen` by `calibrations`, or `none`."""
+    """Its rates: `verdict-stratified` by labels of a random sample, `rogan-gladen` by `calibrations`, or `none`."""
     mean: MeanCorrection = MeanCorrection.POWERED
-    """Means of its scores: `ppi++` by labels of a drawn sample, or `none`."""
+    """Means of its scores: `ppi++` by labels of a random sample, or `none`."""
     calibrations: dict[str, CalibrationSpec] = Field(default_factory=dict)
-    """With `rogan-gladen`: results of a validation elsewhere, by defect rule; `defect` if there is one rule."""
+    """With `rogan-gladen`: results of an external validation, by defect rule; `defect` if there is one rule."""
 
 
 def corrections_to_domain(
@@ -557,14 +557,14 @@ def corrections_to_domain(
     lost: set[str],
     context: LoadContext,
 ) -> tuple[CorrectionChoice, ...]:
-    """Return the corrections of judges' numbers; errors if a judge or a rule is missing.
+    """Return the corrections of judges' numbers; adds errors if a judge or a rule is missing.
 
     Args:
         entries: The `corrections` section.
         annotators: All annotators of the study.
         guidelines: All guidelines of the study.
         lost: Names of judges and annotators that could not be read.
-        context: Takes the faults.
+        context: Collects the errors.
     """
     known = {annotator.name: annotator for annotator in annotators}
     by_name = {guideline.name: guideline for guideline in guidelines}
@@ -628,7 +628,7 @@ def _calibrations(specs: Mapping[str, CalibrationSpec]) -> Iterator[Calibration]
 
 
 def corrections_from_domain(study: Study) -> dict[str, Any]:
-    """Return how judges' numbers are corrected, if the study states it."""
+    """Return the corrections of judges' numbers, if the study states any."""
     return {
         correction.judge: {
             "rate": correction.rate.value,

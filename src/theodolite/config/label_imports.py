@@ -1,4 +1,4 @@
-"""Imports labels: files that people fill in with a spreadsheet, and exports of other tools."""
+"""Imports labels: files filled in with a spreadsheet, and exports of other tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Question, ScaleKind
 
 JSON_LINES = (".jsonl", ".ndjson")
-"""Endings of the names of files with one JSON object a line; all others are tables."""
+"""Suffixes of files with one JSON object per line; all other files are tables."""
 
 COLUMNS = (
     "item",
@@ -39,20 +39,20 @@ COLUMNS = (
 """Columns in the file's order."""
 
 NEEDED = ("item", "question", "answer")
-"""Columns without which nothing can be read back."""
+"""Columns required to read labels back."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""Beginnings that spreadsheets take for a formula."""
+"""First characters that spreadsheets interpret as a formula."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedItem:
-    """Questions that can be answered about one item.
+    """Questions about one item.
 
     Attributes:
         guideline: Name of the guideline.
-        version: First characters of the guideline's content hash, as it is now.
-        questions: Question to the turns that it is asked about; None for the dialogue as a whole.
+        version: First characters of the guideline's current content hash.
+        questions: The turns that each question concerns; None for the dialogue as a whole.
     """
 
     guideline: str
@@ -65,11 +65,11 @@ class LabelKey:
     """Study, dialogues and questions for reading a label file.
 
     Attributes:
-        items: Names of dialogues in the file, and a guideline's name, to the permitted answers.
+        items: Permitted answers by dialogue name in the file and guideline name.
         questions: Guideline and question to the question.
-        own_words: Words that may replace a label, to their meaning.
+        own_words: Meaning of each word that may replace a label.
         annotators: People whom the study names; others may label too.
-        judges: Names that people cannot take, since they are judges'.
+        judges: Names that people cannot use, since they are judges'.
     """
 
     items: Mapping[tuple[str, str], AskedItem]
@@ -86,8 +86,8 @@ class ReadLabels:
     Attributes:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
-        faults: Everything that is wrong, in the order of the file.
-        annotator_attributes: Its attributes of people: annotator to attribute to group.
+        faults: All errors, in the order of the file.
+        annotator_attributes: Attributes of people in the file: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
@@ -97,7 +97,7 @@ class ReadLabels:
 
 
 def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> str:
-    """Return the text of a label file with its answers left open.
+    """Return the text of a label file with empty answers.
 
     Args:
         slips: The questions.
@@ -132,7 +132,7 @@ def _row(slip: LabelSlip, by: str) -> dict[str, str]:
 
 
 def _harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: texts that start like one get an apostrophe."""
+    """Return a text that no spreadsheet interprets as a formula, with an apostrophe in front if necessary."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -147,7 +147,7 @@ def is_label_file(path: Path) -> bool:
 
 
 def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
-    """Return the answers of a label file; its faults are in `faults`, all at once.
+    """Return the answers of a label file; all errors are in `faults`.
 
     Args:
         path: The file.
@@ -214,7 +214,7 @@ class _LabelReader:
         self.n_open = 0
 
     def label(self, row: Mapping[str, str], line: int) -> GivenLabel | None:
-        """Return the answer of a row; None if there is none, or a fault."""
+        """Return the answer of a row; None if it is empty or invalid."""
         cells = {column: row.get(column, "").strip() for column in COLUMNS}
         if not cells["answer"]:
             self.n_open += 1
@@ -302,7 +302,7 @@ class _LabelReader:
         return name
 
     def _turn(self, cells: Mapping[str, str], asked_item: AskedItem, line: int) -> int | None:
-        """Return the turn that is meant; -1 and a fault where it is not asked about."""
+        """Return the turn of a row; -1 and an error if the question does not concern it."""
         turns = asked_item.questions[cells["question"]]
         written = cells["turn"].removesuffix(".0")
         turn = int(written) if written.isdecimal() and written.isascii() else None if not written else -1
@@ -369,7 +369,7 @@ class AnnotatorAttributes:
     faults: tuple[LocatedDiagnostic, ...]
 
     def groups(self, by: str) -> dict[str, Mapping[str, str]]:
-        """Return annotator to attribute to group; rows that name nobody are `by`'s."""
+        """Return annotator to attribute to group; rows without a name belong to `by`."""
         return {name or by: groups for name, groups in self.said.items() if name or by}
 
 
@@ -401,22 +401,22 @@ def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
 ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
 
 _AT_TURN = "@"
-"""Stands between question and turn in the names of Label Studio's controls."""
+"""Separates question and turn in the names of Label Studio's controls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportColumns:
-    """Meaning of the columns of a foreign table.
+    """Roles of the columns of a foreign table.
 
     Attributes:
-        dialogue: Names the dialogue: by its label, or as the recorded file named it.
-        annotator: Column of the annotator; empty if `by` names one for all.
-        answers: Question, or guideline and question with a dot between them, to the column that holds
+        dialogue: Column of the dialogue, by its label or its name in the recorded file.
+        annotator: Column of the annotator; empty if `by` names one annotator for all.
+        answers: Question, or guideline and question separated by a dot, to the column that contains
             its answer; empty if a row names its question and answer in the columns `question` and `answer`.
         turn: Number of the turn; empty if dialogues as a whole were labelled.
-        reason: Words of the annotator; empty for none.
+        reason: Column with the annotator's reason; empty for none.
         spelling: Spellings in the table, mapped to the intended label.
-        about: Attribute of the annotator to its column.
+        about: Column of each annotator attribute.
     """
 
     dialogue: str
@@ -431,15 +431,15 @@ class ImportColumns:
 def read_import(
     path: Path, key: LabelKey, names: Mapping[str, str], columns: ImportColumns, *, by: str = "", repeats: bool = False
 ) -> ReadLabels:
-    """Return the labels of a foreign file; its faults are in `faults`, all at once.
+    """Return the labels of a foreign file; all errors are in `faults`.
 
     Args:
-        path: A table (CSV, TSV, JSON lines), or Label Studio's export where it ends in `.json`.
+        path: A table (CSV, TSV, JSON Lines), or Label Studio's export if it ends in `.json`.
         key: Dialogue and question.
         names: Possible names of a dialogue in the file, to its name in a label file.
         columns: Meanings of the columns of a table.
         by: Annotator, unless the file names one.
-        repeats: Whether one person may have labelled the same thing several times.
+        repeats: Whether one person may have labelled the same dialogue several times.
     """
     table = label_studio_table(path) if path.suffix == ".json" else _renamed(read_table(path, path.name), columns)
     if table.faults:
@@ -460,7 +460,7 @@ def read_sent_rows(
 
 
 def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
-    """Return a table with the columns of a label file, one row an answer."""
+    """Return a table with the columns of a label file, one row per answer."""
     if table.faults or (missing := _missing(table, columns)):
         return table if table.faults else replace(table, faults=missing)
     rows = [
@@ -511,7 +511,7 @@ def _answers(row: Mapping[str, str], columns: ImportColumns) -> Iterator[dict[st
 
 
 def _with_items(table: InputTable, names: Mapping[str, str]) -> tuple[InputTable, list[LocatedDiagnostic]]:
-    """Return the rows of known dialogues, under the names of a label file, and the faults of the others."""
+    """Return the rows of known dialogues with the names of a label file, and errors for the others."""
     diagnostics, rows, lines = [], [], []
     strange: dict[str, int] = {}
     for row, line in zip(table.rows, table.lines, strict=True):
@@ -530,11 +530,11 @@ def _with_items(table: InputTable, names: Mapping[str, str]) -> tuple[InputTable
 
 
 def label_studio_table(path: Path) -> InputTable:
-    """Return the annotations of Label Studio's JSON export as rows, one an answer.
+    """Return the annotations of Label Studio's JSON export as rows, one per answer.
 
     A task names its dialogue in `data.item` and its guideline in `data.guideline`; each
-    result names its question, with `@` and the number of the turn where it is about one. The task's place in the
-    file, from 1, stands for the line.
+    result names its question, with `@` and the turn number if it concerns a turn. The task's index in the
+    file, from 1, serves as the line.
     """
     try:
         tasks = json.loads(decoded(path.read_bytes())[0])

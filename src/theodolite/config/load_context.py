@@ -1,4 +1,4 @@
-"""Resources by name, and the context of loading one study: folder, external names and diagnostics."""
+"""Resources by name, and the context of loading a study: folder, external names and diagnostics."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 
 SHIPPED = "shipped"
-"""Origin of the resources of the package itself."""
+"""Origin of the package's own resources."""
 
 TRANSLATIONS = "translations"
-"""Folder of a study, and of a pack, that holds translations."""
+"""Folder of a study or pack with translations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One resource file.
+    """A resource file.
 
     Attributes:
         raw: Its bytes.
@@ -54,15 +54,15 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ResourceResolver:
-    """Finds resources in folders of one layout; the first folder with the name wins.
+    """Finds resources in folders of one layout; the first folder with the name takes precedence.
 
     Attributes:
         plugins: Resource folders of installed plugins, by plugin name.
         summaries: Summary methods of their trees.
         strategies: Their red teaming strategies.
         measures: Names of their measures.
-        applications: Names of their applications to the functions or classes, as `module:name`.
-        judges: Names of their judges to the functions, as `module:name`, and versions.
+        applications: Names of their applications, mapped to functions or classes as `module:name`.
+        judges: Names of their judges, mapped to functions as `module:name`, and versions.
         model_providers: Names of their model providers.
         personas: Their persona templates, each after the name of its plugin.
     """
@@ -105,7 +105,7 @@ class ResourceResolver:
 
 
 def no_plugin_part(noun: str, name: str, known: Iterable[str]) -> str:
-    """Return the message for a part that no installed plugin has."""
+    """Return the message for a part that no installed plugin provides."""
     names = tuple(known)
     listed = f"; installed: {', '.join(names)}" if names else ". List all parts:  theodolite plugins"
     return f"no installed plugin has the {noun} `{name}`{did_you_mean(name, names) or listed}"
@@ -143,7 +143,7 @@ def shipped(path: str) -> Traversable:
 
 
 def shipped_bytes(path: str) -> bytes | None:
-    """Return a shipped file's bytes, or None if there is none of that path."""
+    """Return a shipped file's bytes, or None if the path does not exist."""
     file = shipped(path)
     return file.read_bytes() if file.is_file() else None
 
@@ -152,7 +152,7 @@ def shipped_text(path: str) -> str:
     """Return a shipped text.
 
     Raises:
-        FileNotFoundError: If the package does not hold it.
+        FileNotFoundError: If the package does not contain it.
     """
     return shipped(path).read_text(encoding="utf-8")
 
@@ -175,10 +175,10 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "real-bots": "NLTK's ELIZA and a Haystack search over installed documents; needs two packages",
     }
 )
-"""Name to a one-line description."""
+"""Descriptions by name, one line each."""
 
 REQUIREMENTS = "requirements.txt"
-"""File of an example that names the packages that it needs."""
+"""File of an example that lists the packages it needs."""
 
 
 def example_files(name: str) -> dict[str, str]:
@@ -198,7 +198,7 @@ def example_files(name: str) -> dict[str, str]:
 
 
 def _with_one_pack(files: dict[str, str], pack: str) -> dict[str, str]:
-    """Return the guarded bot's study on one of its packs."""
+    """Return the study of the guarded bot with one of its packs."""
     study = re.sub(r"^pack: .*$", f"pack: {pack}", files["study.yaml"], flags=re.MULTILINE)
     named = re.sub(r"^study: .*$", f"study: {pack.rpartition('/')[2]}", study, flags=re.MULTILINE)
     about = "title: One bot, three guardrails, one scenario pack"
@@ -214,7 +214,7 @@ _ENDINGS = (".html", ".css", ".js", ".yaml", ".json")
 
 
 def report_assets() -> dict[str, str]:
-    """Return the texts of the report's parts by their path below `resources/report`; a font as base64."""
+    """Return the files of the report by their path below `resources/report`; fonts as base64."""
     return dict(_texts(shipped(_FOLDER), ""))
 
 
@@ -235,7 +235,7 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def injection_attempts() -> tuple[InjectionAttempt, ...]:
-    """Return the attempts that the package ships, in the order of their file."""
+    """Return the shipped attack attempts, in file order."""
     from theodolite.domain.findings.agreement import InjectionAttempt, InjectionSpot
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("injections/judges.yaml"))
@@ -252,7 +252,7 @@ def injection_attempts() -> tuple[InjectionAttempt, ...]:
 
 @cache
 def shipped_terms() -> ProgrammeTerms:
-    """Return the criteria and terms of programmes that state none of their own."""
+    """Return the default criteria and terms of programmes."""
     from theodolite.domain.series_review import ProgrammeTerms
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("programme_terms.yaml"))
@@ -260,7 +260,7 @@ def shipped_terms() -> ProgrammeTerms:
 
 
 def role_break_rules() -> RoleBreakRules:
-    """Return the rules that the package ships."""
+    """Return the shipped rules."""
     from theodolite.domain.findings.realism import RoleBreakKind, RoleBreakRule, RoleBreakRules
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("simulated_users.yaml"))
@@ -288,12 +288,12 @@ S_co = TypeVar("S_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Source of a name that the study file itself does not define.
+    """Source of a name that the study file does not define.
 
     Attributes:
         noun: Kind of the named thing, e.g. `guideline` or `persona template`.
         name: The name.
-        edition: Edition that its author gave it; may be empty.
+        edition: Edition stated by its author; may be empty.
         where: `shipped`, or a path in the study's folder.
     """
 
@@ -305,7 +305,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry(Generic[S_co]):
-    """One entry of a file with its source.
+    """An entry of a file with its source.
 
     Attributes:
         name: Its name.
@@ -329,7 +329,7 @@ class Entry(Generic[S_co]):
         severity: Severity = Severity.FAULT,
         at_key: bool = False,
     ) -> LocatedDiagnostic:
-        """Return a fault at a key of this entry."""
+        """Return an error at a key of this entry."""
         return self.source.place(
             Diagnostic(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
         )
@@ -337,23 +337,23 @@ class Entry(Generic[S_co]):
 
 @dataclass(slots=True, kw_only=True)
 class LoadContext:
-    """State of reading one study: its folder, the names found, and the faults.
+    """State of loading a study: its folder, the resolved names, and the errors.
 
     Attributes:
         folder: The study's folder.
         packs: Folders of the scenario packs among the resources.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         diagnostics: Faults, notes and open items so far.
-        found: Names that were found outside of the study file.
-        tables: Tables that have been read, by pack and name.
-        files: Files of the folder that the study is made of, beside its own, by the path that leads to them.
-        code: Those of them that are code.
-        instead: Texts that replace files of the folder, by path: drafts that are not written there yet.
-        looks_at_code: Whether functions and classes that the study names are searched too.
-        taxonomies: Name to a taxonomy that has been read; None if it could not be.
+        found: Names that are defined outside the study file.
+        tables: Tables already read, by pack and name.
+        files: Files of the folder that belong to the study, besides its own file, by path.
+        code: Code files among them.
+        instead: Texts that replace files of the folder, by path: drafts that are not written yet.
+        looks_at_code: Whether to look up the functions and classes that the study names.
+        taxonomies: Taxonomies already read, by name; None for unreadable ones.
         on_rows: Called while long tables are read; None for no receiver.
-        paths: Finds the files that the study names, and refuses those that it may not read.
-        packet_files: Texts of a held-out packet by name; they are read before those of the study and its packs.
+        paths: Finds the files that the study names, and rejects those that it may not read.
+        packet_files: Texts of a held-out packet by name; they take precedence over those of the study and its packs.
     """
 
     folder: Path
@@ -376,11 +376,11 @@ class LoadContext:
         self.paths = StudyPaths(folder=self.folder)
 
     def find(self, *names: str | Path) -> Path | RefusedPath | None:
-        """Return the first existing file of some, or why the study may not read it."""
+        """Return the first existing file, or the reason why the study may not read it."""
         return self.paths.find(*names)
 
     def text(self, entry: Entry[Spec], *keys: str | int, name: str) -> str | None:
-        """Return a file's text; None and a fault where it cannot be read."""
+        """Return a file's text; None and an error if it cannot be read."""
         if name in self.packet_files:
             return decoded(self.packet_files[name])[0]
         path = self.find(name)
@@ -401,7 +401,7 @@ class LoadContext:
         return None
 
     def table(self, entry: Entry[Spec], *keys: str | int, name: str) -> InputTable | None:
-        """Return a file's rows, read once; None and faults if there are none."""
+        """Return a file's rows, read once; None and errors if there are none."""
         key = f"{entry.pack}/{name}" if entry.pack else name  # packs may have files of one name
         if key not in self.tables:
             table = self._read_table(entry, name)
@@ -430,12 +430,12 @@ class LoadContext:
         return name
 
     def bytes_of(self, path: Path) -> bytes:
-        """Return a file's bytes, and keep the file as one that the study is made of."""
+        """Return a file's bytes, and record the file as part of the study."""
         self.named(path)
         return self.paths.read(path)
 
     def no_such_file(self, name: str) -> str:
-        """Return the message about a missing file, with the most similar other."""
+        """Return the message about a missing file, with the most similar existing one."""
         try:
             present = [path.name for path in self.folder.iterdir() if path.is_file()]
         except OSError:
@@ -443,7 +443,7 @@ class LoadContext:
         return f"`{name}` is not in the study's folder{did_you_mean(name, present)}"
 
     def read_spec(self, folder: str, name: str, spec: type[S], noun: str) -> Entry[S] | None:
-        """Return an entry that has its own file, in the study's folder or shipped; None if there is none."""
+        """Return an entry that has its own file, in the study folder or shipped; None if there is none."""
         drafted = self.instead.get(f"{folder}/{name}.yaml")
         if drafted is not None:
             file = f"{folder}/{name}.yaml"
@@ -471,15 +471,15 @@ class LoadContext:
         return Entry(name=name, spec=content, source=source, path=())
 
     def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
-        """Return the names that a folder offers, the study's own and the shipped ones."""
+        """Return the names that a folder contains, both the study's own and shipped ones."""
         return tuple(dict.fromkeys([*self.own_names_in(folder, suffix), *self.resolver.names(folder, suffix)]))
 
     def own_names_in(self, folder: str, suffix: str) -> tuple[str, ...]:
-        """Return the names that a folder of the study offers."""
+        """Return the names that a folder of the study contains."""
         return tuple(Path(file).name.removesuffix(suffix) for file in self.own_files_in(folder, suffix))
 
     def own_files_in(self, folder: str, suffix: str) -> tuple[str, ...]:
-        """Return the files that a folder of the study holds, as paths below the study's folder; no hidden ones."""
+        """Return the visible files of a folder of the study, as paths relative to the study folder."""
         names = [path.name for path in _files(self.folder / folder)]
         shown = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
         return tuple(f"{folder}/{name}" for name in shown)
@@ -491,15 +491,15 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def section(entry: Entry[Spec], name: str, specs: Mapping[str, S]) -> list[Entry[S]]:
-    """Return the entries of the section `name` of a study file, of which `specs` is the content."""
+    """Return the entries of the section `name` of a study file, whose content is `specs`."""
     return [Entry(name=key, spec=spec, source=entry.source, path=(name, key)) for key, spec in specs.items()]
 
 
 def is_broken(entry: Entry[Spec], name: str) -> bool:
-    """Return whether a whole section, or an entry of it, could not be read."""
+    """Return whether a section, or an entry of it, could not be read."""
     return any(path[0] == name and len(path) <= 2 for path in entry.source.dropped)
 
 
 def dropped(entry: Entry[Spec], name: str) -> tuple[str, ...]:
-    """Return the names of a section's entries that could not be read; naming them is no further fault."""
+    """Return the names of a section's unreadable entries; references to them are not reported again."""
     return tuple(str(path[1]) for path in entry.source.dropped if len(path) == 2 and path[0] == name)

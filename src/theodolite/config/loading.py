@@ -1,4 +1,4 @@
-"""Loads studies: files become a `Study` with the version of its code, or all diagnostics at once."""
+"""Loads studies: files become a `Study` with the version of its code, or a list of all diagnostics."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedStudy:
-    """A study without faults, with the content of its files.
+    """A study without errors, with the content of its files.
 
     Attributes:
         study: The study to measure.
-        recordings: Dialogues of recorded applications, in the order of the file; those of a large file are read
-            whenever they are asked for.
+        recordings: Dialogues of recorded applications, in file order; those of a large file are read
+            on demand.
         folder: The study's folder.
-        file: Name of the study's file in it.
+        file: Name of the study file within `files`.
         notes: Notes and open items.
-        found: Names that were found outside of the study file.
+        found: Names that are defined outside the study file.
         readings: How tables were read, e.g. `answers.csv: 2,250 rows, UTF-8, comma`.
         lines: Section and name to the line of the study file, for messages.
-        files: Files of the folder that the study is made of, beside its own file.
-        outside: Files that were read from outside of the folder, by permission: name in the study to resolved path.
-        code: Reads versions of the code of its applications; None for a study of no files.
+        files: Files of the folder that belong to the study, besides its own file.
+        outside: Files read from outside the folder, by permission: name in the study to resolved path.
+        code: Reads versions of the code of its applications; None for a study without files.
     """
 
     study: Study
@@ -65,11 +65,11 @@ class LoadedStudy:
     code: CodeReader | None = None
 
     def with_held_recordings(self) -> LoadedStudy:
-        """Return the study with its recordings as records: a run needs each of them many times."""
+        """Return the study with its recordings as records in memory, since a run needs each of them many times."""
         return replace(self, recordings=tuple(self.recordings))
 
     def line_of(self, section: str, name: str) -> int:
-        """Return the line in which the study's file names an entry; 0 if it does not."""
+        """Return the line of an entry in the study file; 0 if it is not there."""
         return self.lines.get((section, name), 0)
 
 
@@ -91,15 +91,15 @@ def load_study(
     """Return the study of a file or folder.
 
     Args:
-        path: A study file, or a folder that holds one.
-        environ: The environment, to note which keys are not set; None asks nothing.
+        path: A study file, or a folder that contains one.
+        environ: The environment, to report which keys are not set; None for no report.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         instead: Texts that replace files of the folder, by path, e.g. a draft of `schemas/tone.yaml`.
-        looks_at_code: Whether functions and classes that the study names must be there; nothing of them is run.
+        looks_at_code: Whether functions and classes that the study names must exist; their code is not run.
         on_rows: Called while long tables are read, to show progress.
 
     Raises:
-        InvalidStudyError: If its files hold faults; all of them at once.
+        InvalidStudyError: If its files have errors; lists all of them.
     """
     location, known = Path(path), resolver or ResourceResolver()
     reading = _read(location, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
@@ -111,10 +111,10 @@ def load_study(
 def check_study(
     path: Path | str, *, environ: Mapping[str, str] | None = None, looks_at_code: bool = False
 ) -> tuple[LocatedDiagnostic, ...]:
-    """Return everything that is wrong with a study, worst first; its notes and open items where nothing is.
+    """Return all errors of a study, worst first; its notes and open items if it has none.
 
-    Faults can make a note untrue (a judge that cannot be read leaves
-    no annotator), so notes wait until there are no faults.
+    Errors can make a note untrue (a judge that cannot be read leaves
+    no annotator), so notes wait until there are no errors.
     """
     return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).placed
 
@@ -187,10 +187,10 @@ def _lines(source: YamlSource) -> dict[tuple[str, str], int]:
 
 
 IGNORED_FOLDERS = ("__pycache__", "node_modules", "venv", "*.egg-info")
-"""Folders that belong to no version; hidden ones, virtual environments and folders of other studies do not either."""
+"""Folders excluded from versions, as are hidden ones, virtual environments and folders of other studies."""
 
 IGNORED_FILES = ("*.pyc", "*.pyo", "*.log", "*.tmp", "*.swp", "*~", "*.db-wal", "*.db-shm", "*-journal")
-"""Files that belong to no version; hidden ones do not either."""
+"""Files excluded from versions; hidden files are excluded too."""
 
 STUDY_FOLDERS = frozenset(
     {
@@ -198,7 +198,7 @@ STUDY_FOLDERS = frozenset(
         *("series", "taxonomies"),
     }
 )
-"""Folders of a study's own material: where an application is beside its study, they are none of its code."""
+"""Folders of a study's own material, excluded from the code of an application in the same folder."""
 
 OUTPUTS = (
     *("report*.html", "results*.json", "compare*.html", "compare*.json", "monitor*.html", "monitor*.json"),
@@ -206,26 +206,26 @@ OUTPUTS = (
     *("argilla*.json", "argilla*.jsonl", "export.csv", "export.jsonl", "export.parquet", "export-chat.jsonl"),
     "release-review*.csv",
 )
-"""Files that commands write beside a study."""
+"""Files that commands write next to a study."""
 
 OUTPUT_FOLDERS = ("series-report*", "export-inspect", "export-hugging-face", "release-bundle*", "documents*")
-"""Folders that commands write beside a study."""
+"""Folders that commands write next to a study."""
 
 MOST_FILES = 20_000
 """Files of one application's folder."""
 
 SLOW_S = 1.0
-"""Time for hashing from which on hashes are remembered between commands; seconds."""
+"""Hashing time above which hashes are cached between commands; seconds."""
 
 SETTLED_NS = 2_000_000_000
-"""Age from which on a file's size and time return whether it changed; nanoseconds. Younger ones are read again."""
+"""Age above which a file's size and time show whether it changed; nanoseconds. Younger files are read again."""
 
 _STUDY = re.compile(rb"^(?:study|pack)\s*:", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class FileHashes:
-    """Hashes of files, remembered by path, size and time of modification."""
+    """Hashes of files, cached by path, size and modification time."""
 
     known: dict[str, tuple[int, int, str]] = field(default_factory=dict)
     spent_s: float = 0.0
@@ -253,7 +253,7 @@ class FileHashes:
             return
 
     def write(self, file: Path) -> None:
-        """Remember hashes for the next command, where hashing was slow and the workspace can be written to."""
+        """Store hashes for the next command if hashing was slow and the workspace is writable."""
         if self.spent_s < SLOW_S:
             return
         try:
@@ -276,8 +276,8 @@ class CodeReader:
 
     Attributes:
         folder: The study's folder.
-        material: Files that the study itself is made of, by path in its folder.
-        ignored: Patterns of files that belong to no version, by application.
+        material: Files that belong to the study itself, by path in its folder.
+        ignored: Patterns of files excluded from versions, by application.
     """
 
     folder: Path
@@ -291,10 +291,10 @@ class CodeReader:
         return file
 
     def version(self, application: Application) -> CodeVersion:
-        """Return the version of an application's code, as the files are now; empty for applications that are no code.
+        """Return the current version of an application's code; empty for applications without code.
 
         Raises:
-            InputError: If its folder cannot be read, or holds too many files.
+            InputError: If its folder cannot be read, or contains too many files.
         """
         connection = application.connection
         if not isinstance(connection, PythonCallable | AriaClass):
@@ -319,7 +319,7 @@ class CodeReader:
         )
 
     def change(self, application: Application) -> str:
-        """Return the differences of an application's code from the version in its record; empty if none."""
+        """Return the differences of an application's code from its recorded version; empty if there are none."""
         connection = application.connection
         if not isinstance(connection, PythonCallable | AriaClass) or not connection.code.interpreter:
             return ""
@@ -327,7 +327,7 @@ class CodeReader:
         return ", ".join(changes[:3])
 
     def _root(self, target: str) -> tuple[Path, Path | None]:
-        """Return the folder of a target's code, and its one file where the rest of the folder is none of it."""
+        """Return the folder of a target's code, and its single file if the rest of the folder does not belong to it."""
         module = target.rpartition(":")[0]
         study = self.folder.resolve()
         if module.endswith(".py"):
@@ -346,7 +346,7 @@ class CodeReader:
         return study, Path()
 
     def _files(self, name: str, root: Path, only: Path | None) -> Iterator[Path]:
-        """Yield the files that belong to an application's version, in order."""
+        """Yield the files of an application's version, in order."""
         if only is not None and only.is_absolute():
             yield only
             return
@@ -375,7 +375,7 @@ class CodeReader:
         return not is_loop and not (folder.parent == study and is_study_s)
 
     def _is_own(self, path: Path, study: Path) -> bool:
-        """Return whether a file belongs to the application and not to the study or its results."""
+        """Return whether a file belongs to the application rather than to the study or its results."""
         if not path.is_file():
             return False
         if path.is_relative_to(study) and path.relative_to(study).as_posix() in self.material:
@@ -393,7 +393,7 @@ def _matches(path: Path, patterns: Iterable[str]) -> bool:
 
 
 def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the interpreter of the code, and its distributions; a requirements file replaces them."""
+    """Return the interpreter of the code and its distributions; a requirements file replaces the distributions."""
     runtime = connection.runtime
     if runtime.python:
         interpreter, folders = _named(study / runtime.python)
@@ -408,7 +408,7 @@ def _python(connection: PythonCallable | AriaClass, study: Path) -> tuple[str, t
 
 
 def _named(program: Path) -> tuple[str, list[Path]]:
-    """Return the name of an interpreter, and the place of its libraries; no code is run."""
+    """Return the name of an interpreter and the location of its libraries, without running code."""
     home = program.parent.parent
     libraries = [*home.glob("lib/python3*/site-packages"), *home.glob("lib/python3*/dist-packages")]
     libraries += [*home.glob("Lib/site-packages")]
@@ -422,7 +422,7 @@ def _named(program: Path) -> tuple[str, list[Path]]:
 
 
 def _distributions(paths: Iterable[Path]) -> tuple[str, ...]:
-    """Return the installed distributions, by the names of their folders, without Theodolite itself."""
+    """Return the installed distributions by their folder names, except Theodolite itself."""
     result = {_distribution(path.name) for folder in paths if folder.is_dir() for path in folder.glob("*.dist-info")}
     return tuple(sorted(result - {""}))
 

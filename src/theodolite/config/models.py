@@ -26,7 +26,7 @@ from theodolite.domain.network import NetworkSettings, without_userinfo
 
 
 class ListedPriceSpec(Spec):
-    """Prices of some models of one host."""
+    """Prices of models of one host."""
 
     host: str = ""
     """Host, e.g. `api.openai.com`; default: any."""
@@ -61,7 +61,7 @@ class PriceSpec(Spec):
 
 
 class ModelSpec(Spec):
-    """A language model behind an address, or a script in its place."""
+    """A language model at an address, or a script in its place."""
 
     kind: ModelKind | None = None
     """API: `openai` (Chat Completions), `responses` (OpenAI's Responses), `anthropic` (Messages), `gemini`, `bedrock`
@@ -103,7 +103,7 @@ class ModelSpec(Spec):
     plugin: str = ""
     """Model provider of a plugin, e.g. `our-house/gateway`, in place of an address."""
     script: list[Filled] = Field(default_factory=list)
-    """Fixed replies in place of a model, used in turn; results are labelled as stubbed."""
+    """Fixed replies instead of a model, used in turn; results are labelled as stubbed."""
 
     @field_validator("cache", mode="before")
     @classmethod
@@ -150,15 +150,15 @@ OWN = "prices.yaml"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 Prices = Mapping[tuple[str, str], Price]
-"""Host and name of a model to its price; without a host, wherever the model is asked."""
+"""Price by host and name of a model; without a host, for every host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceBook:
-    """Prices of a study's own list, and behind them the shipped ones.
+    """Prices of a study's own list, with the shipped list as fallback.
 
     Attributes:
-        own: Those of the study's own list.
+        own: Prices of the study's own list.
     """
 
     own: Prices = field(default_factory=dict)
@@ -207,7 +207,7 @@ def day_problem(text: str) -> str:
 
 
 def known_price(url: str, model: str) -> Price | None:
-    """Return the shipped price of a model at its maker's address, or None if it has none."""
+    """Return the shipped price of a model at its maker's address; None if there is none."""
     host, listed = _host(url), shipped_text(OWN)
     # Reading the list takes a while, and most studies name other hosts.
     return _shipped_prices(listed).get((host, model)) if host and host in listed else None
@@ -261,7 +261,7 @@ def model_to_domain(
 
     Args:
         entry: The entry.
-        context: Takes the faults.
+        context: Collects the errors.
         environ: The environment, to check which keys are set; None for no check.
         prices: Prices of models whose entry states none.
         network: Proxy and certificates of its calls.
@@ -303,20 +303,20 @@ def model_to_domain(
 
 
 def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
-    """Add a note where a model is reached through a package that is not there; nothing of it is loaded."""
+    """Add a note if the package for a model is not installed, without loading it."""
     if context.looks_at_code and _kind(entry.spec) is ModelKind.INSPECT and find_spec("inspect_ai") is None:
         message = "Inspect is not installed here; it is needed before a run: pip install 'theodolite[inspect]'"
         context.diagnostics.add(entry.diagnostic("kind", message=message, severity=Severity.NOTE))
 
 
 def _call_problem(url: str) -> str:
-    """Return the fault of an address that names one kind of call instead of the base of all calls."""
+    """Return the error of an address for one kind of call instead of the base address."""
     called = next((end for end in _CALLS if urlsplit(url).path.rstrip("/").endswith(end)), "")
     return f"`url` is the base address of all calls; leave `{called}` out, it is added to it" if called else ""
 
 
 def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
-    """Return the header of a model's key, which follows from Azure's addresses; empty for the usual one."""
+    """Return the header of a model's key, derived from an Azure address; empty for the default."""
     spec = entry.spec
     problem = header_problem(spec.key_header) if spec.key_header else ""
     if spec.key_header and not spec.key:
@@ -328,7 +328,7 @@ def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
 
 
 def _kind(spec: ModelSpec) -> ModelKind:
-    """Return the request format of a model; a maker's own address determines it."""
+    """Return the request format of a model, derived from a maker's own address."""
     if spec.kind is not None:
         return spec.kind
     if url_problem(spec.url):  # it has its own fault and must not be split here

@@ -1,4 +1,4 @@
-"""The `held_out` key: scripts and secrets of scenarios that are outside of the study and of the package."""
+"""The `held_out` key: scripts and secrets of scenarios stored outside the study and the package."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ FILE = "packet.yaml"
 """File of a packet, in its folder or archive."""
 
 MOST_BYTES = 50_000_000
-"""Size of a packet at most, unpacked; bytes."""
+"""Maximum size of an unpacked packet; bytes."""
 
 
 class HeldOutSpec(Spec):
-    """A packet that is outside of the study: a folder or ZIP archive with `packet.yaml`."""
+    """A packet outside the study: a folder or ZIP archive with `packet.yaml`."""
 
     path: str = ""
     """Folder or archive; paths are relative to the study's folder."""
     env: str = ""
-    """Environment variable that contains the path, in place of `path`."""
+    """Environment variable that contains the path, instead of `path`."""
     version: str = ""
     """Version to use, if the folder has a subfolder for each version."""
     sha256: str = ""
-    """Checksum of the packet; `check` reports the one that it found."""
+    """Checksum of the packet; `check` prints the actual one."""
 
 
 class PacketSpec(Spec):
@@ -52,13 +52,13 @@ class PacketSpec(Spec):
     packet: Filled
     """Name of the packet."""
     version: Filled
-    """Version, set by its author; a rotated packet has another one."""
+    """Version, set by its author; each rotated packet has a new one."""
     public_since: date | None = None
     """Date of its publication; none while it is held out."""
     canaries: list[Filled] = Field(default_factory=list)
-    """UUIDs that occur nowhere else; one in a response shows that the packet leaked."""
+    """UUIDs that occur nowhere else; a response that contains one shows that the packet leaked."""
     scenarios: dict[str, ScenarioSpec] = Field(min_length=1)
-    """Scenarios by name; only the keys that are set replace those of the study or pack."""
+    """Scenarios by name; only keys that are set replace those of the study or pack."""
 
     @field_validator("canaries")
     @classmethod
@@ -73,11 +73,11 @@ class PacketSpec(Spec):
 
 
 class Packet(NamedTuple):
-    """A packet that has been read.
+    """A packet after loading.
 
     Attributes:
         scenarios: Entries with the keys that it sets, by name.
-        material: The recorded part of it.
+        material: The part that is recorded.
     """
 
     scenarios: Mapping[str, Entry[ScenarioSpec]] = MappingProxyType({})
@@ -93,7 +93,7 @@ class Packet(NamedTuple):
 
 
 def read_packet(entry: Entry[Spec], spec: HeldOutSpec | None, context: LoadContext) -> Packet:
-    """Return the held-out packet of a study; an empty one if it names none, or with faults if it cannot be used."""
+    """Return the held-out packet of a study; empty if the study names none, or (with errors) if it cannot be used."""
     if spec is None:
         return Packet()
     path = _path(entry, spec, context)
@@ -145,8 +145,8 @@ def _files(path: Path, version: str) -> dict[str, bytes]:
 
     Raises:
         OSError: If a file cannot be read.
-        BadZipFile: If the archive is none.
-        ValueError: If there is no packet, no such version, or it is too large.
+        BadZipFile: If the archive is invalid.
+        ValueError: If there is no packet or no such version, or it is too large.
     """
     files = _folder(path) if path.is_dir() else _archive(path.read_bytes())
     if sum(map(len, files.values())) > MOST_BYTES:
@@ -217,7 +217,7 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
 
 
 def _with_canary(spec: PacketSpec, texts: Mapping[str, bytes]) -> str:
-    """Return the other place of a canary, besides the list of canaries; empty for none."""
+    """Return the location of a canary besides the list of canaries; empty for none."""
     shown = {f"scenario `{name}`": item.model_dump_json() for name, item in spec.scenarios.items()}
     shown |= {f"`{name}`": raw.decode("utf-8", errors="replace") for name, raw in texts.items()}
     places = [place for place, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)]
@@ -225,7 +225,7 @@ def _with_canary(spec: PacketSpec, texts: Mapping[str, bytes]) -> str:
 
 
 def require_known(entry: Entry[Spec], packet: Packet, known: Sequence[str], context: LoadContext) -> None:
-    """Refuse a packet about scenarios that the study does not have."""
+    """Reject a packet with scenarios that the study lacks."""
     for name in packet.scenarios:
         if name not in known:
             message = f"the held-out packet has a scenario `{name}` that the study has not{did_you_mean(name, known)}"

@@ -28,10 +28,10 @@ PACK_FILE = "pack.yaml"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*")
 
 LARGEST_PACK = 50 * 2**20
-"""Bytes of all files of a pack at most."""
+"""Maximum total size of the files of a pack; bytes."""
 
 MOST_FILES = 2_000
-"""Files of a pack at most; count."""
+"""Maximum number of files in a pack; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,9 @@ class PackCard:
         edition: Edition, set by its author.
         origin: `shipped`, `installed pack`, or the name of a plugin.
         about: Its description and author.
-        dialogues: Dialogues for each application, at one repeat: fixed prompts and rows of personas; count.
-        measures: Guideline to its definition.
-        proxies: Scenario to the real use that it represents.
+        dialogues: Dialogues for each application with one repeat: fixed prompts and rows of personas; count.
+        measures: Definition of each guideline.
+        proxies: Real use that each scenario represents.
         risks: Risk to its identifier and name in a taxonomy, and to related risks of other taxonomies.
         validity: Evidence for its validity; empty if none is stated.
         limits: Limits of its results; empty if none are stated.
@@ -98,7 +98,7 @@ def pack_card(name: str, resolver: ResourceResolver) -> PackCard:
 
 
 def _definitions(spec: PackSpec, resolver: ResourceResolver) -> dict[str, str]:
-    """Return the definitions of the pack's guidelines, those that it takes from elsewhere included."""
+    """Return the definitions of the pack's guidelines, including those defined elsewhere."""
     named = [one for scenario in spec.scenarios.values() for one in scenario.guidelines or ()]
     result = {key: guideline.definition for key, guideline in spec.guidelines.items()}
     for key in dict.fromkeys(named):
@@ -159,7 +159,7 @@ def _read(raw: bytes, file: str) -> PackSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPack:
-    """A pack that was installed.
+    """An installed pack.
 
     Attributes:
         name: Name of the pack.
@@ -182,8 +182,8 @@ def install_pack(source: Path, *, sha256: str = "", replace: bool = False, targe
     Args:
         source: A folder with a `pack.yaml`, or an archive (`.zip`, `.tar.gz`) of one.
         sha256: Expected checksum; empty for none.
-        replace: Whether a pack of this name makes room.
-        target: Folder of installed resources; the user's own where left out.
+        replace: Whether to replace a pack of this name.
+        target: Folder of installed resources; default: the user's own.
 
     Raises:
         InputError: If the source cannot be used, its checksum differs, or the pack exists already.
@@ -210,7 +210,7 @@ def install_pack(source: Path, *, sha256: str = "", replace: bool = False, targe
 
 
 def _write(files: Mapping[str, bytes], place: Path) -> None:
-    """Write all files beside the place and move them there, so that no half of a pack is ever found."""
+    """Write all files to a temporary folder and move it into place, so that no incomplete pack is visible."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=".installing-") as made:
@@ -280,7 +280,7 @@ def _in_tar(raw: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield members whose paths stay inside the pack; a too large pack is rejected before it is read completely."""
+    """Yield members whose paths stay inside the pack; stop reading a pack that is too large."""
     n_bytes = 0
     for number, (name, raw) in enumerate(members, start=1):
         path = PurePosixPath(name)
@@ -302,7 +302,7 @@ _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
 
 
 def is_portable(path: PurePosixPath) -> bool:
-    """Whether Linux, macOS and Windows all can have a file of this path.
+    """Return whether Linux, macOS and Windows all allow a file of this path.
 
     Source:
         Microsoft, "Naming Files, Paths, and Namespaces", documentation of Win32.
@@ -315,7 +315,7 @@ def _too_large(source: Path) -> str:
 
 
 def _without_folder(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Return the files without the one folder that an archive may hold them in."""
+    """Return the files without a single top folder, if the archive has one."""
     folders = {PurePosixPath(name).parts[0] for name in files}
     if PACK_FILE in files or len(folders) != 1:
         return files

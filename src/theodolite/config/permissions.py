@@ -1,4 +1,4 @@
-"""Locations of a study and its workspace, the permissions of its operator, and the files it may read."""
+"""Locations of a study and its workspace, the permissions of its operator, and the files that it may read."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.errors import StorageUnavailable
 
 FILE = "permissions.json"
-"""File of a workspace that holds the permissions."""
+"""File of a workspace that stores the permissions."""
 
 ALLOW_PATHS = "THEODOLITE_ALLOW_PATHS"
 """Environment variable with paths that every study may read, separated as in `PATH`."""
 
 ALLOW_CODE = "THEODOLITE_ALLOW_CODE"
-"""Environment variable that allows the code of every study where it is `1`."""
+"""Environment variable that allows the code of every study if it is `1`."""
 
 ALLOW_KEYS = "THEODOLITE_ALLOW_KEYS"
-"""Environment variable that lets every study send the keys that it names where it is `1`."""
+"""Environment variable that lets every study send the keys that it names if it is `1`."""
 
 WORKSPACE = "THEODOLITE_WORKSPACE"
-"""Environment variable with the folder of the workspace, where studies are read-only or each job has its own."""
+"""Environment variable with the folder of the workspace, if studies are read-only or each job has its own."""
 
 _KEY_FILE = "permissions.key"
 
@@ -40,12 +40,12 @@ class Permissions:
     """The operator's permissions for one study.
 
     Attributes:
-        paths: Files and folders outside of the study's folder, resolved.
+        paths: Files and folders outside the study folder, resolved.
         code: Content hashes of code that may run.
         all_code: Whether all code of the folder may run, in any version.
         keys: Environment variables with their receivers, e.g. `TEAM_KEY to api.example.org`.
         settings: Content hashes of server settings (`serve.yaml`) that may be used.
-        is_own: Whether the operator made the study: its keys and server settings need no permission.
+        is_own: Whether the operator created the study: its keys and server settings need no permission.
     """
 
     paths: tuple[Path, ...] = ()
@@ -56,7 +56,7 @@ class Permissions:
     is_own: bool = False
 
     def allows_path(self, path: Path) -> bool:
-        """Return whether a resolved path is allowed, by itself or by a folder above it."""
+        """Return whether a resolved path is allowed, directly or through a parent folder."""
         return any(path.is_relative_to(allowed) for allowed in self.paths)
 
     def allows_code(self, sha256: str) -> bool:
@@ -64,7 +64,7 @@ class Permissions:
         return self.all_code or sha256 in self.code
 
     def allows_key(self, use: str) -> bool:
-        """Return whether a variable may go to a receiver, e.g. `TEAM_KEY to api.example.org`."""
+        """Return whether a variable may be sent to a receiver, e.g. `TEAM_KEY to api.example.org`."""
         return self.is_own or use in self.keys
 
     def allows_settings(self, sha256: str) -> bool:
@@ -77,7 +77,7 @@ def read_permissions(folder: Path, environ: Mapping[str, str] | None = None) -> 
 
     Args:
         folder: The study's folder.
-        environ: Environment variables; those of the process where left out.
+        environ: Environment variables; default: those of the process.
     """
     variables = os.environ if environ is None else environ
     stored = _stored(folder, variables)
@@ -86,12 +86,12 @@ def read_permissions(folder: Path, environ: Mapping[str, str] | None = None) -> 
 
 
 def remember_permissions(folder: Path, added: Permissions, *, environ: Mapping[str, str] | None = None) -> None:
-    """Add permissions of a study's folder to its workspace, which must be there.
+    """Add permissions for a study folder to its workspace, which must exist.
 
     Args:
         folder: The study's folder.
         added: Values permitted in addition to earlier ones.
-        environ: Environment variables; those of the process where left out.
+        environ: Environment variables; default: those of the process.
 
     Raises:
         StorageUnavailable: If the workspace or the user's key cannot be written.
@@ -146,7 +146,7 @@ def _stored(folder: Path, environ: Mapping[str, str]) -> Permissions:
 
 
 def _entries(file: Path) -> dict[str, dict[str, Any]]:
-    """Return the entries of a file by the folder they are for; none if it cannot be read."""
+    """Return the entries of a file by the folder concerned; empty if it cannot be read."""
     try:
         studies = json.loads(file.read_text(encoding="utf-8"))["studies"]
         return {str(folder): dict(entry) for folder, entry in studies.items()}
@@ -200,9 +200,9 @@ def write_private(file: Path, text: str) -> None:
 
 
 def made_secret(file: Path, n_bytes: int = 48) -> str:
-    """Return the secret that a file holds; made at the first time, by one process alone.
+    """Return the secret in a file; one process alone creates it on first use.
 
-    A file without a secret is the result of a full disk or a crash, and is created again.
+    A file without a secret results from a full disk or a crash, and is created again.
 
     Args:
         file: The file.
@@ -237,15 +237,15 @@ def _partial(file: Path, text: str) -> Path:
 
 
 SYSTEM_FOLDERS = tuple(map(Path, ("/proc", "/dev", "/sys")))
-"""Folders without data files: environments of processes, devices, settings of the kernel."""
+"""Folders without data files: environments of processes, devices, kernel settings."""
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""Flags for opening files: without waiting for the other end of a pipe, and as bytes."""
+"""Flags for opening files: in binary mode, and without waiting for the other end of a pipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedPath:
-    """Why a file that a study names is not read; `message` also states the remedy."""
+    """Reason why a file that a study names is not read; `message` also states the remedy."""
 
     message: str
 
@@ -256,7 +256,7 @@ class StudyPaths:
 
     Attributes:
         folder: The study's folder, to which paths are relative.
-        outside: Files that are read from outside of the folder: name in the study to resolved path.
+        outside: Files read from outside the folder: name in the study to resolved path.
     """
 
     folder: Path
@@ -264,10 +264,10 @@ class StudyPaths:
     _permissions: Permissions | None = None
 
     def find(self, *names: str | Path) -> Path | RefusedPath | None:
-        """Return the first of some paths that is a regular file; why it is refused; None if there is none.
+        """Return the first regular file among some paths, or the reason for its rejection; None if there is none.
 
         Args:
-            names: Paths as the study writes them, in order of preference.
+            names: Paths as written in the study, in order of preference.
         """
         for name in names:
             path = self.folder / name
@@ -278,7 +278,7 @@ class StudyPaths:
         return None
 
     def refusal_of(self, path: Path, *, shown: str) -> RefusedPath | None:
-        """Return why a file or folder may not be read; None if it may.
+        """Return the reason why a file or folder may not be read; None if it may.
 
         Args:
             path: An absolute path.
@@ -288,9 +288,9 @@ class StudyPaths:
         return None if real is None else self._refusal(real, shown)
 
     def read(self, path: Path) -> bytes:
-        """Return the bytes of a file that was found, unless a link has led it elsewhere since.
+        """Return the bytes of a file found earlier, unless a link now leads elsewhere.
 
-        The file is opened first and checked then, so that a link swapped in between is not followed.
+        The file is opened first and checked afterwards, so that a link swapped in between is not followed.
 
         Raises:
             OSError: If it cannot be read, or is no longer a file that the study may read.
@@ -303,7 +303,7 @@ class StudyPaths:
             return file.read()
 
     def _is_system_file(self, real: Path) -> bool:
-        """Return whether a file is in a system folder in which the study itself is not, as below /dev/shm."""
+        """Return whether a file is in a system folder that does not contain the study itself, e.g. below /dev/shm."""
         home = self.folder.resolve()
         return any(
             real.is_relative_to(system_folder) and not home.is_relative_to(system_folder)
@@ -330,7 +330,7 @@ class StudyPaths:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is a file; a name that no file can have is no file."""
+    """Return whether a file exists; a name that is impossible for a file counts as missing."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -352,11 +352,11 @@ USUAL = "study.yaml"
 """Default name of a study's file."""
 
 SERVING = "serve.yaml"
-"""Name of the web side's settings file, which is beside a study and is none."""
+"""Name of the web settings file, which lies next to a study but is not a study."""
 
 
 def study_file(path: Path) -> Path | LocatedDiagnostic:
-    """Return the file of a study, or why there is none.
+    """Return the file of a study, or the reason why there is none.
 
     Args:
         path: A file, or a folder with `study.yaml` or a single other YAML file.
@@ -392,7 +392,7 @@ def _may_be_study(path: Path) -> bool:
 
 
 def read_file(path: Path) -> bytes | LocatedDiagnostic:
-    """Return a file's bytes, or why it cannot be read."""
+    """Return a file's bytes, or the reason why it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -400,11 +400,11 @@ def read_file(path: Path) -> bytes | LocatedDiagnostic:
 
 
 WORKSPACE_NAME = ".theodolite"
-"""Folder beside a study that holds everything the program remembers."""
+"""Folder next to a study that stores all data of the program."""
 
 
 def workspace_for(folder: Path) -> Path:
-    """Return the workspace of a study's folder: `THEODOLITE_WORKSPACE`, the nearest ancestor's, else its own."""
+    """Return the workspace of a study folder: `THEODOLITE_WORKSPACE`, the nearest ancestor's, else its own."""
     if named := os.environ.get(WORKSPACE):
         return Path(named).resolve()
     start = folder.resolve()

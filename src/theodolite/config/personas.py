@@ -1,4 +1,4 @@
-"""The `personas` section: templates, the rows that fill them, and whether the two fit."""
+"""The `personas` section: templates, the rows that fill them, and checks of both together."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PersonaGroupSpec(Spec):
 
 
 ALWAYS_FILLED = ("goal", "scenario", "task", "turns")
-"""Variables that every persona template may hold beside its row's columns."""
+"""Variables that every persona template may contain in addition to its row's columns."""
 
 _FRONT = re.compile(r"\A---\n(?P<head>.*?)\n---\n", re.DOTALL)
 
@@ -80,7 +80,7 @@ class GroupReading:
         entry: Its position in the study.
         rows_name: Name of its rows in messages, e.g. `customers.csv`.
         columns: Columns of its rows.
-        used: Columns that the template wants.
+        used: Columns that the template uses.
     """
 
     group: PersonaGroup
@@ -96,13 +96,13 @@ class _TemplateText:
     source: YamlSource | None
     where: str
     first_line: int = 1
-    """Line of the file in which the template itself starts."""
+    """Line of the file at which the template itself starts."""
 
 
 def persona_group_to_domain(
     entry: Entry[PersonaGroupSpec], context: LoadContext, *, models: tuple[str, ...]
 ) -> GroupReading | None:
-    """Return the persona group that an entry describes; None and faults where it describes none."""
+    """Return the persona group of an entry; None and errors if it describes none."""
     if entry.spec.model not in models:
         message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that the study does not have"
         context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(entry.spec.model, models)))
@@ -132,7 +132,7 @@ def persona_group_to_domain(
 
 
 def _used(text: str, columns: tuple[str, ...]) -> frozenset[str]:
-    """Return the columns that a text wants; all of them where it cannot be read, so that no check draws on it."""
+    """Return the columns that a text uses; all columns if it cannot be parsed, which disables the checks on it."""
     return frozenset(columns) if syntax_problem(text) else variables(text)
 
 
@@ -191,7 +191,7 @@ def _read_template(context: LoadContext, raw: str, name: str, file: str, *, wher
 def _rows(
     entry: Entry[PersonaGroupSpec], context: LoadContext
 ) -> tuple[str, tuple[str, ...], tuple[ParameterRow, ...]] | None:
-    """Return names for messages: of the rows and of their columns, and the rows."""
+    """Return names for messages (of the rows and of their columns), and the rows."""
     form = entry.spec.rows
     if form is None:
         return "the persona group", (), (ParameterRow(values={}),)
@@ -255,7 +255,7 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
 
 
 def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
-    """Return the fault of a template that will never be filled, at its line if it has its own file."""
+    """Return the error of a template that can never be filled, at its line if it has its own file."""
     template = text.template.text
     if text.source is None:
         return _template_fault(entry, text, syntax_problem(template), "")
@@ -317,9 +317,9 @@ def _check_slots(
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:
-    """Report rows that give the same completed persona.
+    """Report rows that result in the same persona.
 
-    Rows of a file are counted as a table program counts them: the header is row 1.
+    Rows are numbered as in a spreadsheet: the header is row 1.
     """
     columns = [column for column in reading.columns if column in used]
     first: dict[tuple[str, ...], int] = {}

@@ -1,4 +1,4 @@
-"""The privacy review of a run: without it, texts of sessions with people stay in the workspace."""
+"""The privacy review of a run: without it, texts of sessions with people may not leave the workspace."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class PrivacyReviewSpec(Spec):
 
 
 def require_privacy_review(folder: Path, run: int) -> None:
-    """Refuse to write texts of people unless the study's folder has a finished review of that run.
+    """Refuse to write texts of people unless the study folder contains a finished review of that run.
 
     Args:
         folder: The study's folder.
         run: Number of the run.
 
     Raises:
-        InputError: If there is no review, if it is not finished, or if it is about another run.
+        InputError: If there is no review, if it is not finished, or if it concerns another run.
         InvalidStudyError: If the file has errors; lists all of them.
     """
     file = folder / PRIVACY_REVIEW

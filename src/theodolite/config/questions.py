@@ -41,7 +41,7 @@ with their meanings."""
 
 
 class ExemplarSpec(Spec):
-    """An example beside one question."""
+    """An example next to a question."""
 
     text: Filled
     """Excerpt of a dialogue."""
@@ -52,7 +52,7 @@ class ExemplarSpec(Spec):
 
 
 class QuestionSpec(Spec):
-    """One question that annotators answer."""
+    """A question to annotators."""
 
     ask: Filled
     """The question, as people and models read it."""
@@ -61,15 +61,15 @@ class QuestionSpec(Spec):
     level: QuestionLevel = QuestionLevel.DIALOGUE
     """Asked once per `dialogue` or once per `turn`."""
     orientation: Orientation = Orientation.UNSTATED
-    """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    """Bad end of the scale: `higher_is_worse` or `lower_is_worse`."""
     may_be_unable: YesNo = False
     """Whether "unable to determine" is an allowed answer."""
     may_not_apply: YesNo = False
     """Whether "does not apply" is an allowed answer."""
     when: str = ""
-    """Answer to an earlier question that opens this one, e.g. `violation == yes`."""
+    """Answer to an earlier question that leads to this question, e.g. `violation == yes`."""
     outcome: str = ""
-    """Answers that open a question about the consequence (positive, negative, both, neither): e.g. `>= 6`, or
+    """Answers that lead to a question about the consequence (positive, negative, both, neither): e.g. `>= 6`, or
     `always`."""
     exemplars: list[ExemplarSpec] = Field(default_factory=list)
     """Examples of answers, shown on demand."""
@@ -94,7 +94,7 @@ _OPERATORS = ", ".join(operator.value for operator in Operator)
 
 
 def parse_condition(text: str) -> Condition | str:
-    """Return a rule's parsed text, or its fault.
+    """Return a rule's parsed text, or its error.
 
     Example:
         >>> parse_condition("score <= 3").values
@@ -116,7 +116,7 @@ def parse_condition(text: str) -> Condition | str:
 
 
 def condition_problem(condition: Condition, scale: Scale) -> str:
-    """Return why a condition does not fit a scale; empty if it does."""
+    """Return the reason why a condition does not fit a scale; empty if it fits."""
     if scale.kind is ScaleKind.TEXT:
         return "the question is answered in free text, which has no order" if condition.operator.needs_order else ""
     if scale.kind is ScaleKind.NUMBERS:
@@ -156,7 +156,7 @@ def _decimal_problem(condition: Condition, scale: Scale) -> str:
 
 
 def _all_or_none(condition: Condition, points: tuple[str, ...]) -> str:
-    """Report a rule that makes every answer a defect, or none."""
+    """Report a rule that makes every answer a defect, or no answer."""
     n_defects = sum(_holds(condition, point, points) for point in points)
     if n_defects == len(points):
         return "with it all would be defects"
@@ -194,16 +194,16 @@ LIKERT: Mapping[str, tuple[str, ...]] = {
     "likert": (*_DISAGREE, _NEITHER, *_AGREE),
     "likert-7": (*_DISAGREE, "somewhat disagree", _NEITHER, "somewhat agree", *_AGREE),
 }
-"""Name of a scale of agreement to the meanings of its points, from 1."""
+"""Meanings of the points of each agreement scale, from 1."""
 
 ScaleText = str | list[str] | dict[str, str] | None
 
 
 def scale_to_domain(form: ScaleText, orientation: Orientation) -> Scale:
-    """Return the scale that a study writes down; yes and no where it writes none.
+    """Return the scale in a study file; yes and no by default.
 
     Raises:
-        InputError: If it is no scale; the message states why.
+        InputError: If it is not a valid scale; the message states the reason.
     """
     if form is None:
         return _categories({"yes": "", "no": ""}, orientation)
@@ -238,7 +238,7 @@ def _named_scale(form: str, orientation: Orientation) -> Scale:
 
 
 def _named_labels(form: str) -> dict[str, str]:
-    """Return the labels of a text like `1 | 2 | 3`, with meanings behind `=`; numerals are names there."""
+    """Return the labels of a text like `1 | 2 | 3`, with meanings after `=`; numerals are names here."""
     pairs = [part.partition("=") for part in form.split("|")]
     labels = [label.strip() for label, _, _ in pairs]
     if "" in labels:
@@ -299,19 +299,19 @@ def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
 
 
 ALWAYS = "always"
-"""Value of `outcome` if the outcome set opens with the question itself."""
+"""Value of `outcome` if the question itself opens the outcome set."""
 
 ALL, NONE = "with it all would be defects", "with it none could be a defect"
-"""Faults of conditions that every answer satisfies, and of conditions that none does."""
+"""Errors for conditions that every answer satisfies, and for conditions that no answer satisfies."""
 
 _NONE_TOO = NONE.removeprefix("with it ")
 
 OPENED_BY_NONE = "no answer could open it"
-"""The same of a question that an answer is to open."""
+"""The same for the condition of a follow-up question."""
 
 
 class AskedSpec(Protocol):
-    """One question as a file writes it, alone or among others."""
+    """A question in a file, alone or among others."""
 
     @property
     def ask(self) -> str:
@@ -323,7 +323,7 @@ class AskedSpec(Protocol):
 
     @property
     def orientation(self) -> Orientation:
-        """Which end is the bad one."""
+        """The bad end of the scale."""
 
     @property
     def may_be_unable(self) -> bool:
@@ -335,11 +335,11 @@ class AskedSpec(Protocol):
 
 
 class NamedQuestionSpec(AskedSpec, Protocol):
-    """One of several questions, each with a name."""
+    """A question among several, each with a name."""
 
     @property
     def when(self) -> str:
-        """Answer to an earlier question that opens this one."""
+        """Answer to an earlier question that leads to this question."""
 
     @property
     def exemplars(self) -> list[ExemplarSpec]:
@@ -357,13 +357,13 @@ class AskingSpec(Protocol):
 def questions_to_domain(
     entry: Entry[AskingSpec], context: LoadContext, *, noun: str, reserved: Collection[str] = ()
 ) -> dict[str, Question]:
-    """Return the questions that an entry asks, by name and in order; faults are added to the diagnostics.
+    """Return the questions of an entry, by name and in order; errors are added to the diagnostics.
 
     Args:
         entry: A guideline, a category of a schema or a questionnaire.
         context: Context of the load; collects the diagnostics.
         noun: Name of its kind, for messages.
-        reserved: Names that no question may have.
+        reserved: Names that questions may not have.
     """
     spec = entry.spec
     has_one = bool(getattr(spec, "ask", ""))
@@ -401,12 +401,12 @@ def questions_to_domain(
 
 
 def may_be(value: str, question: Question) -> bool:
-    """Return whether a value is one of the words that a question allows in place of a label."""
+    """Return whether a value is one of the words that a question allows instead of a label."""
     return (value == UNABLE and question.may_be_unable) or (value == NOT_APPLICABLE and question.may_not_apply)
 
 
 def _exemplars(entry: Entry[AskingSpec], key: str, scale: Scale, context: LoadContext) -> tuple[Exemplar, ...]:
-    """Return the examples beside a question; an answer that leaves the scale is a fault."""
+    """Return the examples of a question; an answer outside the scale is an error."""
     specs = entry.spec.questions[key].exemplars if key else []
     stored = []
     for number, spec in enumerate(specs):
@@ -422,7 +422,7 @@ def _exemplars(entry: Entry[AskingSpec], key: str, scale: Scale, context: LoadCo
 def _add_outcome(
     entry: Entry[AskingSpec], question: Question, text: str, questions: dict[str, Question], context: LoadContext
 ) -> None:
-    """Put the outcome set behind a question that opens it."""
+    """Insert the outcome set after a question that opens it."""
     condition = None if text == ALWAYS else parse_condition(text)
     if isinstance(condition, Condition):
         condition = replace(condition, question=question.name)
@@ -448,7 +448,7 @@ def _add_outcome(
 def _when(
     entry: Entry[AskingSpec], key: str, earlier: Mapping[str, Question], context: LoadContext
 ) -> Condition | None:
-    """Return the condition on an earlier answer for asking a question; None if it is always asked."""
+    """Return the condition on an earlier answer under which a question is asked; None if it is always asked."""
     text = entry.spec.questions[key].when if key else ""
     if not text:
         return None
@@ -466,7 +466,7 @@ def _when(
 def _is_broken_before(
     name: str, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
 ) -> bool:
-    """Return whether a question is before another one and has its own fault, so that it was not read."""
+    """Return whether a question precedes another one but could not be read."""
     order = list(written)
     return name in order[: order.index(key)] and name not in earlier
 
@@ -474,7 +474,7 @@ def _is_broken_before(
 def _no_follow_up(
     condition: Condition, key: str, written: Mapping[str, NamedQuestionSpec], earlier: Mapping[str, Question]
 ) -> str:
-    """Return why a question cannot depend on its condition; empty if it can."""
+    """Return the reason why a question cannot depend on its condition; empty if it can."""
     name = condition.question
     if not name:
         return "say which question's answer opens it, e.g. `violation == yes`"
@@ -489,7 +489,7 @@ def _no_follow_up(
 
 
 def _of_opening(problem: str, opened_by_all: str) -> str:
-    """Return the error in a condition on questions that are opened, not on defects."""
+    """Return the error in a condition that opens a question."""
     return opened_by_all if problem == ALL else problem.replace(NONE, OPENED_BY_NONE).replace(_NONE_TOO, OPENED_BY_NONE)
 
 
@@ -497,7 +497,7 @@ _NUMERAL = re.compile(r"-?\d+")
 
 
 def question_from_domain(question: Question) -> dict[str, Any]:
-    """Return a question in its long form; an outcome set becomes its follow-up questions."""
+    """Return a question in full form; an outcome set becomes its follow-up questions."""
     long: dict[str, Any] = {
         "ask": question.text,
         "scale": _scale_from_domain(question.scale),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class RecordedSpec(ApplicationSpec):
-    """Replies that were recorded before; the keys name the file's columns."""
+    """Recorded replies; the keys name the file's columns."""
 
     kind: Literal["recorded"]
     """`recorded`: dialogues come from a file."""
@@ -56,22 +56,22 @@ class RecordedSpec(ApplicationSpec):
 
 
 MEANINGS = ("id", "turn", "prompt", "response", "context", "expected", "withheld", "application")
-"""Meanings of a recorded file's columns."""
+"""Roles of a recorded file's columns."""
 
 _TEXT_KEYS = ("text", "content", "page_content", "passage")
-"""Keys under which retrievers store the words of a passage."""
+"""Keys under which retrievers store the text of a passage."""
 
 _LONGEST_LITERAL = 1_000_000
-"""Characters of a list in Python's notation that is read as one; count."""
+"""Maximum length of a list in Python notation that is parsed; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """Content of one recorded file.
+    """Content of a recorded file.
 
     Attributes:
-        applications: One, or one for each value of the application column, in order of appearance.
-        dialogues: All dialogues, application by application, in the file's order.
+        applications: One application, or one for each value of the application column, in order of appearance.
+        dialogues: All dialogues, application by application, in file order.
         table: The rows; None if they could not be read.
     """
 
@@ -101,7 +101,7 @@ def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Reco
 
 
 def _columns(entry: Entry[RecordedSpec], table: InputTable, context: LoadContext) -> dict[str, str]:
-    """Return meaning to column for the existing columns."""
+    """Return the column of each role that exists."""
     stored: dict[str, str] = {}
     for meaning in MEANINGS:
         column = getattr(entry.spec, meaning)
@@ -139,7 +139,7 @@ class _ReadOnDemand(Sequence["RecordedDialogue"]):
     def __getitem__(self, position: slice) -> Sequence[RecordedDialogue]: ...
 
     def __getitem__(self, position: int | slice) -> RecordedDialogue | Sequence[RecordedDialogue]:
-        """Return the dialogue at a place, or those of a slice."""
+        """Return the dialogue at an index, or those of a slice."""
         if isinstance(position, slice):
             return [self[item] for item in range(*position.indices(len(self)))]
         at = range(len(self))[position]
@@ -150,14 +150,14 @@ class _ReadOnDemand(Sequence["RecordedDialogue"]):
 
 
 class RecordedDialogues(_ReadOnDemand):
-    """The dialogues of one application, each read from its rows when it is asked for.
+    """The dialogues of one application, each read from its rows on demand.
 
     Attributes:
-        label_columns: Columns with labels of people; a dialogue with an empty response that has one is labelled.
+        label_columns: Columns with human labels; a dialogue with an empty response and such a label is labelled.
     """
 
     def __init__(self, application: str, table: InputTable, columns: Mapping[str, str]) -> None:
-        """Start without a dialogue."""
+        """Start without dialogues."""
         self.label_columns: tuple[str, ...] = ()
         self._application, self._table, self._columns = application, table, columns
         self._spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
@@ -166,11 +166,11 @@ class RecordedDialogues(_ReadOnDemand):
         self._repeats: dict[int, int] = {}
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         return len(self._first)
 
     def add(self, rows: Sequence[int], repeat: int) -> None:
-        """Add the rows of one dialogue, in the order of its turns; ties keep the file's order."""
+        """Add the rows of one dialogue, in the order of its turns; ties keep file order."""
         at = len(self._first)
         self._first.append(rows[0])
         if len(rows) > 1:
@@ -213,7 +213,7 @@ class RecordedDialogues(_ReadOnDemand):
 
         Args:
             column: Column of the labels.
-            meaning: Returns the label that a text means.
+            meaning: Returns the label for a text.
         """
         table = self._table
         for at, others in self._more.items():
@@ -240,15 +240,15 @@ class RecordedDialogues(_ReadOnDemand):
 
 
 class JoinedDialogues(_ReadOnDemand):
-    """Dialogues of several applications or files, one after the other."""
+    """The dialogues of several applications or files, concatenated."""
 
     def __init__(self, parts: Sequence[Sequence[RecordedDialogue]]) -> None:
-        """Put them one behind the other."""
+        """Concatenate the parts."""
         self.parts = parts
         self._ends = list(accumulate(map(len, parts)))
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         return self._ends[-1] if self._ends else 0
 
     def _dialogue(self, at: int) -> RecordedDialogue:
@@ -261,7 +261,7 @@ class JoinedDialogues(_ReadOnDemand):
 
 
 def joined(parts: Sequence[Sequence[RecordedDialogue]], label_columns: tuple[str, ...]) -> Sequence[RecordedDialogue]:
-    """Return the dialogues of several files, which know the columns with labels of people."""
+    """Return the dialogues of several files, with the columns of human labels."""
     for item in (item for part in parts for item in by_application(part)):
         item.label_columns = label_columns
     return parts[0] if len(parts) == 1 else JoinedDialogues(parts)
@@ -282,14 +282,14 @@ def recorded_dialogues(
     faults: list[LocatedDiagnostic],
     on_rows: OnRows | None = None,
 ) -> RecordedDialogues:
-    """Return rows as dialogues: rows of one item are its turns, or repeats where no column numbers turns.
+    """Return rows as dialogues: rows of one item are its turns, or repeats if there is no turn column.
 
     Args:
         application: The common application of the comparisons.
-        places: Which rows of the table; from 0.
+        places: Indices of the rows; from 0.
         table: The rows.
-        columns: Meaning to column.
-        faults: Collects the errors of rows, which are left out.
+        columns: Column of each role.
+        faults: Collects the errors of rows, which are omitted.
         on_rows: Called while the rows are read.
     """
     shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)
@@ -315,9 +315,9 @@ def recorded_dialogues(
 
 
 def _shared_keys(positions: Iterable[int], table: InputTable, columns: Mapping[str, str]) -> set[int] | None:
-    """Return the hashes of the keys of several rows; None if no row is certainly alone.
+    """Return the hashes of the keys that occur in several rows.
 
-    Without a column of names each row is alone. Two keys of one hash are treated as shared.
+    Without an id column each row has its own key. Two keys with the same hash count as equal.
     """
     if "id" not in columns:
         return set()
@@ -335,7 +335,7 @@ def _key(row: Mapping[str, str], position: int, columns: Mapping[str, str]) -> s
 
 
 def _identity(row: Mapping[str, str], position: int, columns: Mapping[str, str]) -> tuple[str, int, str]:
-    """Return a row's item, its turn, and their faults."""
+    """Return a row's item, its turn, and their errors."""
     key = _key(row, position, columns)
     if not key:
         return "", 0, f"has nothing in column `{columns['id']}`, which identifies the item"
@@ -360,9 +360,9 @@ def _turn(row: Mapping[str, str], columns: Mapping[str, str]) -> RecordedTurn:
 
 
 def context_text(cell: str) -> str:
-    r"""Return the source material that a cell holds; the passages of a list are one below the other.
+    r"""Return the source material of a cell; the passages of a list are separated by blank lines.
 
-    Retrievers write lists: as JSON, or in Python's notation where a data frame was saved as CSV.
+    Retrievers write lists: as JSON, or in Python notation if a data frame was saved as CSV.
 
     Example:
         >>> context_text('["Open at nine.", {"text": "Closed on Sundays."}]')
@@ -378,7 +378,7 @@ def context_text(cell: str) -> str:
 
 
 def _passages(text: str) -> list[str]:
-    """Return the passages of a list; nothing if it is no list of passages."""
+    """Return the passages of a list; empty if it is not a list of passages."""
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError):

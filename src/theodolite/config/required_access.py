@@ -48,9 +48,9 @@ OWN_HOSTS: dict[str, tuple[str, ...]] = {
     "TOGETHER_API_KEY": ("api.together.xyz", "api.together.ai"),
     "XAI_API_KEY": ("api.x.ai",),
 }
-"""Documented variables of well-known providers, and the hosts at which those providers take their keys.
+"""Documented variables of well-known providers, and the hosts that accept their keys.
 
-Names and hosts are compared whole. Hosts that any customer of a provider can register, such as
+Names and hosts must match completely. Hosts that any customer of a provider can register, such as
 `RESOURCE.openai.azure.com`, are not listed: the author of a study may own one.
 """
 
@@ -68,14 +68,14 @@ _CLOUDS = {ModelKind.BEDROCK: "AWS", ModelKind.VERTEX: "Google Cloud"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyUse:
-    """One environment variable and one receiver of its value.
+    """An environment variable and a receiver of its value.
 
     Attributes:
-        variable: Name of the variable; in words if Inspect finds it by itself.
-        receiver: Host with its port where the address names one, or the code that sees the variable.
+        variable: Name of the variable; a description if Inspect finds it by itself.
+        receiver: Host (with its port if the address names one), or the code that sees the variable.
         users: Models and applications that send it there, e.g. `model gpt`.
         needs_permission: Whether the operator must allow it. The key of a well-known provider goes to that
-            provider's own host without a question, and variables that code sees belong to the permission of the code.
+            provider's own host without a question, and variables visible to code belong to the permission of the code.
     """
 
     variable: str
@@ -84,17 +84,17 @@ class KeyUse:
     needs_permission: bool
 
     def is_set(self, environ: Mapping[str, str]) -> bool:
-        """Return whether there may be a value to send."""
+        """Return whether the variable may have a value."""
         return self.variable.startswith((_INSPECTS, _MACHINES)) or bool(environ.get(self.variable))
 
     @property
     def shown(self) -> str:
-        """Variable and receiver, as messages, `check` and permissions name them."""
+        """Variable and receiver, as named in messages, `check` and permissions."""
         return f"{self.variable} to {self.receiver}"
 
 
 def named_keys(study: Study) -> tuple[KeyUse, ...]:
-    """Return which environment variables a run of the study hands to which hosts and code, each pair once."""
+    """Return which environment variables a run of the study sends to which hosts and code, each pair once."""
     result: dict[tuple[str, str, bool], dict[str, None]] = {}
     for variable, receiver, needs_permission, user in (*_keys_of_models(study), *_keys_of_applications(study)):
         result.setdefault((variable, receiver, needs_permission), {})[user] = None
@@ -123,7 +123,7 @@ def _keys_of_models(study: Study) -> Iterator[tuple[str, str, bool, str]]:
 
 
 def _keys_through_inspect(model: ModelEndpoint) -> tuple[tuple[str, str, bool], ...]:
-    """Return the key that Inspect sends: the named one, else the provider's own, which it finds by itself."""
+    """Return the key that Inspect sends: the named key, else the provider's own key, which Inspect finds by itself."""
     provider, _, rest = model.model.partition("/")
     service = rest.partition("/")[0] if provider == _OTHER_PROVIDERS else provider
     own = f"{service.upper().replace('-', '_')}_API_KEY"
@@ -161,11 +161,11 @@ def code_variables(connection: PythonCallable | AriaClass) -> tuple[str, ...]:
 
 
 def is_own_host(variable: str, url: str) -> bool:
-    """Return whether the key of a well-known provider goes to a host of that provider, encrypted.
+    """Return whether the key of a well-known provider goes to a host of that provider over an encrypted connection.
 
     Args:
         variable: Name of the environment variable.
-        url: Target of its value.
+        url: Address that receives its value.
     """
     parts = urlsplit(url.partition("{")[0])
     if parts.scheme != "https" or parts.port not in _HTTPS_PORTS:
@@ -175,7 +175,7 @@ def is_own_host(variable: str, url: str) -> bool:
 
 
 def host_shown(url: str) -> str:
-    """Return the host of an address with its port, in the letters of the network: look-alike letters show.
+    """Return the host of an address with its port, in ASCII form, which exposes look-alike letters.
 
     Example:
         >>> host_shown("https://\u0430pi.openai.com/v1")
@@ -193,10 +193,10 @@ def host_shown(url: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """One host and its purposes.
+    """A host and its purposes.
 
     Attributes:
-        name: Host, with the port where the address names one.
+        name: Host, with the port if the address names one.
         roles: `application`, `simulated user`, `judge`, `proxy`.
     """
 
@@ -214,7 +214,7 @@ def hosts(study: Study) -> tuple[Host, ...]:
 
 
 def code_hosts(study: Study) -> tuple[str, ...]:
-    """Return the knowledge about the hosts of a study's own code, which is not analysed: one text for each."""
+    """Return what is known about the hosts of a study's own code, which is not analysed: one text for each."""
     result = []
     for application in study.applications:
         connection = application.connection
@@ -226,7 +226,7 @@ def code_hosts(study: Study) -> tuple[str, ...]:
 
 
 def judge_code(study: Study) -> tuple[str, ...]:
-    """Return the known facts on the hosts of functions that label: one text for each."""
+    """Return what is known about the hosts of labelling functions: one text for each."""
     labellings = ((annotator.name, annotator.labelling) for annotator in study.annotators)
     return tuple(
         f"judge `{name}` ({labelling.target}): unknown, runs as its own process"
@@ -258,7 +258,7 @@ def _calls(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _networks(study: Study) -> Iterator[NetworkSettings]:
-    """Yield the calls of a study that leave this machine."""
+    """Yield the calls of a study to other machines."""
     yield from (model.network for model in study.models)
     for application in study.applications:
         if isinstance(application.connection, HttpEndpoint):
@@ -266,7 +266,7 @@ def _networks(study: Study) -> Iterator[NetworkSettings]:
 
 
 def _host_of(model: ModelEndpoint) -> str:
-    """Return the host of a model; if Inspect chooses the address, its provider represents it."""
+    """Return the host of a model; if Inspect chooses the address, the name of its provider."""
     if model.plugin:
         return f"unknown, through the plugin part {model.plugin}"
     if model.kind is ModelKind.INSPECT and not model.url:
@@ -288,13 +288,13 @@ _PASSED_OVER = frozenset({"__pycache__", "node_modules"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCode:
-    """One function or class that a study names.
+    """A function or class that a study names.
 
     Attributes:
         target: `file.py:function`, `module:function`, or the same of a class.
         users: Applications and judges that run it, e.g. `application bot`.
-        programs: Interpreters that run it and files of libraries that are installed for it; none for the usual ones.
-        variables: Environment variables that it sees beside the usual ones.
+        programs: Interpreters that run it and files of libraries installed for it; empty for the defaults.
+        variables: Environment variables that it sees in addition to the usual ones.
     """
 
     target: str
@@ -310,9 +310,9 @@ class NamedCode:
 
 
 def named_code(study: Study) -> tuple[NamedCode, ...]:
-    """Return the functions and classes that a run of the study calls, without those of this package.
+    """Return the functions and classes that a run of the study calls, except those of this package.
 
-    One of this package counts where the study names the interpreter that runs it, or libraries to install.
+    A part of this package is included if the study names its interpreter or libraries to install.
     """
     users: dict[NamedCode, list[str]] = {}
     for code, user in _named(study):
@@ -349,7 +349,7 @@ def code_hash_of(study: Study, folder: Path) -> str:
 
 
 def _code_files(study: Study, folder: Path) -> list[Path]:
-    """Return paths of code below the folder, and of named files outside of it, sorted; no virtual environments."""
+    """Return the paths of code below the folder and of named files outside of it, sorted; no virtual environments."""
     named = [Path(code.target.rpartition(":")[0]) for code in named_code(study)]
     files = {file for file in named if file.suffix == ".py" and (folder / file).is_file()}
     programs = (Path(program) for code in named_code(study) for program in code.programs)
@@ -369,7 +369,7 @@ def _lies_in(file: Path, folder: Path) -> bool:
 
 
 def foreign_module(target: str, paths: StudyPaths) -> str:
-    """Return why a study may not name a function of a module; empty if it may.
+    """Return the reason why a study may not name a function of a module; empty if it may.
 
     Args:
         target: `module:function` or `module:Class`.
@@ -399,7 +399,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True, slots=True)
 class CodeProblem:
-    """Why a function or class cannot be had.
+    """Reason why a function or class cannot be imported.
 
     Attributes:
         words: The error, and the remedy.
@@ -412,13 +412,13 @@ class CodeProblem:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A Python file that can be read.
+    """A parsed Python file.
 
     Attributes:
         file: Its name, without folders.
         tree: Content of the tree.
-        names: Names that it defines, as far as its text shows them.
-        is_open: Whether it may have others, too.
+        names: Names that it defines, as far as its text shows.
+        is_open: Whether it may define further names.
     """
 
     file: str
@@ -428,12 +428,12 @@ class _Source:
 
 
 def code_problem(target: str, *, folder: Path, form: str) -> CodeProblem | None:
-    """Return why a function or class cannot be imported; None if it can, or if that is unknown.
+    """Return the reason why a function or class cannot be imported; None if it can, or if that is unknown.
 
     Args:
-        target: `module:Name` or `file.py:Name`, well formed; a file exists.
-        folder: The study's folder, which is searched first for modules.
-        form: `Class` where only a class will do.
+        target: `module:Name` or `file.py:Name`, well-formed; a file exists.
+        folder: The study folder, which is searched first for modules.
+        form: `Class` if only a class is valid.
     """
     module, _, name = target.rpartition(":")
     answers = BASE_MODULE if form == "Class" else ""  # to whoever comes without it
@@ -464,7 +464,7 @@ def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
 
 
 def _spec(name: str, folder: Path) -> ModuleSpec | None:
-    """Return the source of a module of one word; None for none."""
+    """Return the source of a top-level module; None if there is none."""
     try:
         return PathFinder.find_spec(name, [str(folder)]) or find_spec(name)
     except Exception:  # noqa: BLE001 - somebody else's finder: it may raise anything, and leaves it open
@@ -472,7 +472,7 @@ def _spec(name: str, folder: Path) -> ModuleSpec | None:
 
 
 def _is_cunning(package: ModuleSpec) -> bool:
-    """Return whether a package may have modules that are not in its folder."""
+    """Return whether a package may have modules outside its folder."""
     source = _read(Path(package.origin)) if package.origin and package.origin.endswith(".py") else None
     if source is None:  # an extension, or a folder without its own file
         return not package.submodule_search_locations
@@ -480,7 +480,7 @@ def _is_cunning(package: ModuleSpec) -> bool:
 
 
 def _read(file: Path) -> _Source | CodeProblem:
-    """Return a Python file, or why Python cannot read it; nothing of it is run."""
+    """Return a Python file parsed without running it, or the reason why it cannot be parsed."""
     import symtable  # loads late: only `check` reads code
 
     try:
@@ -522,7 +522,7 @@ def _imported(node: ast.stmt) -> Iterator[str]:
 
 
 def _lost_name(source: _Source, module: str, name: str, form: str) -> CodeProblem | None:
-    """Return the message about a name that a module lacks, or that is no class although one is required."""
+    """Return the message about a name that a module lacks, or that is not a class although one is required."""
     if name not in source.names:
         shown = sorted(known for known in source.names if not known.startswith("_"))
         return None if source.is_open else CodeProblem(f"`{module}` has no `{name}`{did_you_mean(name, shown)}")
@@ -533,7 +533,7 @@ def _lost_name(source: _Source, module: str, name: str, form: str) -> CodeProble
 
 
 def _is_bound_again(tree: ast.Module, name: str) -> bool:
-    """Return whether a function may have become something else, by a decorator or a second binding."""
+    """Return whether a decorator or a second binding may have replaced a function."""
     makers = [node for node in tree.body if isinstance(node, _FUNCTIONS) and node.name == name]
     stores = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
     classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)

@@ -34,7 +34,7 @@ LevelName: TypeAlias = Literal["model_testing", "red_teaming", "field_testing"]
 
 
 class ScriptSpec(Spec):
-    """Fixed prompts that replace a tester."""
+    """Fixed prompts instead of a tester."""
 
     prompts: list[Filled] = Field(min_length=1)
     """Prompts, in order."""
@@ -52,14 +52,14 @@ ScriptForm: TypeAlias = Annotated[
     | Annotated[ScriptSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
-"""One prompt, several, or several with a purpose."""
+"""A prompt, several prompts, or several prompts with a purpose."""
 
 
 class SignsSpec(Spec):
     """Signs that show a release or a refusal without a model."""
 
     released: list[Filled] = Field(default_factory=list)
-    """Regular expressions that find prohibited content in a response; letters' case is ignored."""
+    """Regular expressions that find prohibited content in a response; case is ignored."""
     refused: list[Filled] = Field(default_factory=list)
     """Regular expressions that find a refusal in a response."""
 
@@ -118,7 +118,7 @@ class ScenarioSpec(Spec):
 
 
 def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, strategies: Sequence[StrategyInfo]) -> None:
-    """Note reasons why the strategies of a scenario cannot be fully tried, or cannot succeed visibly."""
+    """Note reasons why the strategies of a scenario cannot run completely, or cannot show success."""
     path = ("attacks",) if entry.spec.attacks else ()
     for message in _reasons(entry, strategies):
         context.diagnostics.add(entry.diagnostic(*path, message=message, severity=Severity.NOTE, at_key=True))
@@ -126,7 +126,7 @@ def note_attacks(entry: Entry[ScenarioSpec], context: LoadContext, strategies: S
 
 def _reasons(entry: Entry[ScenarioSpec], strategies: Sequence[StrategyInfo]) -> Iterator[str]:
     turns = entry.spec.turns
-    # A model makes do with the turns that it is given; fixed steps that come too late are never said.
+    # A model adapts to its number of turns; fixed steps beyond the last turn are never sent.
     cut = [
         f"`{strategy.name}` ({strategy.tries} steps)"
         for strategy in strategies
@@ -147,8 +147,8 @@ class RedTeaming:
     """Settings of `levels.red_teaming` for all scenarios.
 
     Attributes:
-        attacks: Names of strategies that are known.
-        attacker: Name of the model that plays those that need one.
+        attacks: Names of known strategies.
+        attacker: Name of the model for strategies that need one.
         models: Names of the study's models.
     """
 
@@ -159,7 +159,7 @@ class RedTeaming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacks:
-    """Attempts of simulated red teamers in one scenario."""
+    """Attempts of simulated red teamers in a scenario."""
 
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
@@ -182,7 +182,7 @@ class AttackKeys(Protocol):
 def red_teaming_of(
     entry: Entry[Spec], levels: Mapping[LevelName, AttackKeys], context: LoadContext, models: tuple[str, ...]
 ) -> RedTeaming:
-    """Return a study's settings for simulated red teaming; faults are added to the diagnostics."""
+    """Return a study's settings for simulated red teaming; errors are added to the diagnostics."""
     for name, other in levels.items():
         if name != "red_teaming" and (other.attacks or other.attacker):
             message = f"`attacks` and `attacker` belong to level `red_teaming`, not to `{name}`"
@@ -261,7 +261,7 @@ LEVELS: Mapping[str, Level] = {
     "red_teaming": Level.RED_TEAMING,
     "field_testing": Level.FIELD_TESTING,
 }
-"""Level as study files write it to the level."""
+"""Level of testing by its name in study files."""
 
 
 def scenario_to_domain(
@@ -353,7 +353,7 @@ def _scripts(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Script, 
 
 
 def _note_slots(entry: Entry[ScenarioSpec], context: LoadContext) -> None:
-    """Note slots in texts that no row fills, although the author expects it."""
+    """Note placeholders in texts that no row fills, although the author expects it."""
     for key, form in entry.spec.scripts.items():
         prompts = form.prompts if isinstance(form, ScriptSpec) else as_list(form)
         _note_slot(entry, context, ("scripts", key), f"script `{key}`", prompts)

@@ -1,4 +1,4 @@
-"""JSON Schemas of study files and results, and edits of annotation schemas as text."""
+"""JSON Schemas of study files and results, and text edits of annotation schemas."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SPECS: Mapping[str, type[Spec]] = {
     "series.schema.json": SeriesSpec,
     "taxonomy.schema.json": TaxonomySpec,
 }
-"""File name to the spec that it describes."""
+"""Spec behind each file name."""
 
 WRITTEN = (
     "results.schema.json",
@@ -56,13 +56,13 @@ WRITTEN = (
     "series-report.schema.json",
     "json-output.schema.json",
 )
-"""File names of the schemas of output files, e.g. `results.json` and `--json`; they are kept by hand and shipped."""
+"""File names of the schemas of output files, e.g. `results.json` and `--json`; maintained by hand."""
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_texts() -> dict[str, str]:
-    """Return file name to schema; the first line of a study may then name it.
+    """Return the schema of each file name; the first line of a study may name it.
 
     Example:
         ``# yaml-language-server: $schema=schemas/study.schema.json``
@@ -72,7 +72,7 @@ def schema_texts() -> dict[str, str]:
 
 
 def write_schemas(folder: Path) -> tuple[Path, ...]:
-    """Write all schemas, those of written files too, into a folder and return where they are.
+    """Write all schemas, including those of output files, to a folder and return their paths.
 
     Raises:
         InputError: If the folder cannot be written to.
@@ -97,7 +97,7 @@ def _text(spec: type[Spec]) -> str:
 
 
 def _untitled(node: Any, *, names: bool = False) -> Any:
-    """Remove titles that only repeat a key; keys with the name `title` stay."""
+    """Remove titles that only repeat a key; keys with the name `title` are unchanged."""
     if isinstance(node, list):
         return [_untitled(item) for item in node]
     if not isinstance(node, dict):
@@ -111,7 +111,7 @@ def _untitled(node: Any, *, names: bool = False) -> Any:
 
 @cache
 def describe_specs() -> None:
-    """Give the keys of all specs that were loaded their descriptions; a second call has nothing to do."""
+    """Add descriptions to the keys of all loaded specs; a second call does nothing."""
     specs = list(_below(Spec))
     for spec in specs:
         for parent in reversed(spec.__mro__):
@@ -130,7 +130,7 @@ def _below(spec: type[Spec]) -> Iterator[type[Spec]]:
 
 @cache
 def _docstrings_of(spec: type[Spec]) -> dict[str, str]:
-    """Return field to the text that is under it."""
+    """Return the text below each field."""
     tree = ast.parse(inspect.getsource(spec))
     (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef))
     return {
@@ -143,7 +143,7 @@ def _docstrings_of(spec: type[Spec]) -> dict[str, str]:
 
 
 LONGEST = 200_000
-"""Letters of a draft at most; count. The shipped schema has about 25,000."""
+"""Maximum length of a draft; characters. The shipped schema has about 25,000."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +152,8 @@ class SchemaReading:
 
     Attributes:
         source: The text as YAML.
-        schema: The schema; None if it has faults.
-        placed: Faults and notes, the worst first.
+        schema: The schema; None if the text has errors.
+        placed: Errors and notes, worst first.
     """
 
     source: YamlSource
@@ -162,7 +162,7 @@ class SchemaReading:
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
-        """Faults that prevent a schema."""
+        """Errors that prevent a schema."""
         return tuple(item for item in self.placed if item.severity is Severity.FAULT)
 
     @property
@@ -185,10 +185,10 @@ def schema_path(name: str) -> str:
 def read_schema(text: str, name: str) -> SchemaReading:
     """Return a text parsed as the schema of a name, without checks of a study's trees.
 
-    The last texts are remembered, since an editor and its preview ask for the same one many times.
+    The latest texts are cached, since an editor and its preview parse the same text many times.
 
     Args:
-        text: YAML, as `schemas/NAME.yaml` would hold it.
+        text: YAML, as in `schemas/NAME.yaml`.
         name: Name of the schema.
     """
     raw = text.encode("utf-8")
@@ -212,7 +212,7 @@ def _schema(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Annotat
 
 
 def schema_text(folder: Path, name: str, resolver: ResourceResolver) -> str | None:
-    """Return the text of a schema's file, from a study's folder or shipped; None if it has no file of its own."""
+    """Return the text of a schema's file, from a study folder or shipped; None if it has no separate file."""
     path = folder / schema_path(name)
     if path.is_file():
         return path.read_text(encoding="utf-8-sig")
@@ -259,7 +259,7 @@ class GuidelineNote:
 def question_blocks(source: YamlSource) -> tuple[QuestionLines, ...]:
     """Return the questions that have their own lines, in the order of the file.
 
-    A question in a category that is written in one line (`{...}`) has none; it is edited as text.
+    A question in a category written on one line (`{...}`) is omitted; it is edited as text.
 
     Args:
         source: The file.
@@ -288,17 +288,17 @@ def _block(lines: Sequence[str], category: str, name: str, first: int) -> Questi
 
 
 def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> str:
-    """Return the text with a question one place further down or up among those of its category.
+    """Return the text with a question moved up or down by one within its category.
 
     Args:
         text: The file.
-        source: The same, read.
+        source: The same file, parsed.
         category: Name of the category.
         name: Name of the question.
         by: 1 for down, -1 for up.
 
     Raises:
-        InputError: If it has no lines of its own, or is at the end already.
+        InputError: If the question has no lines of its own, or is already first or last.
     """
     block, beside = _find_schema(source, category, name), _of_category(source, category)
     position = beside.index(block) + by
@@ -313,10 +313,10 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
 
 
 def doubled(text: str, source: YamlSource, category: str, name: str) -> str:
-    """Return the text with a question a second time, right behind itself and under its own name.
+    """Return the text with a copy of a question after it, under a new name.
 
     Raises:
-        InputError: If it has no lines of its own.
+        InputError: If the question has no lines of its own.
     """
     block, lines = _find_schema(source, category, name), _lines(text)
     copied = lines[block.first - 1 : block.last]
@@ -328,7 +328,7 @@ def without(text: str, source: YamlSource, category: str, name: str) -> str:
     """Return the text without a question.
 
     Raises:
-        InputError: If it has no lines of its own, or is the only one of its category.
+        InputError: If the question has no lines of its own, or is the only one of its category.
     """
     block, lines = _find_schema(source, category, name), _lines(text)
     if len(_of_category(source, category)) < 2:
@@ -338,7 +338,7 @@ def without(text: str, source: YamlSource, category: str, name: str) -> str:
 
 
 def added(text: str, source: YamlSource, category: str) -> str:
-    """Return the text with the beginning of a further question at the end of a category.
+    """Return the text with a template of a new question at the end of a category.
 
     Raises:
         InputError: If no question of the category has its own lines.
@@ -354,13 +354,13 @@ def added(text: str, source: YamlSource, category: str) -> str:
 
 
 def advised(text: str, source: YamlSource, category: str, name: str, note: GuidelineNote) -> str:
-    """Return the text with a note on how a question, or a category as a whole, is to be read.
+    """Return the text with a note on how to read a question or a category.
 
-    It is added to the existing `guidance`, with a comment that names its thread.
+    The note is added to the existing `guidance`, with a comment that names its thread.
 
     Args:
         text: The file.
-        source: The same, read.
+        source: The same file, parsed.
         category: Name of the category.
         name: Name of the question; empty for the category as a whole.
         note: The note to add.
@@ -389,7 +389,7 @@ def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int
 
 
 def _room_in_category(source: YamlSource, category: str) -> tuple[int, int]:
-    """Return the same for a category: right before its questions."""
+    """Return the same for a category: directly before its questions."""
     location = source.keys.get(("categories", category, "questions"))
     line = source.lines[location.line - 1] if location else ""
     if location is None or not line.lstrip().startswith("questions"):
@@ -429,7 +429,7 @@ def _of_category(source: YamlSource, category: str) -> list[QuestionLines]:
 
 
 def _free(source: YamlSource, category: str, name: str) -> str:
-    """Return a name that no question of the category has."""
+    """Return a name that is unused in the category."""
     taken = {path[3] for path in source.keys if len(path) == 4 and path[:2] == ("categories", category)}
     return next(item for item in _names(name) if item not in taken)
 

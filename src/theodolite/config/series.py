@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SeriesSpec(Spec):
-    """One evaluation event of several teams, with its publication before the start."""
+    """An evaluation event of several teams, published before its start."""
 
     name: str = ""
     """Name; default: the name of its file."""
@@ -95,10 +95,10 @@ _FOLDER, _SHELF = "series", "taxonomies"
 def series_to_domain(
     entry: Entry[Spec], form: SeriesSpec | str, context: LoadContext
 ) -> tuple[str, Entry[SeriesSpec] | None]:
-    """Return the name of the series that a study belongs to, and the series where it is written down.
+    """Return the name of the series that a study belongs to, and the series itself if it is written down.
 
-    A name for which there is no file is a label and no more; where the folder
-    `series/` holds others, it is a fault.
+    A name without a file is only a label; if the folder
+    `series/` contains other files, it is an error.
     """
     if isinstance(form, SeriesSpec):
         if not form.name:
@@ -211,7 +211,7 @@ def _taxonomy_of(taxonomy: str, context: LoadContext) -> TaxonomySpec | None:
     if taxonomy not in context.taxonomies:
         result = context.read_spec(_SHELF, taxonomy, TaxonomySpec, "taxonomy")
         context.taxonomies[taxonomy] = result.spec if result else None
-        # A shipped one decides nothing of the study, so it is no news where it was found.
+        # A shipped taxonomy does not affect the study, so its origin is not reported.
         context.found[:] = [item for item in context.found if (item.noun, item.where) != ("taxonomy", SHIPPED)]
         if result is not None and taxonomy in context.own_names_in(_SHELF, ".yaml"):
             _check_crosswalk(result, context)
@@ -220,7 +220,7 @@ def _taxonomy_of(taxonomy: str, context: LoadContext) -> TaxonomySpec | None:
 
 
 def _check_crosswalk(entry: Entry[TaxonomySpec], context: LoadContext) -> None:
-    """Refuse a crosswalk from or to identifiers that no taxonomy has; a test does the same for the shipped ones."""
+    """Reject a crosswalk from or to identifiers that no taxonomy has; a test checks the shipped crosswalks."""
     for risk, targets in entry.spec.crosswalk.items():
         if risk not in entry.spec.risks:
             message = (
@@ -232,7 +232,7 @@ def _check_crosswalk(entry: Entry[TaxonomySpec], context: LoadContext) -> None:
 
 
 def series_from_domain(series: Series) -> dict[str, Any]:
-    """Return a series as a study file writes it out."""
+    """Return a series in the form of a study file."""
     plan = series.plan
     whole: dict[str, Any] = {
         "name": series.name,
@@ -253,17 +253,17 @@ def series_from_domain(series: Series) -> dict[str, Any]:
 
 
 FOLDER = "series"
-"""Folder beside the studies that holds the files of series."""
+"""Folder next to the studies that contains the files of series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesStudies:
-    """A series as its file has it.
+    """A series from a file.
 
     Attributes:
-        name: The file's name without its ending, as studies name the series.
+        name: The file name without its suffix, by which studies name the series.
         folder: The folder that contains `series/`; paths of studies are relative to it.
-        preregistered: Its plan.
+        preregistered: Its preregistration.
         files: The files of its studies, relative to the folder.
     """
 
@@ -279,11 +279,11 @@ def is_series_file(path: Path) -> bool:
 
 
 def series_studies(path: Path) -> SeriesStudies:
-    """Return a series and where its studies are.
+    """Return a series and the locations of its studies.
 
     Raises:
-        InvalidStudyError: If the file of the series holds faults.
-        InputError: If it has no studies, or names one outside of its folder or one that does not exist.
+        InvalidStudyError: If the file of the series has errors.
+        InputError: If it has no studies, or names a study that does not exist or is outside its folder.
     """
     folder, name = path.absolute().parent.parent, path.stem
     context = LoadContext(folder=folder)
@@ -355,9 +355,9 @@ class TopicSpec(Spec):
     """A sensitive topic of some scenarios that people may avoid."""
 
     about: Filled
-    """Its content, in plain words without hints; people read this before they start."""
+    """Its content in plain words, without scenario details; people read this before they start."""
     weight: TopicWeight = TopicWeight.MODERATE
-    """How much it may weigh on people: `light`, `moderate` or `heavy`."""
+    """How heavy it may be for people: `light`, `moderate` or `heavy`."""
 
 
 def risks_to_domain(
@@ -370,8 +370,8 @@ def risks_to_domain(
     """Return risks with their signs; a sign without a question is an error.
 
     Args:
-        risks: As they are named.
-        entries: The risks of its packs and its own, by name.
+        risks: The names used by scenarios.
+        entries: The risks of the study and its packs, by name.
         guidelines: The study's guidelines.
         questionnaires: Questions to its testers.
         context: Collects the errors.
@@ -382,7 +382,7 @@ def risks_to_domain(
 
 
 class _Signs:
-    """Everything that may show a risk."""
+    """Possible signs of a risk."""
 
     def __init__(
         self, rules: Mapping[str, DefectRule], questionnaires: Sequence[Questionnaire], context: LoadContext
@@ -407,7 +407,7 @@ class _Signs:
         return risk
 
     def _meant(self, entry: Entry[RiskSpec], position: int, text: str) -> Sequence[str | Condition]:
-        """Return the signs that a text means: one, or all defect rules that are about one side of a guardrail."""
+        """Return the signs for a text: a single sign, or all defect rules on one side of a guardrail."""
         if text not in set(Violation):
             return [self._sign(entry, position, text)]
         rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
@@ -417,7 +417,7 @@ class _Signs:
         return rules
 
     def _sign(self, entry: Entry[RiskSpec], position: int, text: str) -> str | Condition:
-        """Return a rule's name or a condition; an empty text and a fault where it is neither."""
+        """Return a rule's name or a condition; an empty text and an error if it is neither."""
         condition = parse_condition(text)
         if not isinstance(condition, Condition):
             problem = (
@@ -435,7 +435,7 @@ class _Signs:
         return condition if isinstance(condition, Condition) else text
 
     def _check_mode(self, risk: Risk, entry: Entry[RiskSpec]) -> None:
-        """Refuse a risk that nothing of the kind that is to identify it can show."""
+        """Reject a risk without any sign of the required kind of evidence."""
         requested = {
             Identification.DIALOGUE: (risk.rules, "a defect rule"),
             Identification.QUESTIONNAIRE: (risk.answers, "an answer of testers"),
@@ -453,12 +453,12 @@ def topics_to_domain(
     lost: Iterable[str],
     context: LoadContext,
 ) -> tuple[SensitiveTopic, ...]:
-    """Return the topics that scenarios of a study touch, in the order in which they are written down.
+    """Return the topics in the scenarios of a study, in the order of their definition.
 
-    A pack's topics that no scenario of the study touches are left out.
+    Topics of a pack that no scenario of the study uses are omitted.
 
     Args:
-        entries: The topics of its packs and its own, by name.
+        entries: The topics of the study and its packs, by name.
         scenarios: Its scenarios with their entries.
         lost: Names of topics that could not be read.
         context: Collects the errors.

@@ -27,7 +27,7 @@ from theodolite.domain.errors import Diagnostic, InputError
 
 
 class MailSpec(Spec):
-    """A server that takes mail."""
+    """A mail server."""
 
     server: Filled
     """`HOST` or `HOST:PORT`."""
@@ -47,13 +47,13 @@ class SignInSpec(Spec):
     name: Filled
     """Text of its button."""
     server: Filled
-    """Its address, with `/.well-known/openid-configuration` below it."""
+    """Its issuer address; `/.well-known/openid-configuration` is appended."""
     client: Filled
-    """Name of this server there."""
+    """Client id of this server at the provider."""
     secret: Filled
     """Name of the environment variable that holds the client's secret."""
     trusts_addresses: YesNo = False
-    """Whether a verified address signs a person in to the account of that address."""
+    """Whether a verified address signs a person in to the account with that address."""
     pages: list[Filled] = Field(default_factory=list)
     """Further addresses with sign-in pages; browsers may only be redirected to `server` and these."""
 
@@ -64,17 +64,17 @@ class ServingSpec(Spec):
     listen: str = ""
     """`HOST:PORT` to listen on."""
     address: str = ""
-    """Address under which people call it, e.g. `https://event.example.org`."""
+    """Public address of the server, e.g. `https://event.example.org`."""
     proxies: list[Filled] = Field(default_factory=list)
-    """Addresses of proxies whose headers on the caller and on https are trusted."""
+    """Addresses of proxies whose headers on client address and https are trusted."""
     application_classes: list[str] = Field(default_factory=list)
-    """Classes that application teams may name, as `module:Class`; the operator has installed and read them."""
+    """Classes that application teams may name, as `module:Class`; installed and reviewed by the operator."""
     application_env: list[str] = Field(default_factory=list)
-    """Environment variables of the server that teams may let their classes see; none of these may be a secret."""
+    """Environment variables of the server that teams may expose to their classes; they must not contain secrets."""
     application_pythons: list[str] = Field(default_factory=list)
     """Interpreters or virtual environments, by path, that teams may choose for their classes."""
     mail: MailSpec | None = None
-    """A server that takes mail; without it, links are handed over."""
+    """Mail server; without it, links are handed over by hand."""
     second_factor: list[Literal["organiser", "senior annotator", "analyst", "application team"]] = Field(
         default_factory=list
     )
@@ -84,26 +84,26 @@ class ServingSpec(Spec):
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""Names under which a machine calls itself."""
+"""Names of the local machine."""
 
 _ENCRYPTION = {"smtp": "starttls", "smtps": "tls", "smtp+plain": "none"}
 
 _ORIGIN = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(?::\d+)?")
-"""Host and port alone, with nothing that would end a rule of the content policy."""
+"""A host and optional port without characters that would end a rule of the content policy."""
 
 _PORTS = {"starttls": 587, "tls": 465, "none": 25}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """A server that takes mail.
+    """A mail server.
 
     Attributes:
         host: Its name.
         port: Its port.
         encryption: `starttls`, `tls` or `none`.
         user: User name for signing in; empty for none.
-        password: Of that user.
+        password: Password of the user.
         sender: Sender of mails.
     """
 
@@ -120,12 +120,12 @@ class SignIn:
     """An identity provider (OpenID Connect).
 
     Attributes:
-        key: Short name; is in addresses.
+        key: Short name in addresses.
         name: Text of its button.
         server: Its address.
-        client: Name of this server in the client.
+        client: Client id of this server at the provider.
         secret: The client's secret.
-        trusts_addresses: Whether an address that it has verified signs one in as the account of that address.
+        trusts_addresses: Whether a verified address signs a person in to the account with that address.
         pages: Further addresses with sign-in pages.
     """
 
@@ -149,9 +149,9 @@ class TeamSettings:
     """Limits for submissions of application teams.
 
     Attributes:
-        operator_key: Seals their credentials; empty if none are taken.
+        operator_key: Encrypts their credentials; empty if credentials are not accepted.
         classes: Classes that the operator has installed, as `module:Class`.
-        allows_private: Whether their addresses may be those of private networks.
+        allows_private: Whether their addresses may be in private networks.
         environment: Names of environment variables of the server that their classes may see.
         interpreters: Interpreters or virtual environments that may run their classes.
     """
@@ -170,14 +170,14 @@ class ServingSettings:
     Attributes:
         host: Address to listen on.
         port: Port to listen on; 0 for any that is free.
-        address: Address under which people call it, without a slash at the end; empty if they call `host`.
-        proxies: Addresses of proxies whose headers on the caller and on https are trusted.
-        mail: A server that takes mail; None if links are handed over.
+        address: Public address without a trailing slash; empty if it equals `host`.
+        proxies: Addresses of proxies whose headers on client address and https are trusted.
+        mail: Mail server; None if links are handed over by hand.
         sign_ins: Identity providers.
         second_factor: Roles that need a second factor in every study.
         secret_key: Signs cookies and links; empty for the workspace's own.
         teams: Limits for submissions of application teams.
-        metrics_token: Token for reading the metrics; empty if this machine alone may read them.
+        metrics_token: Token for reading the metrics; empty if only this machine may read them.
     """
 
     host: str = "127.0.0.1"
@@ -193,17 +193,17 @@ class ServingSettings:
 
     @property
     def is_private(self) -> bool:
-        """Whether this machine alone can call it."""
+        """Whether the server is reachable only from this machine."""
         return self.host in LOOPBACK
 
     @property
     def is_https(self) -> bool:
-        """Whether it is called by https."""
+        """Whether its public address uses https."""
         return self.address.startswith("https://")
 
 
 Confirm = Callable[[Path, str], bool]
-"""Asks the operator whether a settings file, with its text, may be used."""
+"""Asks the operator whether a settings file, given its text, may be used."""
 
 
 def load_serving(
@@ -216,18 +216,18 @@ def load_serving(
 ) -> ServingSettings:
     """Return the settings of the web side.
 
-    A `serve.yaml` that is beside a study may come from the study's author, who would choose the classes of
-    teams, the identity provider and the host that gets the mail password. It is used after permission alone.
+    A `serve.yaml` next to a study may come from the study's author, who would then choose the classes of
+    teams, the identity provider and the host that gets the mail password. It therefore needs permission.
 
     Args:
-        environ: The environment, the only place of secrets.
-        folder: Folder of `serve.yaml`; None for no search.
-        file: Another file in its place, which the operator names; must be there.
+        environ: The environment, the only source of secrets.
+        folder: Folder of `serve.yaml`; None for none.
+        file: Another file to use instead, named by the operator; must exist.
         listen: `HOST:PORT` from the command line; empty if it was not given.
         confirm: Asks the operator about a `serve.yaml` that is not allowed yet.
 
     Raises:
-        InvalidStudyError: If something cannot be meant so; all faults at once.
+        InvalidStudyError: If settings are invalid; lists all errors.
         InputError: If `serve.yaml` was not allowed on this machine.
     """
     reading = _SettingsReading(environ)
@@ -313,14 +313,14 @@ class _SettingsReading:
         return host.strip("[]") or "127.0.0.1", int(port)
 
     def address(self, text: str) -> str:
-        """Return an address without a slash at its end."""
+        """Return an address without a trailing slash."""
         parts = urlsplit(text)
         if text and (parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/")):
             self._say(("address",), f"`address` is `{text}`; expected https://HOST without a path")
         return text.rstrip("/")
 
     def proxies(self, names: list[str]) -> tuple[str, ...]:
-        """Return the addresses of proxies, each of them a number and not a name."""
+        """Return the addresses of proxies, which must be IP addresses."""
         for name in names:
             try:
                 ipaddress.ip_network(name, strict=False)
@@ -347,7 +347,7 @@ class _SettingsReading:
         return self._environ.get(variable, "").replace(",", " ").split()
 
     def mail(self, spec: MailSpec | None) -> Mail | None:
-        """Return the server that takes mail: of `EMAIL_URL`, else of the file."""
+        """Return the mail server: from `EMAIL_URL`, else from the file."""
         if url := self._environ.get("EMAIL_URL", ""):
             return self._mail_of(url)
         if spec is None:
@@ -380,7 +380,7 @@ class _SettingsReading:
         )
 
     def sign_ins(self, specs: Mapping[str, SignInSpec]) -> tuple[SignIn, ...]:
-        """Return the identity providers: one of the environment, else those of the file."""
+        """Return the identity providers: one from the environment, else those of the file."""
         environ = self._environ
         if environ.get("OIDC_SERVER"):
             spec = SignInSpec(

@@ -1,4 +1,4 @@
-"""Creates the files of a new study, and splits long study files into parts."""
+"""Creates the files of a new study, and splits a study file into parts."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
     """Write the first files of a study and return them, the study file first.
 
     Args:
-        folder: The folder; created if missing. An existing study stays.
+        folder: The folder; created if missing. An existing study is not overwritten.
         kind: The kind of measurement.
         answers: `app` (URL, `module:function`, `file.py:function` or `module:Class`), `app_model` (name of
-            the model behind the URL), `cases` (a file), `users` (for simulated ones), `with_cases` (for example
-            cases beside simulated users) and `guideline` (a name or a sentence) for an application; `from` (a file)
-            for recorded dialogues, with `judge` (a guideline or a sentence) where a model labels them, and with
+            the model behind the URL), `cases` (a file), `users` (for simulated users), `with_cases` (for example
+            cases besides simulated users) and `guideline` (a name or a sentence) for an application; `from` (a file)
+            for recorded dialogues, with `judge` (a guideline or a sentence) if a model labels them, and with
             `column MEANING` (a column; `-` for none) for each corrected column; `model_url`, `model_name` and
             `model_key` for the model of judge and simulated user; `pack` for an event; `example` (its name) for an
             example.
@@ -104,14 +104,14 @@ CASES = "cases.csv"
 """Name of the file with example cases."""
 
 EXAMPLE_FILES = ("customers.csv", "returns-policy.md", CASES)
-"""Names of the example files beside the study of an application."""
+"""Names of the example files next to the study of an application."""
 
 COLUMN_MEANINGS = ("prompt", "response", "expected", "context", "id", "turn")
-"""Meanings of columns that an operator may correct."""
+"""Roles of columns that an operator may correct."""
 
 
 def _application_files(study: str, answers: Mapping[str, str]) -> dict[str, str]:
-    """Return the study of an application, and the examples that it needs."""
+    """Return the study of an application, and the example files that it needs."""
     text = application_study(study, answers)
     examples: tuple[str, ...] = EXAMPLE_FILES[:2] if answers.get("users") else ()
     examples += () if answers.get("cases") or not _has_cases(answers) else (CASES,)
@@ -124,12 +124,12 @@ def _has_cases(answers: Mapping[str, str]) -> bool:
 
 
 def application_study(study: str, answers: Mapping[str, str]) -> str:
-    """Return a study of an application that can be called.
+    """Return a study of a callable application.
 
-    Test cases with expected answers test it, simulated users where `answers` has `users`, or both.
+    It is tested by test cases with expected answers, by simulated users if `answers` has `users`, or by both.
 
     Raises:
-        InputError: If the application's place, the cases or the guideline cannot be understood, or a judge or
+        InputError: If the application's address, the cases or the guideline is invalid, or a judge or
             simulated user has no model.
     """
     models, connection = _connection(answers)
@@ -170,7 +170,7 @@ def _connection(answers: Mapping[str, str]) -> tuple[list[str], str]:
 
 
 def _case_columns(file: str, *, has_judge: bool) -> dict[str, str]:
-    """Return meaning to column of a file with test cases; that of the example where none is named.
+    """Return the column of each role for a file with test cases; of the example file if none is named.
 
     Raises:
         InputError: If the file cannot be read or has no prompts, or nothing labels the replies.
@@ -199,7 +199,7 @@ def _case_columns(file: str, *, has_judge: bool) -> dict[str, str]:
 
 
 def _cases_text(file: str, columns: Mapping[str, str]) -> str:
-    """Return the `cases` of a study file; the name of the file alone where its columns have the usual names."""
+    """Return the `cases` of a study file; only the name of the file if its columns have the usual names."""
     name = _scalar(Path(file).name) if file else CASES
     if all(meaning == column for meaning, column in columns.items()):
         return name
@@ -221,9 +221,9 @@ def _model(answers: Mapping[str, str]) -> str:
 
 
 def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = None) -> str:
-    """Return a study of a recorded file, its columns guessed from its header.
+    """Return a study of a recorded file, with columns guessed from its header.
 
-    A model labels the dialogues where `answers` has `judge`; otherwise the labels are columns of the file.
+    A model labels the dialogues if `answers` has `judge`; otherwise the labels are columns of the file.
 
     Raises:
         InputError: If the file cannot be read, or no column seems to hold the prompts or the responses.
@@ -326,7 +326,7 @@ def _filled(template: str, **slots: str) -> str:
 
 
 def _scalar(text: str) -> str:
-    """Return a text as YAML writes it inside brackets: in quotes unless it is plain."""
+    """Return a text as YAML inside brackets: quoted unless it is plain."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
@@ -360,7 +360,7 @@ class Pair:
         text: The whole text.
         key: Node of the key.
         value: Node of the value.
-        in_block: Whether the mapping that holds it is written in its own lines, without braces.
+        in_block: Whether its mapping is in block style, without braces.
     """
 
     text: str
@@ -374,23 +374,23 @@ class Pair:
         return str(self.key.value)
 
     def pairs(self) -> tuple[Pair, ...]:
-        """Return the pairs of the value; none if it is no mapping."""
+        """Return the pairs of the value; empty if it is not a mapping."""
         return _pairs(self.text, self.value)
 
     def lines(self) -> Cut:
-        """Return the lines that key and value are in, with the comments right above the key."""
+        """Return the lines of key and value, including the comments directly above the key."""
         start = _line_start(self.text, self.key.start_mark.index)
         while start and _COMMENT.match(self.text, _line_start(self.text, start - 1), start):
             start = _line_start(self.text, start - 1)
         return Cut(start=start, end=_line_end(self.text, _end_of(self.value, self.text)))
 
     def behind_colon(self, replacement: str) -> Cut:
-        """Return the value as a span, with another one in its place."""
+        """Return a span that replaces the value."""
         colon = self.text.index(":", self.key.end_mark.index)
         return Cut(start=colon + 1, end=_end_of(self.value, self.text), replacement=f" {replacement}")
 
     def as_file(self) -> str:
-        """Return the value, a mapping, as the text of its own file, its comments in front."""
+        """Return the value, a mapping, as the text of a separate file, with its comments in front."""
         lines = self.lines()
         above = self.text[lines.start : _line_start(self.text, self.key.start_mark.index)] if self.in_block else ""
         flow = isinstance(self.value, MappingNode) and bool(self.value.flow_style)
@@ -405,10 +405,10 @@ class Pair:
 
 
 def top_pairs(text: str) -> tuple[Pair, ...]:
-    """Return the pairs of a YAML text's top mapping, keys at the margin.
+    """Return the pairs of a YAML text's top-level mapping, with keys at the margin.
 
     Raises:
-        InputError: If the text names parts of itself, so that no part can be alone.
+        InputError: If the text has anchors, so that no part is independent.
     """
     parser = YAML(typ="safe", pure=True)
     parser.version = (1, 2)
@@ -439,7 +439,7 @@ def _pairs(text: str, node: Node) -> tuple[Pair, ...]:
 
 
 def _end_of(node: Node, text: str) -> int:
-    """Return the end of a value, exclusive; comments behind it are not part of it."""
+    """Return the end of a value, exclusive; trailing comments are not part of it."""
     last = node
     while isinstance(last, MappingNode | SequenceNode) and not last.flow_style and last.value:
         child = last.value[-1]
@@ -473,16 +473,16 @@ def _dedented(body: str, n_columns: int) -> str:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][\w-]*(?:[ .][\w-]+)*")
-"""Names that are file names everywhere."""
+"""Names that are valid as file names on every system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Result for a study file.
+    """Result of splitting a study file.
 
     Attributes:
-        files: The files of the folder, the study's own first.
-        kept: Why entries stay in the study's file; one sentence each.
+        files: The files of the folder, the study file first.
+        kept: Reasons why entries stay in the study file; one sentence each.
         version: Content hash of the study, before and after.
     """
 
@@ -501,7 +501,7 @@ class _Pieces:
 
 
 def split_study(file: Path, folder: Path, *, resolver: ResourceResolver | None = None) -> Split:
-    """Write a study file as a folder: guidelines, scenarios and persona rows in files of their own.
+    """Split a study file into a folder: guidelines, scenarios and persona rows in separate files.
 
     Args:
         file: The study file; the files that it names are copied.
@@ -509,7 +509,7 @@ def split_study(file: Path, folder: Path, *, resolver: ResourceResolver | None =
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
 
     Raises:
-        InvalidStudyError: If the study holds faults.
+        InvalidStudyError: If the study has errors.
         InputError: If it cannot be split, or a file exists already.
     """
     resolver = resolver or ResourceResolver()
@@ -541,7 +541,7 @@ def _pieces(text: str, loaded: LoadedStudy, resolver: ResourceResolver) -> _Piec
 
 
 def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pieces: _Pieces) -> Iterator[str]:
-    """Yield the guidelines that are found again in their own file."""
+    """Yield the guidelines that are still found by name in a separate file."""
     named = {annotator.guideline for annotator in study.annotators}
     named |= {study.reference.guideline} if study.reference else set()
     for pair in section.pairs():
@@ -556,7 +556,7 @@ def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pie
 
 
 def _movable_scenarios(section: Pair, loaded: LoadedStudy, pieces: _Pieces) -> Iterator[str]:
-    """Yield the scenarios that keep their order: files are read in order of name, before the study's file."""
+    """Yield the scenarios that keep their order: files are read in name order, before the study file."""
     there = [file for file in loaded.files if file.startswith("scenarios/")]
     last, stays = max(there, default=""), False
     for pair in section.pairs():
@@ -581,7 +581,7 @@ def _is_file_name(noun: str, name: str, pieces: _Pieces) -> bool:
 
 
 def _take_out(section: Pair, names: Iterable[str], pieces: _Pieces) -> None:
-    """Take entries out of a section, or the section as a whole; where they went is in their place."""
+    """Remove entries from a section, or the whole section, and leave a comment with their new location."""
     movable = set(names)
     entries = [pair for pair in section.pairs() if pair.name in movable]
     whole = len(entries) == len(section.pairs())
@@ -652,7 +652,7 @@ def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None
 
 
 def _check_the_same(made: Path, version: str, resolver: ResourceResolver) -> None:
-    """Refuse to hand over a folder that is not the study it was made of."""
+    """Reject a folder whose study differs from the original one."""
     try:
         same = version_of(load_study(made / USUAL, resolver=resolver).study) == version
     except InvalidStudyError:

@@ -109,11 +109,11 @@ class PackSpec(Spec):
     risks: dict[str, RiskSpec] = Field(default_factory=dict)
     """Risks by name."""
     topics: dict[str, TopicSpec] = Field(default_factory=dict)
-    """Sensitive topics by name; scenarios name those that they touch."""
+    """Sensitive topics by name; scenarios name their topics."""
     schemas: dict[str, AnnotationSchemaSpec] = Field(default_factory=dict)
     """Annotation schemas by name."""
     schema_: str = Field(default="", alias="schema")
-    """Annotation schema by which people annotate where a study has `annotation` and names none there."""
+    """Default annotation schema if a study has `annotation` and names none there."""
     questionnaires: dict[str, QuestionnaireSpec] = Field(default_factory=dict)
     """Questionnaires by name."""
 
@@ -132,7 +132,7 @@ class StudySpec(Spec):
     series: SeriesForm = ""
     """Evaluation series of the study: a name (`series/<name>.yaml`), or the series itself."""
     held_out: HeldOutSpec | None = None
-    """Packet with scripts and secrets of scenarios that are published nowhere."""
+    """Packet with scripts and secrets of scenarios that are never published."""
     pack: OneOrMore | None = None
     """Scenario pack or packs that the study builds on, e.g. `aria/tv-spoilers`."""
     connection: ConnectionSpec | None = None
@@ -205,7 +205,7 @@ class StudySpec(Spec):
 class Pack:
     """The entries of a pack, with their sources.
 
-    `schema` names the annotation schema by which people annotate where the study names none;
+    `schema` names the default annotation schema;
     `warning` describes unpleasant content for people.
     """
 
@@ -235,9 +235,9 @@ def pack_guidelines(name: str, resolver: ResourceResolver) -> tuple[str, ...]:
 
 
 def read_packs(entry: Entry[StudySpec], context: LoadContext) -> Pack:
-    """Return the packs that a study builds on as one; an empty one where it builds on none.
+    """Return a study's packs merged into one; an empty pack if it has none.
 
-    If two packs have an entry of one name, the later pack's is used.
+    If two packs have an entry of the same name, the later pack's entry is used.
     """
     packs = [_read_pack(entry, context, name) for name in as_list(entry.spec.pack)]
     return Pack(
@@ -283,7 +283,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
 
 
 def _material(name: str, spec: PackSpec) -> ScenarioMaterial:
-    """Return the recorded facts on a pack for the contamination note."""
+    """Return the recorded facts about a pack for the contamination note."""
     from theodolite.domain.contamination import ScenarioMaterial, canary_digest
 
     return ScenarioMaterial(
@@ -303,7 +303,7 @@ def _entries(source: YamlSource, pack: str, section: str, specs: Mapping[str, S]
 
 
 def gates_to_domain(entry: Entry[StudySpec], study: Study, context: LoadContext) -> tuple[Gate, ...]:
-    """Return the gates of a study; faults are added to the diagnostics.
+    """Return the gates of a study; errors are added to the diagnostics.
 
     Args:
         entry: The study file.
@@ -332,7 +332,7 @@ def gates_to_domain(entry: Entry[StudySpec], study: Study, context: LoadContext)
 
 
 def measures_to_domain(entry: Entry[StudySpec], context: LoadContext) -> tuple[str, ...]:
-    """Return the measures of plugins that a study names; a diagnostic is added for each that is not installed."""
+    """Return the plugin measures that a study names; a diagnostic is added for each that is not installed."""
     known = context.resolver.measures
     for index, name in enumerate(entry.spec.measures):
         if name not in known:
@@ -375,7 +375,7 @@ def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], con
 
 
 def typology_from_domain(study: Study) -> dict[str, Any]:
-    """Return the typology of a study as its file has it; empty without one."""
+    """Return the typology of a study in file form; empty if there is none."""
     if study.typology is None:
         return {}
     users: dict[str, Any] = {"by": study.typology.by}
@@ -402,11 +402,11 @@ class NodeSpec(Spec):
     """One node of a tree; `answers`, `transform`, `per` or `summary` determines its kind."""
 
     answers: Word | None = None
-    """The question whose single answers are its leaves, `guideline.question`."""
+    """The question whose individual answers are its leaves, `guideline.question`."""
     levels: OneOrMore | None = None
     """With `answers`: only these levels of testing, e.g. `red teaming`."""
     held_by: OneOrMore | None = None
-    """With `answers`: only dialogues held by these: `script`, `simulated user`, `person`, `recorded`."""
+    """With `answers`: only dialogues by these tester types: `script`, `simulated user`, `person`, `recorded`."""
     by: OneOrMore | None = None
     """With `answers`: only answers of these annotators, or of `person`, `model`, `rule`, `reference`, `tester`."""
     among: dict[str, Word] | None = None
@@ -414,23 +414,23 @@ class NodeSpec(Spec):
     scale: TreeScale | None = None
     """Possible answers, or the target range of values."""
     orientation: Orientation | None = None
-    """Which end is the bad one: `higher_is_worse` or `lower_is_worse`."""
+    """Bad end of the scale: `higher_is_worse` or `lower_is_worse`."""
     transform: TransformForm | None = None
     """Function for each value: `reverse`, `rescale` or `recode`."""
     values: dict[str, float | None] | None = None
-    """With `transform: recode`: value to the number in its place; `null` leaves an answer out."""
+    """With `transform: recode`: value to its replacement; `null` omits an answer."""
     per: Per | None = None
-    """One value for each `dialogue`, each `turn`, or each `annotator` of a dialogue in place of several."""
+    """One value for each `dialogue`, each `turn`, or each `annotator` of a dialogue instead of several."""
     summary: Filled | None = None
-    """How the children are summed up: `mean`, `median`, `scale-normalised median`, `max`, `product`, ..."""
+    """Summary of the children: `mean`, `median`, `scale-normalised median`, `max`, `product`, ..."""
     of: Weighted | None = None
     """Children: a name, names, or names with weights."""
     weigh: Weighing | None = None
-    """Whether each `dialogue` or each `answer` weighs one."""
+    """Whether each `dialogue` or each `answer` has equal weight."""
     side: ImpactSide | None = None
-    """Whether the node is about `positive` or `negative` impacts."""
+    """Whether the node concerns `positive` or `negative` impacts."""
     beside: OneOrMore | None = None
-    """Nodes that are shown with it and do not enter its value."""
+    """Nodes that are shown with it but do not affect its value."""
     title: str | None = None
     """Name in reports."""
     about: str | None = None
@@ -452,24 +452,24 @@ class DimensionSpec(Spec):
     risks: list[Filled] = Field(default_factory=list)
     """Risks that belong to it."""
     metrics: list[Filled] = Field(default_factory=list)
-    """The measure, in words."""
+    """Description of the measure."""
     criteria: list[Filled] = Field(default_factory=list)
-    """Reference of its values, in words."""
+    """Description of the reference of its values."""
     crosswalk: Weighted | None = None
     """Questions, defect rules or guidelines about it, optionally with weights."""
 
 
 class TreeSpec(Spec):
-    """A measurement tree: a topology to be grown, or nodes written out."""
+    """A measurement tree: a topology to construct, or explicit nodes."""
 
     tree: str = ""
-    """Name of the tree; that of the file where left out."""
+    """Name of the tree; default: the name of its file."""
     edition: Word = ""
     """Edition, set by its author."""
     about: str = ""
     """Its content and source."""
     topology: str = ""
-    """`six-levels` or `five-levels`: grown over the study's guidelines; in place of `nodes`."""
+    """`six-levels` or `five-levels`: constructed from the study's guidelines; instead of `nodes`."""
     nodes: dict[str, NodeSpec] = Field(default_factory=dict)
     """Nodes by name."""
     dimensions: dict[str, DimensionSpec] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Forms for the files of a study, made from their JSON Schemas: every key has a field, and no key has code of its own.
+"""Forms for the files of a study, derived from their JSON Schemas: every key has a field, without code for single keys.
 
 A form shows one mapping or list of a file. Texts, numbers and choices are fields; mappings and lists of mappings are
 links to forms of their own; a value without a fixed form is a piece of YAML.
@@ -41,7 +41,7 @@ _FOLDERS = {
     "series": "series",
     "taxonomies": "taxonomy",
 }
-"""Folder of a study to the schema of its files."""
+"""Schema of the files in each folder of a study."""
 
 GENERAL = "."
 """Address of the form of a whole file."""
@@ -73,23 +73,23 @@ class Widget(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormField:
-    """One key of a form.
+    """A key of a form.
 
     Attributes:
         key: The key, or the position in a list.
-        at: Path of the value, as an address holds it.
+        at: Path of the value, as in an address.
         help: Description of the key.
         widget: Editor of the value.
         value: The value as the field shows it; empty if the file has none.
-        choices: Values that can be chosen.
-        minimum: Least number; None for no limit.
-        maximum: Greatest number; None for no limit.
-        is_whole: Whether the number is whole.
+        choices: Permitted values, if there are only a few.
+        minimum: Minimum; None for no limit.
+        maximum: Maximum; None for no limit.
+        is_whole: Whether the number must be an integer.
         line: Line of the key in the file, from 1; 0 if the file has none.
         is_required: Whether the file must have the key.
         is_set: Whether the file has it.
-        default: Value without the key; empty if none is stated.
-        summary: Short content of a value with its own form.
+        default: Default value; empty if none is stated.
+        summary: Short description of a value with its own form.
     """
 
     key: str
@@ -124,27 +124,27 @@ class FormField:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the value is none of the choices."""
+        """Whether the value is not among the choices."""
         return self.widget is Widget.CHOICE and bool(self.value) and self.value not in self.choices
 
     @property
     def rows(self) -> int:
-        """Lines that a text area shows; count."""
+        """Rows of a text area; count."""
         return min(16, max(3, sum(1 + len(line) // 70 for line in self.value.split("\n")) + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartForm:
-    """The form of one mapping or list.
+    """The form of a mapping or list.
 
     Attributes:
-        at: Path, as an address holds it; empty for the whole file.
-        path: The same as keys and positions.
+        at: Path, as in an address; empty for the whole file.
+        path: The path as keys and indices.
         crumbs: Key and path of each step to it.
         help: Description.
         fields: Keys that the file has or must have, or its entries.
         more: Further keys.
-        adds: Item that can be added: `name`, `item`, or empty for nothing.
+        adds: Kind of item that can be added: `name`, `item`, or empty for none.
         kinds: Kinds of a new entry, if there are several.
         takes_text: Whether a new entry is a text.
         is_set: Whether the file has it.
@@ -200,7 +200,7 @@ def study_form(text: str, schema: str, at: str, *, kind: str = "") -> PartForm:
         kind: Kind of an entry that the file does not have yet.
 
     Raises:
-        InputError: If the file is no valid YAML, or has no such part.
+        InputError: If the file is not valid YAML, or has no such part.
     """
     root = _schema(schema)
     path, node = _walk(root, text, at, kind)
@@ -236,7 +236,7 @@ def _of_properties(
 
 
 def _walk(root: Schema, text: str, at: str, kind: str) -> tuple[Path, Schema]:
-    """Return the path of an address, and the schema there."""
+    """Return the path for an address, and its schema."""
     path: Path = ()
     node: Schema = root
     for word in (
@@ -260,7 +260,7 @@ def _address(path: Path) -> str:
 
 
 def _variants(root: Schema, node: Schema) -> list[Schema]:
-    """Return the forms that a value can have; null is none of them."""
+    """Return the forms that a value can have, except null."""
     if "$ref" in node:
         return _variants(root, root["$defs"][node["$ref"].rpartition("/")[2]])
     inner = [*node.get("anyOf", ()), *node.get("oneOf", ())]
@@ -270,7 +270,7 @@ def _variants(root: Schema, node: Schema) -> list[Schema]:
 
 
 def _chosen(root: Schema, node: Schema, content: object, kind: str) -> Schema:
-    """Return the form that a value has; for no value, the one of its kind, or the first with its own form."""
+    """Return the form of a value; without a value, the form of its kind, or the first with its own fields."""
     variants = _variants(root, node)
     objects = [variant for variant in variants if variant.get("type") == "object"]
     arrays = [variant for variant in variants if variant.get("type") == "array"]
@@ -312,7 +312,7 @@ def _field(root: Schema, text: str, path: Path, node: Schema, *, is_required: bo
 
 
 def _widget(root: Schema, node: Schema, content: object, key: str) -> tuple[Widget, Schema]:
-    """Return the editor of a value, and the form of the value that decides it."""
+    """Return the editor of a value, and the form that determines it."""
     variants = _variants(root, node)
     lists = [part for part in variants if part.get("type") == "array"]
     scalars = [part for part in variants if _type(part) not in {"array", "object", ""} or _words(part)]
@@ -338,7 +338,7 @@ def _is_scalar(root: Schema, node: Schema) -> bool:
 
 
 def _type(part: Schema) -> str:
-    """Return the type of a form; text for one that takes texts, numbers and truth values alike."""
+    """Return the type of a form; text for a form that accepts texts, numbers and booleans alike."""
     named = part.get("type", "")
     return named if isinstance(named, str) else "string"
 
@@ -353,7 +353,7 @@ def _scalar_widget(part: Schema, content: object, key: str) -> Widget:
 
 
 def _words(part: Schema) -> list[str]:
-    """Return the values that can be chosen; none for a free text."""
+    """Return the permitted values; empty for free text."""
     if _type(part) == "boolean" or True in part.get("enum", ()):
         return ["yes", "no"]
     return [str(word) for word in part.get("enum", [part["const"]] if "const" in part else []) if word != ""]
@@ -376,7 +376,7 @@ def _default(value: object) -> str:
 
 
 def _summary(content: object) -> str:
-    """Return a value in a few words."""
+    """Return a short description of a value."""
     if isinstance(content, dict):
         names = ", ".join(content)
         return names if len(names) <= _SHOWN_TEXT else f"{len(content)} entries"
@@ -396,12 +396,12 @@ def _text(text: object) -> str:
 
 
 def with_fields(text: str, form: PartForm, sent: Mapping[str, str]) -> str:
-    """Return a file with the values of a form; unchanged fields change nothing.
+    """Return a file with the values of a form; unchanged fields are not rewritten.
 
     Args:
         text: The file.
-        form: The form that was shown.
-        sent: Path of a field to the text that was sent.
+        form: The displayed form.
+        sent: Submitted text of each field, by path.
 
     Raises:
         InputError: If a value cannot be written without changing other parts of the file.
@@ -427,7 +427,7 @@ def _same_lines(words: str) -> str:
 
 
 def _value(field: FormField, words: str, before: object) -> Value | None:
-    """Return the column for a field of the file; None if its key is to be dropped."""
+    """Return the new value of a field for the file; None to remove its key."""
     if not words.strip():
         return None
     match field.widget:
@@ -443,7 +443,7 @@ def _value(field: FormField, words: str, before: object) -> Value | None:
 
 
 def with_entry(text: str, form: PartForm, name: str, words: str) -> str:
-    """Return a file with a further text in a list or mapping of texts.
+    """Return a file with an additional text in a list or mapping of texts.
 
     Raises:
         InputError: If the name is taken or empty.
@@ -455,15 +455,15 @@ def with_entry(text: str, form: PartForm, name: str, words: str) -> str:
 
 
 def with_application(text: str, name: str, entry: Mapping[str, object]) -> str:
-    """Return a study with a further application.
+    """Return a study file with an additional application.
 
     Args:
-        text: The study's file.
+        text: The study file.
         name: Name of the application.
         entry: Its keys and values.
 
     Raises:
-        InputError: If the name is taken, or the file is no valid YAML.
+        InputError: If the name is taken, or the file is not valid YAML.
     """
     if value_at(text, ("applications", name)) is not None:
         message = f"the study has an application `{name}` already"
@@ -472,7 +472,7 @@ def with_application(text: str, name: str, entry: Mapping[str, object]) -> str:
 
 
 def _plain(value: object) -> Value:
-    """Return a value as the file writes it."""
+    """Return a value in file form."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -21,13 +21,13 @@ from typing import Protocol, TypeAlias, TypeVar, overload
 from theodolite.config.yaml_source import LocatedDiagnostic
 
 LONGEST_FIELD = 64 * 1024 * 1024
-"""Longest field that is read; characters. Python's own limit of 131,072 is less than one long document."""
+"""Maximum length of a field; characters. Python's own limit of 131,072 is less than one long document."""
 
 HELD_WHOLE = 4_000_000
-"""Size up to which a file's rows are held as mappings; bytes. Those of larger files are read when asked for."""
+"""Size up to which a file's rows are kept in memory as mappings; bytes. Rows of larger files are read on demand."""
 
 _PIECE = 1 << 20
-"""Bytes that are read at once; count."""
+"""Chunk size for reading; bytes."""
 
 _SAMPLE = 50
 """Rows for detecting the delimiter; count."""
@@ -35,22 +35,22 @@ _SAMPLE = 50
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 
 MOST_UNPACKED = 2_000_000_000
-"""Largest unpacked size of a file with rows; bytes."""
+"""Maximum unpacked size of a file with rows; bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputTable:
-    """Rows of a file, and how it was read.
+    """Rows of a file, and its detected format.
 
     Attributes:
-        file: Path as people are shown it.
-        columns: Names of the columns in the file's order.
-        rows: Column to value, one mapping a row.
+        file: Displayed path.
+        columns: Names of the columns in file order.
+        rows: Rows as mappings from column to value.
         lines: Line of each row in the file, from 1.
-        encoding: Encoding that was found, e.g. `UTF-8`.
+        encoding: Detected encoding, e.g. `UTF-8`.
         delimiter: `comma`, `semicolon`, `tab`, or `JSON lines`.
         sha256: Hash of the file's bytes.
-        faults: Rows that cannot be used.
+        faults: Errors in unusable rows.
     """
 
     file: str
@@ -72,12 +72,12 @@ class InputTable:
 def read_table(
     path: Path, file: str, *, on_rows: OnRows | None = None, read: Callable[[Path], bytes] = Path.read_bytes
 ) -> InputTable:
-    """Return the rows of a file; its faults are in `faults`.
+    """Return the rows of a file; its errors are in `faults`.
 
     Args:
         path: The file.
-        file: Path as people are shown it.
-        on_rows: Called now and then with the rows that have been read.
+        file: Displayed path.
+        on_rows: Called periodically with the number of rows read.
         read: Returns the bytes of the file.
     """
     try:
@@ -88,18 +88,18 @@ def read_table(
 
 
 def _unpacked(stored: bytes) -> bytes:
-    """Return the content of a gzip file, and hardly more than is read at most: some megabytes may hold terabytes."""
+    """Return the content of a gzip file, limited to the maximum size: a few megabytes may unpack to terabytes."""
     with gzip.GzipFile(fileobj=io.BytesIO(stored)) as packed:
         return packed.read(MOST_UNPACKED + 1)
 
 
 def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> InputTable:
-    """Return the rows of a file's bytes; their faults are in `faults`.
+    """Return the rows of a file's bytes; their errors are in `faults`.
 
     Args:
         stored: The bytes, plain or gzipped.
         file: Displayed path; its suffix marks JSON lines.
-        on_rows: Called now and then with the rows that have been read.
+        on_rows: Called periodically with the number of rows read.
     """
     sha256 = hashlib.sha256(stored).hexdigest()
     try:
@@ -116,7 +116,7 @@ def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Inpu
 
 
 def _as_utf8(raw: bytes) -> tuple[bytes, str]:
-    """Return a file's bytes as UTF-8 without a byte order mark, and the name of the encoding that was found."""
+    """Return a file's bytes as UTF-8 without a byte order mark, and the name of the detected encoding."""
     if not raw.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and _is_utf8(raw):
         return raw, "UTF-8"
     text, encoding = decoded(raw)
@@ -124,7 +124,7 @@ def _as_utf8(raw: bytes) -> tuple[bytes, str]:
 
 
 def _is_utf8(raw: bytes) -> bool:
-    """Return whether bytes are UTF-8 and not UTF-16 without a mark, piece by piece."""
+    """Return whether bytes are UTF-8 (and not UTF-16 without a byte order mark), checked in chunks."""
     if len(raw) >= 4 and any(raw[first:200:2].count(0) > 0.4 * len(raw[first:200:2]) for first in (0, 1)):
         return False
     decoder = codecs.getincrementaldecoder("utf-8")()
@@ -138,7 +138,7 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def unreadable(error: OSError) -> str:
-    """Return in plain words why a file cannot be read."""
+    """Return the reason why a file cannot be read, as text."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
     if isinstance(error, IsADirectoryError):
@@ -149,10 +149,10 @@ def unreadable(error: OSError) -> str:
 
 
 def decoded(raw: bytes) -> tuple[str, str]:
-    """Return a file's text and the name of the encoding that was found.
+    """Return a file's text and the name of the detected encoding.
 
-    A byte order mark decides; without one, UTF-8 is tried, then UTF-16 where
-    every second byte is zero, and last Windows-1252, which reads anything.
+    A byte order mark decides; without one, UTF-8 is tried, then UTF-16 if
+    every second byte is zero, and finally Windows-1252, which decodes anything.
     """
     marks = ((codecs.BOM_UTF8, "utf-8-sig", "UTF-8"), (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"))
     for mark, codec, name in (*marks, (codecs.BOM_UTF16_BE, "utf-16", "UTF-16")):
@@ -212,9 +212,9 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
 def _rows_in(
     stored: bytes, spans: array[int], reading: RowFormat, columns: Sequence[str]
 ) -> Sequence[Mapping[str, str]]:
-    """Return the rows of a file: as mappings where they are few, and else as places in its bytes."""
+    """Return the rows of a file: as mappings if it is small, else as positions in its bytes."""
     rows = StoredRows(stored, spans, reading)
-    # A header that names a column twice is a fault; its rows are never looked at.
+    # A header with a duplicate column is an error; its rows are not read.
     return rows if len(stored) > HELD_WHOLE or len(set(columns)) < len(columns) else tuple(rows)
 
 
@@ -235,7 +235,7 @@ def _numbered(reader: Iterable[list[str]], source: CountedLines) -> Iterator[tup
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return `,`, `;` or tab: what splits the first rows most evenly, and then into the most columns.
+    r"""Return `,`, `;` or tab: the delimiter that splits the first rows most evenly, then into most columns.
 
     Example:
         >>> delimiter_of("name;wish, exactly\nAna;a coat\n")
@@ -250,7 +250,7 @@ def _delimiter_in(lines: Callable[[], Iterable[str]]) -> str:
 
 
 def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
-    """Return whether a mark splits the header at all, how many rows have as many fields, and how many these are."""
+    """Return whether a delimiter splits the header, how many rows have the same number of fields, and that number."""
     reader = csv.reader(lines, delimiter=mark)
     try:
         rows = [row for row in islice(reader, _SAMPLE) if row]
@@ -311,18 +311,18 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
 R = TypeVar("R")
 
 OnRows: TypeAlias = Callable[[str, int], None]
-"""Called with a step in words, e.g. `Reading a.csv`, and the count of rows so far."""
+"""Called with a step as text, e.g. `Reading a.csv`, and the number of rows so far."""
 
 EVERY = 20_000
 """Rows between two calls; count."""
 
 
 def counted(rows: Iterable[R], step: str, on_rows: OnRows | None) -> Iterator[R]:
-    """Yield rows, and report their count from time to time.
+    """Yield rows and report their number from time to time.
 
     Args:
         rows: The rows, or any iterable with one entry for each.
-        step: The step in words.
+        step: The step, as text.
         on_rows: Called with the number of rows read so far; None for no report.
     """
     if on_rows is None:
@@ -335,10 +335,10 @@ def counted(rows: Iterable[R], step: str, on_rows: OnRows | None) -> Iterator[R]
 
 
 class RowFormat(Protocol):
-    """How one record of a file becomes a row."""
+    """Converts a record of a file to a row."""
 
     def row(self, record: str) -> dict[str, str]:
-        """Return the row that a record holds."""
+        """Return the row of a record."""
         ...
 
 
@@ -350,40 +350,40 @@ class CsvFormat:
         self._columns, self._delimiter = columns, delimiter
 
     def row(self, record: str) -> dict[str, str]:
-        """Return the row that a record holds."""
+        """Return the row of a record."""
         (cells,) = csv.reader((record,), delimiter=self._delimiter, strict=True)
         return dict(zip(self._columns, cells, strict=True))
 
 
 class JsonLinesFormat:
-    """Records that are JSON objects; a column that a record lacks is empty."""
+    """Records that are JSON objects; missing columns are empty."""
 
     def __init__(self, columns: tuple[str, ...]) -> None:
-        """Keep the columns of the whole file."""
+        """Store the columns of the whole file."""
         self._columns = columns
 
     def row(self, record: str) -> dict[str, str]:
-        """Return the row that a record holds."""
+        """Return the row of a record."""
         cells = {str(key): cell_text(value) for key, value in json.loads(record).items()}
         return {column: cells.get(column, "") for column in self._columns}
 
 
 def cell_text(value: object) -> str:
-    """Return a value of JSON as a cell of a table: texts unchanged, nothing for null."""
+    """Return a JSON value as a cell of a table: texts unchanged, null as empty."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class StoredRows(Sequence[Mapping[str, str]]):
-    """Rows that are read from a file's bytes whenever they are asked for."""
+    """Rows that are read from a file's bytes on demand."""
 
     def __init__(self, stored: bytes, spans: array[int], reading: RowFormat) -> None:
         """Set the bytes (UTF-8) and the start and end of each record, in turn."""
         self._stored, self._spans, self._reading = memoryview(stored), spans, reading
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         return len(self._spans) // 2
 
     @overload
@@ -393,7 +393,7 @@ class StoredRows(Sequence[Mapping[str, str]]):
     def __getitem__(self, position: slice) -> Sequence[Mapping[str, str]]: ...
 
     def __getitem__(self, position: int | slice) -> Mapping[str, str] | Sequence[Mapping[str, str]]:
-        """Return the row at a place, or those of a slice."""
+        """Return the row at an index, or those of a slice."""
         if isinstance(position, slice):
             return [self[item] for item in range(*position.indices(len(self)))]
         at = range(len(self))[position] * 2
@@ -401,7 +401,7 @@ class StoredRows(Sequence[Mapping[str, str]]):
 
 
 def lines_of(stored: bytes) -> Iterator[str]:
-    """Yield the lines of UTF-8 bytes with their ends, one at a time: a text of them all would take their size again."""
+    """Yield the lines of UTF-8 bytes with their ends, one at a time; decoding all of them would double the memory."""
     return iter(io.TextIOWrapper(io.BytesIO(stored), encoding="utf-8", newline=""))
 
 
@@ -491,15 +491,15 @@ _MOST_GROUPS = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """Guessed meanings of a recorded file's columns, without unknown ones.
+    """Detected roles of a recorded file's columns, without unknown ones.
 
     Attributes:
-        columns: Meaning (`id`, `turn`, `prompt`, `response`, `context`, `expected`, ...) to column.
+        columns: Column of each role (`id`, `turn`, `prompt`, `response`, `context`, `expected`, ...).
         persons: Columns with labels of people.
         models: Columns with labels of models.
         rules: Columns with labels of rules.
         reference: Column with final labels; empty for none.
-        groups: Columns that dialogues may be split by.
+        groups: Columns by which dialogues may be grouped.
         labels: Labels in the order of their first appearance.
         defect: The label that sounds most like a defect.
     """
@@ -521,7 +521,7 @@ class Guess:
 
 
 def guess_columns(table: InputTable) -> Guess:
-    """Return the detected columns, by their names and their content."""
+    """Return the detected columns, by their names and content."""
     columns = {
         meaning: column
         for meaning, names in (
@@ -554,12 +554,12 @@ def guess_columns(table: InputTable) -> Guess:
 
 
 def context_column(columns: Sequence[str]) -> str:
-    """Return the column that looks like source material by its name; empty for none."""
+    """Return the column whose name looks like source material; empty for none."""
     return _named(columns, _CONTEXT)
 
 
 def guess_lines(table: InputTable, guess: Guess) -> tuple[str, ...]:
-    """Return the guess as shown to people, with the values that match no label."""
+    """Return the detected roles as text, with the values that match no label."""
     lines = [f"{table.file}: {table.described}. Detected columns:"]
     for meaning, column in guess.columns.items():
         first = next((row[column] for row in table.rows if row[column].strip()), "")
@@ -580,7 +580,7 @@ def guess_lines(table: InputTable, guess: Guess) -> tuple[str, ...]:
 
 
 def column_meaning(columns: Sequence[str], meaning: str) -> str:
-    """Return the column that seems to hold the prompt, the expected answer or the id; empty for none."""
+    """Return the column that probably contains the prompt, the expected answer or the id; empty for none."""
     return _named(columns, {"prompt": _PROMPT, "expected": _EXPECTED, "id": _ID}[meaning])
 
 
@@ -594,7 +594,7 @@ def _values(table: InputTable, column: str) -> list[str]:
 
 
 def _kind(column: str) -> str:
-    """Return the likely annotator of a column's labels; empty if it seems to have none."""
+    """Return the probable kind of annotator behind a column's labels; empty if it seems to contain none."""
     name = column.strip().lower().replace(" ", "_").replace("-", "_")
     for kind, pattern in (("reference", _REFERENCE), ("rule", _RULE), ("model", _MODEL), ("person", _PERSON)):
         if pattern.search(name):
@@ -603,7 +603,7 @@ def _kind(column: str) -> str:
 
 
 def _is_small(values: Sequence[str]) -> bool:
-    """Return whether a column holds a few values again and again, as labels do."""
+    """Return whether a column repeats a few values, as labels do."""
     return 1 < len(set(values)) <= min(_MOST_LABELS, max(2, len(values) // 2)) and len(values) > len(set(values))
 
 

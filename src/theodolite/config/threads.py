@@ -14,17 +14,17 @@ from theodolite.domain.errors import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Utterance:
-    """One remark of one speaker.
+    """A remark by one speaker.
 
     Attributes:
-        key: Names it in its file.
-        conversation: Names of its conversation.
-        speaker: Names the voice.
-        text: The words.
+        key: Id within its file.
+        conversation: Id of its conversation.
+        speaker: Name of the speaker.
+        text: The text.
         line: Its line in the file, from 1.
         answers: Key of the remark that it answers; empty for none.
-        at: Its time; seconds from any day, 0 if unknown.
-        told: Field to value, of the remark and of its speaker.
+        at: Its time; seconds from any origin, 0 if unknown.
+        told: Values by field, of the remark and of its speaker.
     """
 
     key: str
@@ -42,11 +42,11 @@ class Remarks:
     """Content of a file of conversations.
 
     Attributes:
-        file: Its name, as people are shown it.
+        file: Name of the file for messages.
         remarks: The remarks, in order of the file.
-        about: Conversation to its fields with values.
-        notes: Notes on the format, if it is not plain.
-        faults: Everything that is wrong.
+        about: Fields and values of each conversation.
+        notes: Notes on the format, if it is unusual.
+        faults: All errors.
         sha256: Hash of the file's bytes.
     """
 
@@ -63,12 +63,12 @@ class Remarks:
         return tuple(dict.fromkeys(name for remark in self.remarks for name in remark.told))
 
     def values(self, name: str) -> Counter[str]:
-        """Return how often a field has each value; remarks without one are not counted."""
+        """Return the frequency of each value of a field; remarks without a value are not counted."""
         return Counter(value for remark in self.remarks if (value := remark.told.get(name, "")))
 
 
 def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
-    """Return the words, numbers and booleans of a JSON object as text; nested values are left out.
+    """Return the strings, numbers and booleans of a JSON object as text; nested values are omitted.
 
     Example:
         >>> scalars({"role": "bot", "score": 2, "is_staff": False, "parsed": [1]}, "speaker.")
@@ -79,16 +79,16 @@ def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
 
 
 MOST_STEPS = 1_000_000
-"""Largest number of remarks in all paths together; each branch repeats its stem."""
+"""Maximum number of remarks in all paths together; each branch repeats its stem."""
 
 
 class Ways(StrEnum):
-    """How a conversation that branches becomes dialogues.
+    """Conversion of a branching conversation into dialogues.
 
     Attributes:
-        EVERY: Each path from its first remark to a last one is a dialogue; shared remarks are in each of them.
-        LONGEST: The path with most remarks is the one dialogue; of equal ones the first in the file.
-        TIME: All of it is one dialogue, in order of time.
+        EVERY: Each path from a first remark to a last one is a dialogue; shared remarks are in each of them.
+        LONGEST: The path with most remarks is the only dialogue; of equal ones, the first in the file.
+        TIME: The whole conversation is one dialogue, in order of time.
     """
 
     EVERY = "every path"
@@ -98,10 +98,10 @@ class Ways(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadWay:
-    """One of them.
+    """A path through a conversation.
 
     Attributes:
-        key: Names it: the conversation, and its last remark where the conversation has several.
+        key: Id of the path: the conversation, and its last remark if the conversation has several paths.
         remarks: The remarks, in order.
     """
 
@@ -115,9 +115,9 @@ class Threads:
 
     Attributes:
         ways: The paths, in order of the file.
-        faults: Everything that is wrong with how remarks answer each other.
-        n_left: Remarks that are in none of the paths; count.
-        n_orphans: Remarks that answer a missing one and therefore start a path; count.
+        faults: All contradictions in how remarks answer each other.
+        n_left: Remarks that belong to no path; count.
+        n_orphans: Remarks that answer a missing remark and therefore start a path; count.
     """
 
     ways: tuple[ThreadWay, ...] = ()
@@ -130,7 +130,7 @@ def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
     """Return remarks as paths.
 
     Args:
-        file: Name of the file, for faults.
+        file: Name of the file, for messages.
         remarks: The remarks, in order of the file; keys differ.
         ways: How branching conversations are split.
     """
@@ -177,7 +177,7 @@ def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Ut
 
 
 def _circling(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[Utterance]:
-    """Return a remark of each circle."""
+    """Return one remark of each circle."""
     settled: set[str] = set()
     result = []
     for remark in remarks:
@@ -203,7 +203,7 @@ def _in_time(remarks: Sequence[Utterance]) -> list[ThreadWay]:
 
 
 def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways) -> list[tuple[Utterance, int]]:
-    """Return the last remark of each path with the length of the path, itself included; count."""
+    """Return the last remark of each path, with the number of remarks on the path; count."""
     depths = _depths(remarks, known)
     answered = {remark.answers for remark in remarks}
     ends = [(remark, depths[remark.key]) for remark in remarks if remark.key not in answered]
@@ -260,13 +260,13 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voices:
-    """Which remarks are the application's.
+    """Identifies the application's remarks.
 
     Attributes:
         told_by: The field of the speaker; empty to guess it.
         application: Its values for the application; all others are testers'.
-        silent: Its values that are neither's, so that such remarks stay out; None for usual names like `system`.
-        ways: How branching conversations become dialogues.
+        silent: Its values for neither side, whose remarks are omitted; None for usual names like `system`.
+        ways: Conversion of branching conversations.
     """
 
     told_by: str = ""
@@ -275,22 +275,22 @@ class Voices:
     ways: Ways = Ways.EVERY
 
     def is_reply(self, remark: Utterance) -> bool:
-        """Whether it is the application's."""
+        """Return whether a remark is the application's."""
         return _plain(remark.told.get(self.told_by, "")) in {_plain(name) for name in self.application}
 
     def is_neither(self, remark: Utterance) -> bool:
-        """Whether it belongs to neither side."""
+        """Return whether a remark belongs to neither side."""
         silent = _SILENT if self.silent is None else self.silent
         return not self.is_reply(remark) and _plain(remark.told.get(self.told_by, "")) in set(map(_plain, silent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """Remarks as a table with one row a turn.
+    """Remarks as a table with one row per turn.
 
     Attributes:
-        table: The rows, with everything that is wrong.
-        notes: Outcomes of remarks, unless obvious.
+        table: The rows, with all errors.
+        notes: Notes on the handling of remarks, unless obvious.
     """
 
     table: InputTable
@@ -298,14 +298,14 @@ class Told:
 
 
 def _plain(value: str) -> str:
-    """Return a value as it is compared."""
+    """Return a value in the form used for comparison."""
     return value.strip().casefold()
 
 
 def with_guess(voices: Voices, remarks: Remarks) -> Voices:
-    """Return the speakers, with the application's ones guessed unless stated.
+    """Return the speakers; unless stated, the application's are guessed.
 
-    That is the first field with a usual name for it among its values, such as `assistant`.
+    The guess is the first field whose values include a usual name for the application, such as `assistant`.
     """
     if voices.told_by:
         return voices
@@ -318,14 +318,14 @@ def with_guess(voices: Voices, remarks: Remarks) -> Voices:
 
 
 def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
-    """Return the values of remarks that are neither side's, as the file writes them."""
+    """Return the values for remarks of neither side, as written in the file."""
     return tuple(dict.fromkeys(remark.told[voices.told_by] for remark in remarks.remarks if voices.is_neither(remark)))
 
 
 def turns_of(remarks: Remarks, voices: Voices) -> Told:
-    """Return remarks as a table with one row a turn; faults are in the table's faults, all at once.
+    """Return remarks as a table with one row per turn; all errors are in the table's `faults`.
 
-    Remarks of one side that follow each other are one prompt, or one response. A dialogue
+    Consecutive remarks of one side are one prompt or one response. A dialogue
     that the application starts has an empty first prompt.
 
     Args:
@@ -355,7 +355,7 @@ _SIDES = ("prompt", "response")
 
 
 def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
-    """Return why the file has no speaker for the application."""
+    """Return the reason why the file has no speaker for the application."""
     if remarks.faults or not remarks.remarks:
         return []
     fields, values = remarks.fields, remarks.values(voices.told_by)
@@ -413,7 +413,7 @@ def _joined(remarks: Sequence[Utterance]) -> str:
 
 
 def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
-    """Return the outcome of remarks that are not a plain side of a turn."""
+    """Return notes on the handling of remarks that are not a plain side of a turn."""
     silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
     n_nameless = sum(not remark.told.get(voices.told_by) for remark in remarks.remarks)
     text = (

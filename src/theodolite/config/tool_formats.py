@@ -51,12 +51,12 @@ Reader = Callable[[ResultSource], list[ToolDialogue]]
 
 
 def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | None = None) -> ToolResults:
-    """Return the dialogues and scores of a results file; errors are in `faults`, all at once.
+    """Return the dialogues and scores of a results file; all errors are in `faults`.
 
     Args:
         stored: The bytes, plain or gzipped: JSON or JSON Lines.
-        file: Name of the file as shown to people.
-        formats: Formats to try, the first that fits is used; the shipped ones if left out.
+        file: Name of the file for messages.
+        formats: Formats to try, of which the first that fits is used; default: the shipped ones.
     """
     formats = FORMATS if formats is None else formats
     sha256 = hashlib.sha256(stored).hexdigest()
@@ -91,7 +91,7 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
 
 
 def is_results(stored: bytes, formats: Sequence[ResultFormat] | None = None) -> bool:
-    """Whether a file has one of the formats; the shipped ones if left out."""
+    """Return whether a file has one of the formats; default: the shipped ones."""
     formats = FORMATS if formats is None else formats
     try:
         parsed = _parsed(_text(stored), "")
@@ -115,7 +115,7 @@ def _unreadable(file: str, sha256: str, message: str) -> ToolResults:
 
 
 def _parsed(text: str, file: str) -> tuple[list[Any], list[int], list[LocatedDiagnostic]] | LocatedDiagnostic:
-    """Return the records, their lines for JSON Lines, and lines that are no JSON."""
+    """Return the records, their lines for JSON Lines, and lines that are not JSON."""
     if not text.strip():
         return LocatedDiagnostic(file=file, message="is empty; expected results as JSON or JSON Lines")
     try:
@@ -183,7 +183,7 @@ def _promptfoo_dialogue(result: Record, prompt: str, line: int) -> ToolDialogue:
     messages = _promptfoo_messages(prompt)
     turns, system = turns_of([*messages, {"role": "assistant", "content": shown}])
     test = result.get("testCase") or {}
-    # `error` holds the reason of a failed assertion too; `failureReason` 2 is an error of provider or test.
+    # `error` may also contain the reason of a failed assertion; `failureReason` 2 is an error of provider or test.
     error = text_of(result.get("error")) if result.get("failureReason", 2) == _PROMPTFOO_ERROR else ""
     columns = {"system_prompt": system, "test": str(test.get("description") or ""), "error": error}
     columns |= {f"var_{key}": text_of(value) for key, value in (result.get("vars") or {}).items()}
@@ -239,7 +239,7 @@ def _garak(source: ResultSource) -> list[ToolDialogue]:
     named = [setup.get("plugins.target_name"), setup.get("plugins.model_name"), setup.get("plugins.target_type")]
     application = str(next((name for name in named if name), DEFAULT_APPLICATION))
     threshold = float(setup.get("run.eval_threshold", _GARAK_THRESHOLD))
-    # An attempt is written when it is made (status 1) and again with its detector results (status 2).
+    # An attempt is written when it is created (status 1) and again with its detector results (status 2).
     final = {entry.get("uuid"): (path, entry) for path, entry in entries if entry["entry_type"] == "attempt"}
     dialogues: list[ToolDialogue] = []
     passed: dict[tuple[str, str], list[bool]] = defaultdict(list)
@@ -288,7 +288,7 @@ def _garak_dialogues(
 
 
 _GARAK_THRESHOLD = 0.5
-"""Detector score from which garak counts a hit where the report does not state `run.eval_threshold`."""
+"""Detector score above which garak counts a hit, if the report does not state `run.eval_threshold`."""
 
 
 def _garak_messages(prompt: object) -> list[Record]:
@@ -311,7 +311,7 @@ def _garak_score(detector: str, hit: bool | None) -> ToolScore:  # noqa: FBT001
     return ToolScore(criterion=criterion, value="hit" if hit else "no hit")
 
 
-# --- PyRIT: message pieces, scores and attack results of its memory, one a line
+# --- PyRIT: message pieces, scores and attack results of its memory, one per line
 
 
 def _pyrit(source: ResultSource) -> list[ToolDialogue]:
@@ -328,7 +328,7 @@ def _pyrit(source: ResultSource) -> list[ToolDialogue]:
         else:
             source.faults.add(path, "is neither message piece nor score nor attack result of PyRIT")
     source.version = str(next((version for one in attacks.values() if (version := _deep(one, "pyrit_version"))), ""))
-    # Judges and attackers talk to their models in conversations of their own, which no attack result names.
+    # Judges and attackers talk to their models in separate conversations, which no attack result names.
     named = {key: pieces[key] for key in pieces if not attacks or key in attacks}
     if len(named) < len(pieces):
         source.notes.append(f"{len(pieces) - len(named)} conversations with other models than the target are left out")
@@ -386,7 +386,7 @@ _PYRIT_OUTCOMES = {"failure": "the objective was not reached", "success": "the o
 
 
 def _pyrit_outcome(attack: Record) -> ToolScore:
-    """Return the outcome of an attack; one without a decision is missing, never a failed attack."""
+    """Return the outcome of an attack; an undecided attack is missing, never failed."""
     criterion = Criterion(
         guideline="attack-outcome",
         annotator="attack-outcome",
@@ -514,7 +514,7 @@ def _azure_dialogue(source: ResultSource, path: JsonPath, row: Record, key: str)
 
 
 def _azure_messages(role: str, value: object) -> list[Record]:
-    """Return a query or response as messages; agents have lists of messages here."""
+    """Return a query or response as messages; for agents it contains lists of messages."""
     if isinstance(value, list) and not messages_fault(value):
         return value
     return [{"role": role, "content": text_of(value)}]
@@ -563,7 +563,7 @@ def _chat(source: ResultSource) -> list[ToolDialogue]:
 
 
 def _groups(about: Record) -> dict[str, str]:
-    """Return the plain values of metadata as columns."""
+    """Return the scalar values of metadata as columns."""
     groups = about.get("groups")
     named = {**about, **(groups if isinstance(groups, dict) else {})}
     skipped = {"labels", "groups", "dialogue", "application"}
@@ -603,7 +603,7 @@ class ResultFormat:
 
     Attributes:
         name: Name of the tool and file.
-        fits: Whether records have this format.
+        fits: Returns whether records have this format.
         read: Reads them.
     """
 

@@ -22,15 +22,15 @@ VERDICT: Mapping[str, str] = {PASS: "", FAIL: ""}
 """Scale of a verdict."""
 
 DEFAULT_APPLICATION = "application"
-"""Name of the application where a file names none."""
+"""Name of the application if a file names none."""
 
 Record = Mapping[str, Any]
 
 JsonPath = tuple[str | int, ...]
-"""Keys and positions that lead to a value of a JSON document."""
+"""Keys and indices that lead to a value of a JSON document."""
 
 _CLOSE = 1e-6
-"""Relative difference up to which a recomputed figure equals the stated one."""
+"""Relative difference up to which a recomputed figure counts as equal to the stated one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class ToolScore:
         value: The label or number as text; empty if the tool has none.
         turn: Number of the turn; None for the dialogue.
         reason: Explanation of the tool.
-        outcome: Whether there is a value, and why not.
+        outcome: Outcome: answered, or the reason why there is no value.
         defect: Whether the file marks the value as a defect; None if not stated.
     """
 
@@ -102,7 +102,7 @@ class ToolDialogue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedFigure:
-    """A figure that a tool states, and the same figure recomputed from the scores of its file.
+    """A figure stated by a tool, and the same figure recomputed from the scores in its file.
 
     Attributes:
         name: Name of the figure.
@@ -129,11 +129,11 @@ class ToolResults:
     Attributes:
         tool: Name of the tool and format.
         version: Version of the tool; empty if the file does not state it.
-        file: Name of the file as shown to people.
+        file: Name of the file for messages.
         sha256: Hash of the file's bytes.
         dialogues: Dialogues with their scores, in the file's order.
         figures: Figures that the file states.
-        notes: Remarks on omissions or changes.
+        notes: Notes on omissions or changes.
         faults: All errors, with their lines.
     """
 
@@ -148,14 +148,14 @@ class ToolResults:
 
 
 def mean_figures(stated: Mapping[str, float], values: Mapping[str, Sequence[float]], name: str) -> list[StatedFigure]:
-    """Return a tool's mean and standard error beside the ones recomputed from its scores.
+    """Return a tool's mean and standard error together with those recomputed from its scores.
 
     The standard error is the sample standard deviation over the square root of n. Repeats of an item
     are averaged first, as Inspect's `mean` reducer does (Miller 2024, "Adding Error Bars to Evals",
     arXiv:2411.00640, equations 1 and 2).
 
     Args:
-        stated: Figures by the names `accuracy`, `mean`, `stderr`; others are left out.
+        stated: Figures named `accuracy`, `mean` or `stderr`; others are ignored.
         values: Scores by item.
         name: Name of the scorer.
     """
@@ -171,7 +171,7 @@ def mean_figures(stated: Mapping[str, float], values: Mapping[str, Sequence[floa
 
 
 class FormatFaults:
-    """Collects errors of one file as paths into its content; lines are looked up at the end."""
+    """Collects the errors of a file as paths into its content; lines are looked up at the end."""
 
     def __init__(self, file: str, text: str, lines: Sequence[int]) -> None:
         """Start without errors.
@@ -209,7 +209,7 @@ _DECODER = json.JSONDecoder()
 
 
 def line_at(text: str, path: Sequence[str | int]) -> int:
-    r"""Return the line at which a value of a JSON document begins, from 1; that of the deepest part that exists.
+    r"""Return the line at which a value of a JSON document starts, from 1; else that of the deepest existing part.
 
     Example:
         >>> line_at('{"a":\n [1,\n  {"b": 2}]}', ("a", 1, "b"))
@@ -257,7 +257,7 @@ def plain_name(text: str) -> str:
 
 
 def number_text(value: float) -> str:
-    """Return a number as a label: without a decimal point if it is whole.
+    """Return a number as a label, without a decimal point if it is an integer.
 
     Example:
         >>> number_text(5.0), number_text(0.25)
@@ -277,7 +277,7 @@ def criteria_of(results: Iterable[ToolResults]) -> dict[Criterion, list[ToolScor
 
 
 def outcome_of(word: object, *, has_value: bool) -> Outcome:
-    """Return the outcome that a file states in the words of our exports; without one, the value decides."""
+    """Return the outcome that a file states in the terms of our exports; otherwise the value decides."""
     known = next((each for each in Outcome if each.value == word), None)
     if known is None or (known is Outcome.ANSWERED) != has_value:
         return Outcome.ANSWERED if has_value else Outcome.MISSING
@@ -285,13 +285,13 @@ def outcome_of(word: object, *, has_value: bool) -> Outcome:
 
 
 def kind_of(word: object) -> AnnotatorKind:
-    """Return the kind of annotator that our exports state; a person where they state none."""
+    """Return the kind of annotator stated by our exports; a person by default."""
     return next((each for each in AnnotatorKind if each.value == word), AnnotatorKind.PERSON)
 
 
 @dataclass(slots=True, kw_only=True)
 class ResultSource:
-    """The records of one file, and its reader's remarks about them.
+    """The records of a file, with errors and notes.
 
     Attributes:
         records: The records: lines of JSON Lines, or one document.
@@ -325,7 +325,7 @@ class ResultSource:
 
 
 def first_of(records: Sequence[Any]) -> Record:
-    """Return the first record; an empty one where it is no object."""
+    """Return the first record; an empty one if it is not an object."""
     return records[0] if isinstance(records[0], dict) else {}
 
 
@@ -369,7 +369,7 @@ def text_of(content: Any) -> str:
 
 
 def _part_text(part: Mapping[str, Any]) -> str:
-    """Return the text of one part: its words, a tool call or result, or its kind in brackets."""
+    """Return the text of a part: its text, a tool call or result, or its kind in brackets."""
     kind = str(part.get("type", "part"))
     if kind in {"tool_call", "function_call", "tool_use"}:
         return _call_text(part)
@@ -387,7 +387,7 @@ _SIDES = {
 }
 
 _ROLES = {name: side for side, names in _SIDES.items() for name in names}
-"""The side of a dialogue that each role belongs to."""
+"""Side of a dialogue for each role."""
 
 
 def role_of(message: Mapping[str, Any]) -> str:
@@ -448,7 +448,7 @@ def messages_fault(messages: Any, key: str = "messages") -> str:
 
 
 def without_prefixes(dialogues: Sequence[ToolDialogue]) -> tuple[list[ToolDialogue], int]:
-    """Return dialogues without those that a later one continues, and how many were left out; count.
+    """Return dialogues without those that a later one continues, and the number omitted; count.
 
     A trace has one record for each model call, and each call repeats the messages before it.
     """

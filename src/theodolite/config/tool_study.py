@@ -1,4 +1,4 @@
-"""Studies made of other tools' results: a table of dialogues and labels, and a study file that reads it."""
+"""Studies made from other tools' results: a table of dialogues and labels, and a study file that reads it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.instrument import MOST_POINTS
 
 TABLE, PROVENANCE = "dialogues.csv", "provenance.json"
-"""Files beside the study file: the rows, and their source."""
+"""Files next to the study file: the rows, and their source."""
 
 COLUMNS = ("id", "turn", "application", "prompt", "response", "context", "withheld", "source_file", "source_line")
 """Columns of every table."""
 
 MOST_LABELS = 20
-"""Different texts up to which they are labels of a scale; more are free text."""
+"""Maximum number of different texts that count as labels of a scale; more are free text."""
 
 _LONGEST_LABEL = 60
 _BAD = re.compile(r"fail|unsafe|wrong|incorrect|hit|harm|refus|bad|false|no\b", re.IGNORECASE)
@@ -32,10 +32,10 @@ _BAD = re.compile(r"fail|unsafe|wrong|incorrect|hit|harm|refus|bad|false|no\b", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolStudy:
-    """The files of a study made of results.
+    """The files of a study made from results.
 
     Attributes:
-        files: Name to content; `study.yaml` first.
+        files: Content by name; `study.yaml` first.
         n_dialogues: Dialogues; count.
         n_answers: Answers with a value; count.
         n_unanswered: Answers without a value, which become missing labels; count.
@@ -52,13 +52,13 @@ class ToolStudy:
 
 
 def study_of_results(name: str, results: Sequence[ToolResults]) -> ToolStudy:
-    """Return the files of a study that holds the dialogues and scores of results files.
+    """Return the files of a study with the dialogues and scores of results files.
 
     Each question of a tool becomes a question of a guideline, each scorer an annotator with a column of labels.
 
     Args:
         name: Name of the study.
-        results: The files without errors.
+        results: The files, without errors.
     """
     criteria = criteria_of(results)
     columns = _label_columns(criteria)
@@ -89,13 +89,13 @@ def _n_scored(results: Sequence[ToolResults], criterion: Criterion) -> int:
 
 
 def _labelling(criteria: Mapping[Criterion, Sequence[ToolScore]]) -> dict[Criterion, Sequence[ToolScore]]:
-    """Return the questions of guidelines; a guideline of free text alone can have no defect and stays a column."""
+    """Return the questions of guidelines; a guideline with only free text can have no defect and stays a column."""
     closed = {each.guideline for each, scores in criteria.items() if _scale(each, scores) != "text"}
     return {each: scores for each, scores in criteria.items() if each.guideline in closed}
 
 
 def _label_columns(criteria: Mapping[Criterion, Sequence[ToolScore]]) -> dict[Criterion, str]:
-    """Return the column of each question: the annotator's name, with the question where the annotator has several."""
+    """Return the column of each question: the annotator's name, plus the question if the annotator has several."""
     of_annotator = Counter(criterion.annotator for criterion in criteria)
     columns: dict[Criterion, str] = {}
     for criterion in criteria:
@@ -250,7 +250,7 @@ def _scores_of(criterion: Criterion, criteria: Mapping[Criterion, Sequence[ToolS
 
 
 def _flagged(scores: Sequence[ToolScore]) -> str:
-    """Return the defect rule that a file's own marks imply; empty if it marks none."""
+    """Return the defect rule that a file's own marks imply; empty if there are none."""
     marked = dict.fromkeys(score.value for score in scores if score.defect and score.value)
     sound = {score.value for score in scores if score.defect is False}
     values = [value for value in marked if value not in sound and "," not in value]
@@ -269,7 +269,7 @@ Scale = str | list[str] | dict[str, str]
 
 
 def _scale(criterion: Criterion, scores: Sequence[ToolScore]) -> Scale:
-    """Return the scale of a question: the tool's labels, or one that its values fit."""
+    """Return the scale of a question: the tool's labels, or a scale that fits its values."""
     values = list(dict.fromkeys(score.value for score in scores if score.value))
     if criterion.labels:
         return dict(criterion.labels) | {value: "" for value in values if value not in criterion.labels}
@@ -300,7 +300,7 @@ def _number_scale(numbers: Sequence[float]) -> str:
 
 
 def _guessed_defect(scale: Scale) -> str:
-    """Return a defect rule for a question of a tool without one: the lower half, or the label that sounds bad."""
+    """Return a default defect rule for a question: the lower half, or the label that sounds bad."""
     if isinstance(scale, str):
         low, high = map(float, re.fullmatch(r"(-?[\d.]+)-(-?[\d.]+)", scale).groups())  # type: ignore[union-attr]
         middle = (low + high) / 2

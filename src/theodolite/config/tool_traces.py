@@ -107,7 +107,7 @@ class _LangfuseTrace:
 
     Attributes:
         path: Path of its first row.
-        traces: Row of the trace itself; empty if the file has observations alone.
+        traces: Row of the trace itself; empty if the file has only observations.
         observations: Its spans and model calls.
         scores: Its scores.
     """
@@ -119,17 +119,17 @@ class _LangfuseTrace:
 
     @property
     def outer(self) -> list[Record]:
-        """The trace, and observations without a parent, which have input and output of the whole."""
+        """The trace, and observations without a parent, which have the input and output of the whole trace."""
         return [*self.traces, *(row for row in self.observations if not _field(row, "parent_observation_id"))]
 
     @property
     def calls(self) -> list[Record]:
-        """Calls of models, in order of time."""
+        """Model calls, in order of time."""
         calls = [row for row in self.observations if row.get("type") == "GENERATION"]
         return sorted(calls, key=lambda row: str(_field(row, "start_time")))
 
     def named(self, *names: str) -> str:
-        """Return the first value that any row has of some fields; empty if none has one."""
+        """Return the first value of some fields in any row; empty if there is none."""
         rows = (*self.traces, *self.observations)
         return next((str(value) for name in names for row in rows if (value := _field(row, name))), "")
 
@@ -137,8 +137,8 @@ class _LangfuseTrace:
 def langfuse_dialogues(source: ResultSource) -> list[ToolDialogue]:
     """Return traces of Langfuse with their scores, from rows of traces, observations and scores.
 
-    A trace is read from its own input and output or those of its outermost observation if they are chats or plain
-    texts, else from its model calls.
+    A trace is read from its own input and output, or those of its outermost observation, if they are chats or plain
+    texts; else from its model calls.
     """
     traces: dict[str, _LangfuseTrace] = {}
     for path, row in _langfuse_rows(source):
@@ -150,14 +150,14 @@ def langfuse_dialogues(source: ResultSource) -> list[ToolDialogue]:
             trace.observations += [one for one in row.get("observations") or () if isinstance(one, dict)]
             trace.scores += [one for one in row.get("scores") or () if isinstance(one, dict)]
             _note_bare_scores(source, row)
-    # Only calls of one trace continue each other: traces of one session have scores of their own.
+    # Only calls of one trace continue each other: traces of one session have separate scores.
     shortened = [without_prefixes(list(_langfuse_trace(source, key, trace))) for key, trace in traces.items()]
     _note_earlier(source, sum(n_left for _, n_left in shortened))
     return [one for dialogues, _ in shortened for one in dialogues]
 
 
 def _scored_trace(score: Record) -> object:
-    """Return the trace that a score of the current API is about; None if it names none."""
+    """Return the trace that a score of the current API concerns; None if it names none."""
     subject = score.get("subject")
     if not isinstance(subject, dict):
         return None
@@ -165,14 +165,14 @@ def _scored_trace(score: Record) -> object:
 
 
 def _note_bare_scores(source: ResultSource, trace: Record) -> None:
-    """Note that a list of traces has identifiers in place of scores, as `trace.list` returns it."""
+    """Note that a list of traces has identifiers instead of scores, as returned by `trace.list`."""
     text = "scores are identifiers alone; export each trace with `trace.get`, or add rows of scores"
     if any(isinstance(one, str) for one in trace.get("scores") or ()) and text not in source.notes:
         source.notes.append(text)
 
 
 def _field(row: Record, name: str) -> Any:
-    """Return a field by its name with underscores, or in the style of JavaScript."""
+    """Return a field by its snake_case or camelCase name."""
     first, *others = name.split("_")
     return row.get(name) or row.get(first + "".join(word.title() for word in others))
 
@@ -213,13 +213,13 @@ def _langfuse_trace(source: ResultSource, key: str, trace: _LangfuseTrace) -> It
 
 
 def _is_chat_row(row: Record) -> bool:
-    """Whether input and output are chats or plain texts, rather than arguments of a function."""
+    """Return whether input and output are chats or plain texts, rather than arguments of a function."""
     values = [_as_json(row.get(name)) for name in ("input", "output")]
     return bool(values[0]) and all(_langfuse_messages("user", value) for value in values if value)
 
 
 def _langfuse_chat(row: Record) -> list[Record]:
-    """Return the messages of a row; values that are no chat as JSON."""
+    """Return the messages of a row; other values become JSON."""
     values = [("user", _as_json(row.get("input"))), ("assistant", _as_json(row.get("output")))]
     chats = [(role, value, _langfuse_messages(role, value)) for role, value in values if value]
     return [
@@ -330,7 +330,7 @@ def _spans(source: ResultSource) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
 
 
 def _logged_events(source: ResultSource) -> dict[tuple[object, object], list[tuple[Any, Any]]]:
-    """Return the events that were logged during each span: conventions of 2024 and 2025 log the messages."""
+    """Return the events logged during each span: conventions of 2024 and 2025 log the messages."""
     found: dict[tuple[object, object], list[tuple[Any, Any]]] = defaultdict(list)
     resources = (one for _, record in source.items() for one in record.get("resourceLogs") or ())
     scopes = (scope for resource in resources for scope in resource.get("scopeLogs") or ())
@@ -384,7 +384,7 @@ def _span_messages(span: Mapping[str, Any]) -> list[Record]:
 
 
 def _flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[Record]:
-    """Return messages that have one attribute for each field, as OpenLLMetry and OpenInference write them."""
+    """Return messages with one attribute for each field, as written by OpenLLMetry and OpenInference."""
     found: dict[int, dict[str, Any]] = {}
     for name, value in attributes.items():
         number, _, key = name.removeprefix(f"{prefix}.").partition(".")

@@ -25,7 +25,7 @@ class ExemplarTranslationSpec(Spec):
     text: str = ""
     """The text."""
     reason: str = ""
-    """Why it is answered so."""
+    """Reason for the answer."""
 
 
 class QuestionTranslationSpec(Spec):
@@ -112,17 +112,17 @@ class TranslationSpec(PackTranslationSpec):
 
 
 _SHOWN = 8
-"""Largest number of missing texts of one part that are named; more are counted."""
+"""Maximum number of missing texts named per part; further ones are counted."""
 
 
 def translations_of(study: Study, names: Sequence[str], context: LoadContext) -> tuple[Translation, ...]:
-    """Return the content of the files in `translations/`; faults and gaps are added to the diagnostics.
+    """Return the content of the files in `translations/`; errors and gaps are added to the diagnostics.
 
     A study is offered in the languages of its files. A pack's text in such a
-    language is used unless the file has another one.
+    language is used unless the file translates it differently.
 
     Args:
-        study: Everything else of it, the language that it is written in included.
+        study: The study without translations, including its original language.
         names: Names of the files.
         context: Context of the load; collects the diagnostics.
     """
@@ -159,7 +159,7 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
 def _own_words(
     entry: Entry[TranslationSpec], known: Mapping[Key, str], context: LoadContext
 ) -> Iterator[tuple[Key, str]]:
-    """Yield the texts of a study's own file; unknown parts become faults."""
+    """Yield the texts of a study's own file; unknown parts become errors."""
     for path, key, text in _leaves(entry.spec):
         if key in (CONSENT, WARNING):
             continue
@@ -194,7 +194,7 @@ def _below(value: Any, path: Path, key: Key) -> Iterator[tuple[Path, Key, str]]:
 
 
 def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping[Key, str]) -> LocatedDiagnostic:
-    """Return the fault of a text that the study does not have, at the first name that nothing there bears."""
+    """Return the error of a text that the study does not have, at the first unknown name."""
     depth = next(n for n in range(1, len(key) + 1) if all(other[:n] != key[:n] for other in known))
     there = dict.fromkeys(
         other[depth - 1] for other in known if other[: depth - 1] == key[: depth - 1] and len(other) >= depth

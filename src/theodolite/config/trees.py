@@ -44,7 +44,7 @@ def tree_sources(
         guidelines: The study's guidelines.
         questionnaires: Questions to its testers.
         annotators: Annotators with the guidelines.
-        scenarios: They determine after which levels of testing a questionnaire is asked.
+        scenarios: Scenarios, which determine after which levels of testing a questionnaire is asked.
     """
     asked_at = {
         item.instrument.name: frozenset(
@@ -64,7 +64,7 @@ def tree_sources(
 
 
 def trees_to_domain(entry: Entry[StudySpec], sources: TreeSources, context: LoadContext) -> tuple[TreeDesign, ...]:
-    """Return the trees that a study asks for; faults are added to the diagnostics.
+    """Return the trees that a study names; errors are added to the diagnostics.
 
     Args:
         entry: The study file.
@@ -96,7 +96,7 @@ def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[Tr
 
 
 def _by(guidelines: Sequence[Guideline], annotators: Iterable[Annotator]) -> Mapping[str, tuple[str, ...]]:
-    """Return the guidelines that people label in a recorded file: there, their answers count and no judge's."""
+    """Return the guidelines that people label in a recorded file; for these, only the people's answers count."""
     recorded = (annotator for annotator in annotators if isinstance(annotator.labelling, RecordedLabels))
     people = {annotator.guideline for annotator in recorded if annotator.kind is AnnotatorKind.PERSON}
     return {guideline.name: (AnnotatorKind.PERSON.value,) for guideline in guidelines if guideline.name in people}
@@ -117,7 +117,7 @@ def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) 
 
 
 def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> None:
-    """Note the nodes of a custom tree's crosswalk that the study has no question for; shipped trees name many."""
+    """Note the nodes of a custom tree's crosswalk without a question in the study; shipped trees name many."""
     if any(result.where == SHIPPED and result.name == entry.name for result in context.found):
         return
     dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
@@ -153,7 +153,7 @@ def _complain(entry: Entry[TreeSpec], diagnostics: Iterable[Diagnostic], context
 
 
 def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, context: LoadContext) -> TreeDesign:
-    """Return a design with the scales of the study's instruments for answers without a stated one."""
+    """Return a design with the scales of the study's instruments for answers without a stated scale."""
     instruments = [*(guideline.instrument for guideline in sources.guidelines), *sources.questionnaires]
     questions = {
         f"{instrument.name}.{question.name}": question
@@ -185,17 +185,17 @@ def _scaled(node: AnswersNode, question: Question) -> AnswersNode:
 
 
 _MOST = 5
-"""Nodes and dimensions that a note names; count."""
+"""Number of nodes and dimensions that a note names; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PlannedAnswers:
-    """Which answers a study plans.
+    """The answers that a study plans.
 
     Attributes:
         settings: Level of testing and tester type of every planned dialogue.
-        annotators: Question of annotators to the names and kinds of its annotators.
-        testers: Question of testers to the levels after which it is answered.
+        annotators: Names and kinds of annotators, by annotators' question.
+        testers: Levels after which it is answered, by testers' question.
     """
 
     settings: frozenset[tuple[str, str]]
@@ -207,7 +207,7 @@ class _PlannedAnswers:
         return bool(self.annotators.get(question) or self.testers.get(question))
 
     def reaches(self, node: AnswersNode) -> bool:
-        """Return whether some planned answer is a leaf of a node."""
+        """Return whether a planned answer is a leaf of a node."""
         by = set(node.by)
         settings = [
             level
@@ -244,7 +244,7 @@ def _planned(study: Study) -> _PlannedAnswers:
 
 
 def _settings(study: Study) -> Iterator[tuple[str, str]]:
-    """Yield level and holder of the dialogues that a run holds or reads."""
+    """Yield level and tester type of the dialogues that a run conducts or reads."""
     recorded = [application for application in study.applications if isinstance(application.connection, RecordedFile)]
     if recorded:
         yield Level.MODEL_TESTING.value, TesterType.RECORDED.value
@@ -256,7 +256,7 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _annotators(study: Study) -> dict[str, frozenset[str]]:
-    """Return the annotators of each question of a guideline, by name and by kind."""
+    """Return the annotators of each question of a guideline, by name and kind."""
     schema = study.schema() if study.annotation is not None else None
     by_people = {category.name for category in schema.categories} if schema else set()
     result: dict[str, frozenset[str]] = {}
@@ -284,7 +284,7 @@ def _testers(study: Study, people: frozenset[Level]) -> dict[str, frozenset[str]
 
 
 def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
-    """Yield one message a cause: dimensions without answers, questions without annotators, unplanned levels."""
+    """Yield one message per cause: dimensions without answers, questions without annotators, unplanned levels."""
     reached = {node.name for node in design.nodes if isinstance(node, AnswersNode) and planned.reaches(node)}
 
     def is_dead(name: str) -> bool:
@@ -296,7 +296,7 @@ def _messages(design: TreeDesign, planned: _PlannedAnswers) -> Iterator[str]:
     if dead:
         yield _dimensions_message(design, dead)
     waste = {leaf for dimension in dead for leaf in design.leaves_below(dimension.node)}
-    # A tree with a crosswalk asks every questionnaire of the packs; a study of models alone has nobody to answer them.
+    # A tree with a crosswalk uses every questionnaire of the packs; a study with only models has no respondents.
     has_crosswalk = any(dimension.crosswalk for dimension in design.dimensions)
     skips_testers = has_crosswalk and TesterType.PERSON.value not in {holder for _, holder in planned.settings}
     unanswered = [

@@ -1,7 +1,7 @@
 """Validates the content of a file against its spec and reports each mismatch with its location.
 
 One pass finds all mismatches: a misspelt key is read as the key that it
-resembles, other mismatches are left out, and the rest is validated again, so
+resembles, other mismatches are removed, and the rest is validated again, so
 that later checks see as much of the study as possible.
 """
 
@@ -23,7 +23,7 @@ KIND = "kind:"
 
 
 class Spec(BaseModel):
-    """A mapping of a study file; keys that it does not know are faults.
+    """A mapping of a study file; unknown keys are errors.
 
     The text under a field describes its key in the schemas (`config/described.py`).
     """
@@ -32,7 +32,7 @@ class Spec(BaseModel):
 
 
 def form_of(value: Any) -> str:
-    """Return the tag of the form in which a value is written: text, list or mapping."""
+    """Return the tag for the form of a value: text, list or mapping."""
     if isinstance(value, list | tuple):
         return KIND + "list"
     if isinstance(value, dict | Spec):
@@ -41,7 +41,7 @@ def form_of(value: Any) -> str:
 
 
 Word: TypeAlias = Annotated[str, WithJsonSchema({"type": ["string", "number", "boolean"]})]
-"""Text that YAML might take for a number or a truth value; it stays the text that was written."""
+"""Text that YAML might parse as a number or a boolean; it stays the written text."""
 
 YesNo: TypeAlias = Annotated[bool, WithJsonSchema({"enum": [True, False, "yes", "no"]})]
 """Yes or no; editors that read YAML 1.2 see `yes` as a word."""
@@ -64,7 +64,7 @@ def as_list(value: str | list[str] | None) -> list[str]:
 
 
 KINDS = ("recorded", "model", "http", "python", "aria")
-"""Kinds of application, in the order in which messages name them."""
+"""Kinds of application, in the order of messages."""
 
 
 def without_empty(**values: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ _UNKNOWN_TAG = re.compile(r"unknown tag '(?!end|el)(\w+)'")
 
 
 def variables(text: str) -> frozenset[str]:
-    """Return the names that the template wants filled; empty for one that will never be filled."""
+    """Return the variables of a template; empty if it can never be filled."""
     try:
         return variables_of(text)
     except TemplateError:
@@ -92,7 +92,7 @@ def syntax_problem(text: str, *, with_line: bool = True) -> str:
 
     Args:
         text: The template.
-        with_line: Whether to name its line; not where the place of the fault does so.
+        with_line: Whether to name its line; not if the position of the error does so.
     """
     refusal = refusal_of(text)
     if refusal is None:
@@ -102,7 +102,7 @@ def syntax_problem(text: str, *, with_line: bool = True) -> str:
 
 
 def line_of_problem(text: str) -> int:
-    """Return the line of the template that cannot be used, from 1; 1 where all of it is meant."""
+    """Return the line of an invalid template, from 1; 1 if the whole template is invalid."""
     refusal = refusal_of(text)
     return max(1, refusal.line) if refusal else 1
 
@@ -116,19 +116,19 @@ def _words(refusal: Refusal) -> str:
 
 
 def place_of(variable: str, text: str) -> str:
-    """Return the words of the text in which the template wants the variable, e.g. `{{ wish }}`."""
+    """Return the template's notation of a variable, e.g. `{{ wish }}`."""
     result = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
     return result.group() if result else ""
 
 
 def first_slot(text: str) -> str:
-    """Return text like a slot in words without templates, e.g. `{{ wish }}`; empty for none."""
+    """Return a placeholder-like part of a text that is not a template, e.g. `{{ wish }}`; empty for none."""
     result = _SLOT.search(text)
     return result.group() if result else ""
 
 
 def unfilled(text: str, known: Iterable[str]) -> list[str]:
-    """Return the variables that nothing fills, in order of their names."""
+    """Return the variables without a value, sorted by name."""
     return sorted(variables(text) - set(known))
 
 
@@ -157,7 +157,7 @@ NOUNS = {
     "schemas": "schema",
     "questionnaires": "questionnaire",
 }
-"""Section of a study to the name of its entries."""
+"""Name of the entries of each section of a study."""
 
 _FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
 
@@ -181,15 +181,15 @@ RENAMED = {
     "judge_passes": "judges_per_item",
     "callable": "python",
 }
-"""Former names of keys, with their names today."""
+"""Former names of keys, with their current names."""
 
 KEY = "[key]"
-"""Stands in an error's location where the key is meant and not its value."""
+"""Marks an error location that refers to the key rather than its value."""
 
 _ROUNDS = 25
 
 _ALIKE, _ALL_BUT_SAME = 0.6, 0.85
-"""How like a key one of this place must be to be meant: any unknown key, and one that belongs to another place."""
+"""Minimum similarity for a suggested key: for unknown keys, and for keys that belong elsewhere."""
 
 _UNKNOWN_KEY = "extra_forbidden"
 
@@ -212,15 +212,15 @@ _EXPECTED: Mapping[str, str] = {
 
 
 def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
-    """Return the validated content of a file; mismatches are added to the source's faults.
+    """Return the validated content of a file; mismatches are added to the source's errors.
 
     Args:
-        source: The file; invalid parts are fixed or left out in place.
+        source: The file; invalid parts are repaired or removed in place.
         spec: Permitted content of the file.
         owner: Name of the whole file in messages, e.g. `the study`.
 
     Returns:
-        None if so little fits that nothing is left.
+        None if too little is valid.
     """
     _leave_out_empty_sections(source)
     mender = _Mender(source, spec, owner)
@@ -230,14 +230,14 @@ def validated(source: YamlSource, spec: type[S], *, owner: str) -> S | None:
         except ValidationError as error:
             if not isinstance(source.content, dict) or not source.content:
                 return None
-            # Unknown keys first: one that is misspelt is the one that is missing.
+            # Unknown keys first: a misspelt key is usually the missing one.
             for misfit in sorted(error.errors(include_url=False), key=lambda item: item["type"] != _UNKNOWN_KEY):
                 mender.mend(tuple(misfit["loc"]), misfit)
     return None
 
 
 def _leave_out_empty_sections(source: YamlSource) -> None:
-    """Remove sections with comments only, which equal no section."""
+    """Remove sections that contain only comments, which count as missing."""
     if isinstance(source.content, dict):
         empty = [key for key, value in source.content.items() if isinstance(value, Scalar) and value.tag == "null"]
         for key in empty:
@@ -245,7 +245,7 @@ def _leave_out_empty_sections(source: YamlSource) -> None:
 
 
 def owner_of(path: Path, root: str) -> str:
-    """Return the name for messages of the thing that a path leads into, e.g. ``scenario `returns` ``."""
+    """Return the name for messages of the entry that contains a path, e.g. ``scenario `returns` ``."""
     if path and path[0] in NOUNS:
         noun = NOUNS[str(path[0])]
         return f"{noun} `{path[1]}`" if len(path) > 1 else f"`{path[0]}`"
@@ -253,7 +253,7 @@ def owner_of(path: Path, root: str) -> str:
 
 
 def misfits(spec: type[Spec], content: Mapping[str, Any]) -> dict[str, str]:
-    """Return each key that does not fit a spec, with the value and the expectation in words.
+    """Return each invalid key with its value and a description of the expected one.
 
     Forms use it, so that a page and a study file accept the same values.
 
@@ -315,7 +315,7 @@ class _Mender:
             self._source.renamed[(*path[:-1], word)] = self._source.original(path)
 
     def _elsewhere(self, path: Path) -> str:
-        """Return the right place for a key in the same file; empty if there is none, or another of this kind."""
+        """Return the right position for a key in the same file; empty if there is none, or another of this kind."""
         key, section = str(path[-1]), str(path[0])
         if len(path) > 1 and key in keys_of(self._spec):
             return "; it belongs to the top of the file"
@@ -374,7 +374,7 @@ class _Mender:
         return node if isinstance(node, dict) else None
 
     def _leave_out(self, path: Path) -> None:
-        """Take a value out; of lists the whole list, so that places keep their numbers."""
+        """Remove a value; of lists the whole list, so that indices stay valid."""
         while path:
             holder = self._holder(path)
             if holder is not None and path[-1] in holder:
@@ -410,7 +410,7 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
 
 
 def _expected_words(misfit: Mapping[str, Any]) -> list[str]:
-    """Return the words that a choice allows, out of the checker's own list."""
+    """Return the words that a choice allows, from the validator's own list."""
     return re.findall(r"'([^']*)'", str(misfit["ctx"]["expected"]))
 
 
@@ -450,7 +450,7 @@ def sections_with(spec: type[Spec], key: str) -> list[str]:
 
 
 def _entries(annotation: Any) -> Iterator[type[Spec]]:
-    """Yield the specs that a section is, or that its entries may have."""
+    """Yield the specs of a section, or those of its entries."""
     if isinstance(annotation, type) and issubclass(annotation, Spec):
         yield annotation
     for arg in get_args(annotation):
@@ -458,7 +458,7 @@ def _entries(annotation: Any) -> Iterator[type[Spec]]:
 
 
 def spec_at(annotation: Any, loc: tuple[str | int, ...]) -> type[Spec] | None:
-    """Return the spec that an error's location is in, by walking the annotations."""
+    """Return the spec at an error's location, by following the annotations."""
     origin, args = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return spec_at(args[0], loc)

@@ -1,7 +1,7 @@
 """Edits of YAML texts by path: one value changes, and every other character stays.
 
 The node graph has the start and end of each value, and only that span is rewritten; comments, order,
-quotes and spacing elsewhere cannot change. Each edit is read again and refused if it changed anything else (ADR-0146).
+quotes and spacing elsewhere cannot change. Each edit is parsed again and rejected if it changes anything else (ADR-0146).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 class Literal(str):
-    """A text that is written as it is: a number, `yes`, `no` or `null`."""
+    """A text written without quotes: a number, `yes`, `no` or `null`."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A value as a piece of YAML text, e.g. `{a: 1}` or several lines."""
+    """A value as a piece of YAML text, e.g. `{a: 1}` or a block."""
 
     text: str
 
@@ -44,13 +44,13 @@ _TOP: Path = ()
 _PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`][^\n#\"{}\[\]]*")
 
 _OLD_TRUTHS = {"yes", "no", "on", "off", "y", "n"}
-"""Words that YAML 1.1 takes for truth values."""
+"""Words that YAML 1.1 reads as booleans."""
 
 _AS_TEXT = "edit it as text"
 
 
 def value_at(text: str, path: Path) -> object:
-    """Return the value of a text at a path: texts, lists and mappings; None if there is none."""
+    """Return the value at a path of a text: texts, lists and mappings; None if there is none."""
     node = _find(_root(text), path)
     return None if node is None else _content(node)
 
@@ -73,15 +73,15 @@ def line_of(text: str, path: Path) -> int:
 
 
 def with_value(text: str, path: Path, value: Value) -> str:
-    """Return the text with another value at a path; missing keys above it are added at the end of their mapping.
+    """Return the text with a new value at a path; missing parent keys are added at the end of their mapping.
 
     Args:
-        text: A YAML text whose top is a mapping.
-        path: Keys and positions, at least one.
-        value: The value to write there.
+        text: A YAML text whose top level is a mapping.
+        path: Keys and indices, at least one.
+        value: The new value.
 
     Raises:
-        InputError: If the text is no YAML, or the change would change anything else.
+        InputError: If the text is not valid YAML, or the edit would change anything else.
     """
     root = _root(text)
     known = _find(root, path)
@@ -97,7 +97,7 @@ def without(text: str, path: Path) -> str:
     """Return the text without the key or list item of a path; a mapping that becomes empty is removed as well.
 
     Raises:
-        InputError: If the text is no YAML, or the change would change anything else.
+        InputError: If the text is not valid YAML, or the edit would change anything else.
     """
     root = _root(text)
     if _find(root, path) is None:
@@ -160,12 +160,12 @@ def _is_null(node: Node) -> bool:
 
 
 def _is_empty(node: Node) -> bool:
-    """Return whether nothing is there; the parser puts such a value behind the comments that follow."""
+    """Return whether a value is empty; the parser places an empty value after the comments that follow."""
     return _is_null(node) and not str(node.value)
 
 
 def _expected(value: Value) -> object:
-    """Return the required value of the text after an edit."""
+    """Return the expected content of the text after an edit."""
     if isinstance(value, Snippet):
         root = _root(value.text.rstrip("\n") + "\n")
         return None if root is None else _content(root)
@@ -177,7 +177,7 @@ def _expected(value: Value) -> object:
 
 
 def _checked(before: str, after: str, path: Path, value: object) -> str:
-    """Return the new text if it differs in the value of the path alone.
+    """Return the new text if it differs only in the value of the path.
 
     Raises:
         InputError: If it does not.
@@ -200,7 +200,7 @@ def _plain_root(text: str) -> object:
 
 
 def _with(content: object, path: Path, value: object) -> object:
-    """Return content with another value at a path; without it where the value is None and the entry is to go."""
+    """Return content with a new value at a path; without the entry if it is to be removed."""
     if not path:
         return value
     key, rest = path[0], path[1:]
@@ -239,7 +239,7 @@ def _replaced(text: str, root: Node | None, path: Path, node: Node, value: Value
 
 
 def _item_edits(text: str, node: SequenceNode, value: list[Value]) -> str | None:
-    """Return the text with the changed items of a list of texts, line by line; None if items are no plain texts."""
+    """Return the text with changed items of a list of texts, line by line; None if items are not plain texts."""
     if not value or not all(isinstance(item, ScalarNode) for item in node.value):
         return None
     if not all(isinstance(item, str) for item in value):
@@ -267,7 +267,7 @@ def _item_edits(text: str, node: SequenceNode, value: list[Value]) -> str | None
 
 
 def _added(text: str, root: Node | None, path: Path, key: str | int, value: Value) -> str:
-    """Return the text with a further entry at the end of the mapping or list of a path."""
+    """Return the text with a new entry at the end of the mapping or list at a path."""
     holder = _find(root, path) if path else root
     if holder is None:
         return _on_own_line(text, len(text), _entry(key, value, margin=0))
@@ -286,7 +286,7 @@ def _added(text: str, root: Node | None, path: Path, key: str | int, value: Valu
 
 
 def _in_empty(text: str, root: Node | None, path: Path, holder: Node, key: str | int, value: Value) -> str:
-    """Return the text with the first entry of an empty mapping or list: `{}`, `[]` or nothing at all."""
+    """Return the text with the first entry of an empty mapping or list: `{}`, `[]` or no value."""
     above = _find(root, path[:-1]) if path else None
     begin = next((start for name, start, _ in _children(above) if path and name == path[-1]), None)
     if _is_in_flow(root, path) or begin is None or not isinstance(above, MappingNode):
@@ -317,7 +317,7 @@ def _key(key: str) -> str:
 
 
 def _written(value: Value, *, margin: int, in_flow: bool, style: str = "") -> str:
-    """Return a value as it is behind `key:` or `-`, with the space or line break before it."""
+    """Return a value as written after `key:` or `-`, with the preceding space or line break."""
     if isinstance(value, Snippet):
         return _snippet(value.text.strip("\n"), margin)
     if isinstance(value, list | dict):
@@ -331,7 +331,7 @@ def _written(value: Value, *, margin: int, in_flow: bool, style: str = "") -> st
 
 
 def _snippet(text: str, margin: int) -> str:
-    """Return a piece of YAML behind `key:`: a scalar or a collection in brackets beside it, lines below it."""
+    """Return a piece of YAML as written after `key:`: a scalar or flow collection beside it, a block below it."""
     node, lines = _root(text), text.split("\n")
     indented = "".join("\n" + (" " * (margin + _INDENT) + line if line.strip() else "") for line in lines)
     is_below = isinstance(node, MappingNode | SequenceNode) and not node.flow_style
@@ -352,7 +352,7 @@ def _collection(value: list[Value] | dict[str, Value], *, margin: int, in_flow: 
 
 
 def _block_text(value: str, margin: int) -> str:
-    """Return a text as a literal block; empty for one that has no such form."""
+    """Return a text as a literal block; empty if it has no such form."""
     if value.startswith((" ", "\n")) or any(not letter.isprintable() and letter != "\n" for letter in value):
         return ""
     end = "" if value.endswith("\n") and not value.endswith("\n\n") else "-" if not value.endswith("\n") else "+"
@@ -362,7 +362,7 @@ def _block_text(value: str, margin: int) -> str:
 
 
 def _scalar(value: str, *, in_flow: bool, style: str = "") -> str:
-    """Return a text in the quotes that it had, plain where that reads the same, or in double quotes."""
+    """Return a text in its former quotes, plain if that is equivalent, or in double quotes."""
     if style == "'" and "\n" not in value and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
     if style != '"' and value and "," not in value[: len(value) if in_flow else 0] and _is_plain(value):
@@ -386,12 +386,12 @@ def _quoted(value: str) -> str:
 
 
 def _is_flow(node: Node | None) -> bool:
-    """Return whether a mapping or list is written between braces or brackets."""
+    """Return whether a mapping or list is in flow style."""
     return bool(getattr(node, "flow_style", False))
 
 
 def _is_in_flow(root: Node | None, path: Path) -> bool:
-    """Return whether the entry of a path is between braces or brackets."""
+    """Return whether the entry of a path is inside a flow collection."""
     holders: Iterator[Node | None] = (_find(root, path[:n]) for n in range(len(path)))
     return any(_is_flow(holder) for holder in holders)
 
@@ -415,7 +415,7 @@ def _block_stretch(text: str, children: list[tuple[str | int, Node, Node]], posi
 
 
 def _end(node: Node, text: str) -> int:
-    """Return the end of a value, exclusive; comments behind it are not part of it."""
+    """Return the end of a value, exclusive; trailing comments are not part of it."""
     while isinstance(node, MappingNode | SequenceNode) and not node.flow_style and node.value:
         node = _children(node)[-1][2]
     end: int = node.end_mark.index

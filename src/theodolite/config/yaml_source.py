@@ -1,8 +1,8 @@
-"""YAML files: texts with the place of every key and value.
+"""YAML files: texts with the position of every key and value.
 
-YAML 1.2 by ruamel.yaml's node graph. Every scalar stays the text that was
+YAML 1.2 through ruamel.yaml's node graph. Every scalar stays the text that was
 written; the schema defines its meaning, so `yes` stays a word and
-`1.10` an edition. The tag that YAML would have given travels along for the
+`1.10` an edition. The tag that YAML would have assigned is kept for the
 few free mappings (`params`, `body`) that have no schema of ours.
 """
 
@@ -42,21 +42,21 @@ Path: TypeAlias = tuple[str | int, ...]
 Content: TypeAlias = "Scalar | list[Content] | dict[str, Content]"
 
 _SHORTEST_KEY = 6
-"""Characters from which on the value of a header is taken for a key; count."""
+"""Length above which the value of a header is taken for a key; characters."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 _MOST_NODES = 200_000
 
 _LONGEST_REMEMBERED = 100_000
-"""Letters of a text whose nodes are cached; count."""
+"""Maximum length of a text whose nodes are cached; characters."""
 
 _JOINERS = "\u200c\u200d"
-"""Letters without their own picture that names in some scripts need."""
+"""Invisible characters that names in some scripts need."""
 
 
 class Scalar(str):
-    """A scalar's text; `tag` is the type YAML 1.2 would have read: str, int, float, bool or null."""
+    """A scalar's text; `tag` is its YAML 1.2 type: str, int, float, bool or null."""
 
     __slots__ = ("tag",)
 
@@ -80,16 +80,16 @@ class SourceLocation:
 
 @dataclass(slots=True, kw_only=True)
 class YamlSource:
-    """One file's content and where everything in it is.
+    """A file's content with the position of every part.
 
     Attributes:
-        file: Path as people are shown it.
-        lines: The text, secrets struck out.
+        file: Displayed path.
+        lines: The text, with secrets replaced.
         content: Scalars, lists and mappings; repairs change it in place.
-        keys: Path to the place of its key.
-        values: Path to the place of its value.
-        renamed: Path after a repair to the path in the file.
-        dropped: Paths that were taken out because they hold a fault.
+        keys: Position of the key at each path.
+        values: Position of the value at each path.
+        renamed: Path in the file for each path that a repair renamed.
+        dropped: Paths that were removed because of an error.
         faults: YAML errors of the text.
     """
 
@@ -103,7 +103,7 @@ class YamlSource:
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def place(self, fault: Diagnostic) -> LocatedDiagnostic:
-        """Return the fault with file, line and column."""
+        """Return an error with file, line and column."""
         location = self._location(fault)
         text = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
         return LocatedDiagnostic(
@@ -117,7 +117,7 @@ class YamlSource:
         )
 
     def original(self, path: Path) -> Path:
-        """Return the path in the file, before renames by repairs."""
+        """Return the path in the file, before repairs renamed it."""
         for new, old in self.renamed.items():
             if path[: len(new)] == new:
                 return old + path[len(new) :]
@@ -135,7 +135,7 @@ class YamlSource:
         return self._find_words(location, diagnostic.words) if diagnostic.words else location
 
     def _find_words(self, location: SourceLocation, text: str) -> SourceLocation:
-        """Narrow a value down to some words in it; block texts are searched line by line."""
+        """Narrow the span of a value to some words in it; block texts are searched line by line."""
         for number in range(location.line, min(location.line + 200, len(self.lines) + 1)):
             start = location.column - 1 if number == location.line else 0
             at = self.lines[number - 1].find(text, start)
@@ -173,7 +173,7 @@ def _composed(text: str) -> Node | None:
 
 @lru_cache(maxsize=128)
 def _remembered(text: str) -> Node | None:
-    """Return the nodes of a text, read-only; servers and editors read the same files at each request."""
+    """Return the nodes of a text, read-only; servers and editors read the same files on each request."""
     return _composed(text)
 
 
@@ -192,7 +192,7 @@ def _syntax_fault(source: YamlSource, error: YAMLError) -> LocatedDiagnostic:
 
 
 def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
-    """Report the fault in our own words, because the parser's are for its developers."""
+    """Report the error in our own words, because the parser's are for its developers."""
     problem = str(getattr(error, "problem", "") or error)
     if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
         return "a tab stands where YAML wants spaces; indent with spaces"
@@ -217,7 +217,7 @@ def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
 
 
 class _YamlReader:
-    """Turns one node graph into content and places."""
+    """Converts a node graph to content and positions."""
 
     def __init__(self, source: YamlSource) -> None:
         self._source = source
@@ -276,7 +276,7 @@ class _YamlReader:
             yield key, self._without_secret(key, value, value_node)
 
     def _without_key(self, name: str, value: Content, node: Node) -> Content:
-        """Return a header's value, with a fault where it is a key itself."""
+        """Return a header's value; adds an error if the value is itself a key."""
         if not isinstance(value, Scalar) or value.tag == "secret" or not is_key_header(name):
             return value
         if len(value.strip()) < _SHORTEST_KEY or "{{" in value:
@@ -287,7 +287,7 @@ class _YamlReader:
         return Scalar("*" * len(value), "secret")
 
     def _without_secret(self, key: str, value: Content, node: Node) -> Content:
-        """Return a key's value, replaced if the key's name marks a secret."""
+        """Return a key's value, replaced if the name of the key suggests a secret."""
         if not isinstance(value, Scalar):
             return value
         if names_secret(key) and not is_variable_name(value):
@@ -309,7 +309,7 @@ class _YamlReader:
         return Scalar(text, str(node.tag).rpartition(":")[2])
 
     def _hide(self, value: Scalar, node: Node) -> None:
-        """Replace a value in displayed lines: its key marks a possible secret."""
+        """Replace a value in displayed lines because its key suggests a secret."""
         text = value.strip()
         if len(text) > 3 and "{{" not in text:
             self._strike(text, node)
@@ -346,7 +346,7 @@ def _location_of(node: Node) -> SourceLocation:
 
 
 def typed(content: Any) -> Any:
-    """Return a free value with the types of YAML 1.2: whole numbers, numbers, true, false and null."""
+    """Return an unvalidated value with YAML 1.2 types: integers, floats, true, false and null."""
     if isinstance(content, dict):
         return {key: typed(value) for key, value in content.items()}
     if isinstance(content, list):
@@ -379,16 +379,16 @@ _RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedDiagnostic:
-    """A fault and where it is.
+    """A diagnostic with its position.
 
     Attributes:
         file: Path as the user would write it, relative to the study's folder.
         message: The value, the expected value, the remedy.
-        line: Line from 1; 0 if the file as a whole is meant.
-        column: Column from 1; 0 if the line as a whole is meant.
-        width: Characters that are meant; count.
+        line: Line from 1; 0 for the file as a whole.
+        column: Column from 1; 0 for the line as a whole.
+        width: Length of the marked span; characters.
         severity: Whether it stops the study.
-        excerpt: The line itself without secrets; empty if it is of no use.
+        excerpt: The line itself, without secrets; empty if it does not help.
     """
 
     file: str
@@ -401,30 +401,30 @@ class LocatedDiagnostic:
 
     @property
     def place(self) -> str:
-        """`file`, `file:line`, or for faults `file:line:column`."""
+        """`file`, `file:line`, or for errors `file:line:column`."""
         column = self.column if self.severity is Severity.FAULT else 0
         numbers = [str(number) for number in (self.line, column) if number]
         return ":".join([self.file, *numbers])
 
     @property
     def words(self) -> str:
-        """The message with the severity in front where it is no fault."""
+        """The message, preceded by the severity unless it is an error."""
         return self.message if self.severity is Severity.FAULT else f"{self.severity.value}: {self.message}"
 
 
 @dataclass(slots=True)
 class Diagnostics:
-    """Everything that was found wrong so far, in no order; `first` is the file that is shown first."""
+    """Collects diagnostics, unordered; `first` is the file that is shown first."""
 
     first: str = ""
     placed: dict[LocatedDiagnostic, None] = field(default_factory=dict)
 
     def add(self, *diagnostics: LocatedDiagnostic) -> None:
-        """Keep faults, each once."""
+        """Add diagnostics, each once."""
         self.placed.update(dict.fromkeys(diagnostics))
 
     def in_order(self) -> tuple[LocatedDiagnostic, ...]:
-        """Return the worst first, then in the order of the files."""
+        """Return the diagnostics, worst first, then in file order."""
         names = dict.fromkeys([self.first, *(diagnostic.file for diagnostic in self.placed)])
         files = {name: index for index, name in enumerate(names)}
 
@@ -441,7 +441,7 @@ class Diagnostics:
 
 
 def few_of(faults: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
-    """Return the first faults of a file's rows, and the count of the others."""
+    """Return the first errors of a file's rows, and the number of further ones."""
     n_more = len(faults) - _FEW
     rest = (LocatedDiagnostic(file=file, message=f"has {n_more:,} further faults"),) if n_more > 0 else ()
     return (*faults[:_FEW], *rest)
@@ -454,12 +454,12 @@ def render_diagnostics(
     color: bool = False,
     ending: str = "Nothing was run, nothing was sent.",
 ) -> str:
-    """Return the faults as a terminal shows them, with a count where something must be mended.
+    """Return the diagnostics as terminal text, with the number of errors.
 
     Args:
         faults: The errors, most serious first.
-        limit: Faults that are shown at most; None for all.
-        color: Whether the terminal understands colours.
+        limit: Maximum number of errors shown; None for all.
+        color: Whether the terminal supports colours.
         ending: Text after the number of errors.
     """
     shown = list(faults if limit is None else faults[:limit])
@@ -476,7 +476,7 @@ def render_diagnostics(
 
 
 def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
-    """Return place and words, on as many lines as the terminal's width asks for."""
+    """Return position and message, wrapped to the terminal's width."""
     lines = textwrap.wrap(
         printable(diagnostic.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
     )
@@ -495,7 +495,7 @@ def _closing(diagnostics: Sequence[LocatedDiagnostic], ending: str) -> list[str]
 
 
 def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
-    """Show the line with carets under the words that are meant, cut to the terminal's width."""
+    """Show the line with carets under the marked span, cut to the terminal's width."""
     room = _WIDTH - 8
     start = (
         max(0, diagnostic.column - 1 + diagnostic.width - room + 3)
@@ -513,12 +513,12 @@ def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
 
 
 class InvalidStudyError(StudyError):
-    """A study's files have faults; `placed` has the position of each."""
+    """A study's files have errors; `placed` has the position of each."""
 
     def __init__(
         self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
     ) -> None:
-        """Set the faults, worst first; `ending` states their consequence."""
+        """Set the errors, worst first; `ending` states their consequence."""
         diagnostics = (
             Diagnostic(path=(), message=diagnostic.words, severity=diagnostic.severity) for diagnostic in placed
         )

@@ -64,7 +64,7 @@ class Quote:
 
     Attributes:
         turn: Stated number of its turn; 0 for the source material.
-        text: The words.
+        text: The text.
         verified: Whether they occur there.
     """
 

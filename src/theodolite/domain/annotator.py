@@ -104,7 +104,7 @@ class TextCheck(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordRule:
-    """A rule on the words of a dialogue.
+    """A rule on the text of a dialogue.
 
     Attributes:
         any_of: Regular expressions, letters' case ignored; one must be found. Empty where none need be.

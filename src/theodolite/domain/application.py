@@ -84,7 +84,7 @@ class CacheUse(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelEndpoint:
-    """A language model behind an address, or a script in its place.
+    """A language model at an address, or a script in its place.
 
     Attributes:
         name: Identifier within the study.

@@ -115,7 +115,7 @@ class Persona:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """Fixed prompts that replace a tester.
+    """Fixed prompts instead of a tester.
 
     Attributes:
         key: Identity of the script within its study, e.g. the `id` of a recorded row.

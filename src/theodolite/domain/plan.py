@@ -159,7 +159,7 @@ class Sessions(Protocol):
     """
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         ...
 
     def __iter__(self) -> Iterator[PlannedSession]:
@@ -256,7 +256,7 @@ class JoinedSessions:
         self._first, self._second = first, second
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         return len(self._first) + len(self._second)
 
     def __iter__(self) -> Iterator[PlannedSession]:

@@ -114,7 +114,7 @@ class DesignCells:
                 self._stimulus_hashes += bytes.fromhex(stimulus_hash)
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         return self._ends[-1] if self._ends else 0
 
     def levels(self) -> Iterator[Level]:

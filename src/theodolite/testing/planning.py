@@ -85,7 +85,7 @@ class SessionsToHold:
         return position if self._slots is None else self._slots[position]
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         if self._slots is not None:
             return len(self._slots)
         return len(self._applications) * (self._ends[-1] if self._ends else 0)
@@ -167,7 +167,7 @@ class RecordedSessions:
         self._pair_keys: dict[int, str] = {}
 
     def __len__(self) -> int:
-        """Return their number; count."""
+        """Return the number of dialogues; count."""
         return len(self._recordings)
 
     def __iter__(self) -> Iterator[PlannedSession]:
