@@ -1,7 +1,7 @@
 """Edits of YAML texts by path: one value changes, and every other character stays.
 
 The node graph has the start and end of each value, and only that span is rewritten; comments, order,
-quotes and spacing elsewhere cannot change. Each edit is parsed again and rejected if it changes anything else (ADR-0146).
+quotes and spacing elsewhere cannot change. Each edit is parsed again and rejected if it changes more (ADR-0146).
 """
 
 from __future__ import annotations
