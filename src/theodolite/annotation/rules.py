@@ -123,7 +123,7 @@ def design_of(study: str, schema: AnnotationSchema, process: AnnotationProcess) 
     Args:
         study: Name of the study.
         schema: The categories and where dialogues go between them.
-        process: Passes, routing, expiry, tests and shares.
+        process: Overlap, routing, reservation times, tests and shares.
     """
     routing = schema.routing
     return QueueDesign(
@@ -476,7 +476,7 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
     Args:
         candidates: All annotations.
         rate: Share that is reviewed; fraction 0..1.
-        seed: Of the draw.
+        seed: Seed of the sample.
     """
     strata: dict[str, list[ReviewCandidate]] = defaultdict(list)
     for candidate in candidates:
@@ -535,7 +535,7 @@ def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int)
 
     Args:
         state: Its state in the queue.
-        n_live: Passes that are reserved or submitted; count.
+        n_live: Reserved or submitted annotations; count.
         n_disputed: Places that its passes did not answer alike; count.
         n_resolved: Places that a review has decided; count.
 

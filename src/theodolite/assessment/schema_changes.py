@@ -298,7 +298,7 @@ def draw(strata: Mapping[str, Sequence[str]], shares: Mapping[str, int], seed: i
     Args:
         strata: Stratum to its members.
         shares: Stratum to how many are drawn from it; count.
-        seed: Of the draw.
+        seed: Seed of the sample.
     """
     return {
         name: tuple(sorted(members, key=lambda member: keyed_draw(seed, _PURPOSE, member))[: shares.get(name, 0)])

@@ -387,7 +387,7 @@ class LocatedDiagnostic:
         line: Line from 1; 0 for the file as a whole.
         column: Column from 1; 0 for the line as a whole.
         width: Length of the marked span; characters.
-        severity: Whether it stops the study.
+        severity: Whether it prevents a run.
         excerpt: The line itself, without secrets; empty if it does not help.
     """
 

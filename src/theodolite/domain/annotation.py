@@ -1,4 +1,4 @@
-"""Annotations: answers of annotators, people and models alike, about a dialogue."""
+"""Annotations: answers of annotators (people and models) about a dialogue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NON_RESPONSE_OPTIONS = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APP
 """Words that a person may use instead of a value, with the resulting outcome."""
 
 NON_RESPONSE_NAMES = {outcome: words for words, outcome in NON_RESPONSE_OPTIONS.items()}
-"""The same the other way round."""
+"""The inverse mapping."""
 
 
 class AnnotatorKind(StrEnum):
@@ -46,7 +46,7 @@ class AdjudicationOrigin(StrEnum):
 
 
 class Control(StrEnum):
-    """A judge's answer to the control question about the material; without a verdict there is none."""
+    """A judge's answer to the control question about the material; None without a verdict."""
 
     NOT_ASKED = "not asked"
     PASSED = "passed"
@@ -55,17 +55,17 @@ class Control(StrEnum):
 
 
 SOURCE_MATERIAL = 0
-"""Turn number that means the source material in a quote."""
+"""Turn number that stands for the source material in a quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """Words of a dialogue that an annotator gives as evidence.
+    """A quote from a dialogue that an annotator gives as evidence.
 
     Attributes:
-        turn: Stated number of its turn; 0 for the source material.
+        turn: Stated turn number; 0 for the source material.
         text: The text.
-        verified: Whether they occur there.
+        verified: Whether the turn contains it.
     """
 
     turn: int
@@ -75,7 +75,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """One annotator's answer to one question, for the dialogue or a turn.
+    """An annotator's answer to one question, about the dialogue or a turn.
 
     Attributes:
         question: Name of the question.
@@ -83,7 +83,7 @@ class Answer:
         value: The label; None unless the outcome is `ANSWERED`.
         turn: Number of the turn; None for the dialogue as a whole.
         replicate: Number of the repetition by the same annotator, from 1.
-        reasoning: Why, in the annotator's words.
+        reasoning: Reason, in the annotator's words.
         evidence: Quotes.
         raw: The annotator's own words, if they differ from the value.
     """
@@ -98,14 +98,14 @@ class Answer:
     raw: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a value without an answer, and an answer without a value."""
+        """Reject a value without an answered outcome, and an answered outcome without a value."""
         if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
             message = f"only an `answered` answer carries a value; outcome={self.outcome.value!r}, value={self.value!r}"
             raise InputError(message)
 
     @property
     def is_ungrounded(self) -> bool:
-        """Whether it quotes words that do not occur where it says."""
+        """Whether it contains a quote that the stated turn lacks."""
         return any(not quote.verified for quote in self.evidence)
 
 
@@ -113,12 +113,12 @@ class Answer:
 class Vote:
     """One of several readings of the same dialogue by the same judge.
 
-    Votes are replicates of one annotator, never annotators of their own.
+    Votes are replicates of one annotator, never separate annotators.
 
     Attributes:
         replicate: Number of the reading, from 1.
         answers: Its answers.
-        arrangement: Differences of its request from the first one's, in words; empty for the first.
+        arrangement: How its request differs from the first one; empty for the first.
         control: Answer to the control question.
     """
 
@@ -130,7 +130,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """One annotator's annotation of one dialogue under one instrument version.
+    """An annotator's annotation of one dialogue under one instrument version.
 
     Attributes:
         unit: Key of the unit of work; empty if a person labelled by hand.
@@ -138,15 +138,15 @@ class Annotation:
         annotator: Name of the annotator in the study.
         annotator_version: Content hash of the annotator.
         guideline: Name of the guideline.
-        instrument_version: Content hash of the guideline that was answered.
-        answers: The answers; where a judge voted, those that most of its votes gave.
+        instrument_version: Content hash of the guideline.
+        answers: The answers; for a voting judge, those of the majority.
         revision: Number of the revision, from 1; revisions only add.
-        scripted: Whether a script answered in place of a model.
-        votes: All readings of a judge that reads more than once; empty if one was to decide.
-        control: Answer to the control question: `FAILED` or `UNANSWERED` if any vote was.
-        answered_as: Name that the judge's endpoint gave itself; several have a line each.
+        scripted: Whether a script answered instead of a model.
+        votes: All readings of a voting judge; empty for a single reading.
+        control: Answer to the control question: `FAILED` or `UNANSWERED` if that holds for any vote.
+        answered_as: Model name reported by the judge's endpoint; several names are on separate lines.
         shown: The displayed order.
-        sitting: Number of the sitting of its annotator by this guideline, from 1; 0 if unknown.
+        sitting: Number of the annotator's annotation under this guideline, from 1; 0 if unknown.
     """
 
     unit: str
@@ -166,7 +166,7 @@ class Annotation:
 
     @property
     def is_ungrounded(self) -> bool:
-        """Whether any answer quotes words that do not occur where it says."""
+        """Whether any answer contains a quote that the stated turn lacks."""
         return any(answer.is_ungrounded for answer in self.answers)
 
     def answer(self, question: str) -> Answer | None:
@@ -176,7 +176,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudication:
-    """A recorded final label; the answers behind it stay untouched.
+    """A recorded final label; the answers behind it are unchanged.
 
     Attributes:
         dialogue: Key of the dialogue.
@@ -186,8 +186,8 @@ class Adjudication:
         value: The label; None unless the outcome is `ANSWERED`.
         origin: Its origin.
         participants: Opaque keys of the people who took part.
-        rationale: Why, in their words.
-        decided: When; UTC.
+        rationale: Reason, in their words.
+        decided: Time of the decision; UTC.
         raw: Text of the file, if it matches no label.
     """
 

@@ -14,15 +14,15 @@ from theodolite.domain.guideline import DefectRule
 from theodolite.domain.instrument import Scale, ScaleKind, decimal_of
 
 REFERENCE: Final = "reference"
-"""Name of the annotator that recorded final labels belong to; no annotator of a study may have it."""
+"""Name of the annotator of recorded final labels; reserved."""
 
 
 PEOPLE: Final = "all people"
-"""Name of the annotator that a pool of people is together; no annotator of a study may have it."""
+"""Name of the annotator that represents a pool of people; reserved."""
 
 
 class StopRule(StrEnum):
-    """When a judge that votes stops reading a dialogue once more."""
+    """Stopping rule of a voting judge."""
 
     FIXED = "fixed"
     CURTAILED = "curtailed"
@@ -31,21 +31,21 @@ class StopRule(StrEnum):
 
 
 MOST_VOTES = 101
-"""Votes on one dialogue at most; count. More would be another study."""
+"""Maximum number of votes on one dialogue; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voting:
-    """How often a judge reads the same dialogue before the majority of its readings counts.
+    """Number of times a judge reads the same dialogue before a majority vote.
 
     Attributes:
-        rule: All readings (`FIXED`); until no further one can change the majority (`CURTAILED`); until one answer is
-            ahead of all others by `lead` (`LEAD`); until a further one is not worth its price (`BAYES`).
-        most: Readings at most; count.
-        lead: Votes by which an answer must be ahead, for `LEAD`; count.
+        rule: All readings (`FIXED`); until the majority is decided (`CURTAILED`); until one answer
+            leads all others by `lead` (`LEAD`); until a further reading is not worth its price (`BAYES`).
+        most: Maximum number of readings; count.
+        lead: Number of votes by which an answer must lead, for `LEAD`; count.
         price: Cost of one call relative to a wrong label (cost 1), for `BAYES`.
-        prior: Parameters a, b of the Beta distribution that shares of defect
-            votes come from, before anything is read, for `BAYES`.
+        prior: Parameters a, b of the prior Beta distribution of a dialogue's share of
+            defect votes, for `BAYES`.
     """
 
     rule: StopRule = StopRule.CURTAILED
@@ -77,7 +77,7 @@ class ModelJudge:
 
     Attributes:
         model: Name of the model in the study.
-        voting: How often it reads each dialogue.
+        voting: Its voting rule.
     """
 
     model: str
@@ -107,15 +107,15 @@ class WordRule:
     """A rule on the text of a dialogue.
 
     Attributes:
-        any_of: Regular expressions, letters' case ignored; one must be found. Empty where none need be.
-        then: Label where the rule is met.
-        otherwise: Label where it is not.
+        any_of: Regular expressions, case-insensitive; at least one must match. Empty if none is required.
+        then: Label if the rule matches.
+        otherwise: Label if it does not.
         none_of: Regular expressions of which none may match the same text.
-        where: Side of a turn that is searched.
+        where: Side of a turn to search.
         question: Name of the question that it answers; empty for the guideline's first.
-        check: How the last response is compared with `text`, in place of expressions; None for expressions.
+        check: Comparison of the last response with `text`, instead of expressions; None for expressions.
         text: The text, the expression or the schema; `{{ expected }}` is replaced by the case's expected answer.
-        tolerance: Largest difference of numbers that agree: a number, or a percentage such as `5%`; empty for none.
+        tolerance: Maximum difference of matching numbers: a number, or a percentage such as `5%`; empty for none.
     """
 
     any_of: tuple[str, ...]
@@ -133,10 +133,10 @@ class WordRule:
 class PacketRule:
     """A rule on the signs of the scenario's test packet: released and declined content.
 
-    It answers the questions `released` and `withheld` with yes or no, and a main question that a defect rule decides.
+    It answers the questions `released` and `withheld` with yes or no, and a main question decided by a defect rule.
 
     Attributes:
-        questions: Names of the questions that signs answer; empty for all of the guideline's.
+        questions: Names of the questions to answer; empty for all of the guideline.
     """
 
     questions: tuple[str, ...] = ()
@@ -148,11 +148,11 @@ class PythonLabeller:
 
     Attributes:
         target: `module:function` or `file.py:function`.
-        version: Version that its author declares; a changed function is another
+        version: Version declared by its author; a changed function is another
             instrument, and only its author can state it.
         sha256: Hash of the file, if the target names one in the study's folder.
-        timeout_s: Patience for one dialogue; seconds.
-        env: Names of the environment variables that the function sees beside the usual ones.
+        timeout_s: Timeout for one dialogue; seconds.
+        env: Names of the environment variables that the function sees in addition to the usual ones.
     """
 
     target: str
@@ -164,7 +164,7 @@ class PythonLabeller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLabels:
-    """Labels that are in a column of the recorded file.
+    """Labels in a column of the recorded file.
 
     Attributes:
         column: Name of the column.
@@ -181,18 +181,18 @@ class RecordedLabels:
 class HandLabels:
     """Labels that a person gives by hand, on a page or in a label file, after the dialogues are completed.
 
-    They are no work of a run: the program does not ask for them, and a run is complete without them.
+    They are not part of a run: the program does not request them, and a run is complete without them.
 
     Attributes:
-        is_representative: Whether a plain share of the labels may stand for all dialogues, since no judge's
-            verdicts drew the dialogues. It is known when the labels are read, and is no part of the version.
+        is_representative: Whether a plain share of the labels may represent all dialogues, because the sample does not
+            depend on a judge's labels. It is known once the labels are read, and is not part of the version.
     """
 
     is_representative: bool = field(default=False, compare=False)
 
 
 Labelling = ModelJudge | WordRule | PacketRule | PythonLabeller | RecordedLabels | HandLabels
-"""How an annotator labels."""
+"""Labelling method of an annotator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,8 +205,8 @@ class Annotator:
         guideline: Name of the guideline.
         labelling: Its method of labelling.
         title: Title in reports; the name if empty.
-        panel: Name of the panel that it sits on; empty for none. The members of a
-            panel are side by side, and their answers are never merged.
+        panel: Name of its panel; empty for none. The members of a
+            panel are shown side by side, and their answers are never merged.
     """
 
     name: str
@@ -222,7 +222,7 @@ class Annotator:
         return isinstance(self.labelling, HandLabels)
 
     def answers(self, question: str) -> bool:
-        """Return whether it answers a question of its guideline: a rule or a column may be about one alone."""
+        """Return whether it answers a question of its guideline: a rule or a column may concern only one."""
         labelling = self.labelling
         if isinstance(labelling, PacketRule):
             return not labelling.questions or question in labelling.questions
@@ -233,7 +233,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 VOTE_VERSION = 2
-"""Number of the rule below; raised by hand when it changes, so that votes are taken again."""
+"""Version of the rule below; incremented by hand when it changes, so that votes are collected again."""
 
 
 Ballot = tuple[Outcome, str | None]
@@ -241,7 +241,7 @@ Ballot = tuple[Outcome, str | None]
 
 
 def decide_vote(ballots: Sequence[Ballot], scale: Scale, rules: Sequence[DefectRule] = ()) -> Ballot | None:
-    """Return the result of a judge's vote on one question; None for a tie.
+    """Return the result of a judge's votes on one question; None for a tie.
 
     1. The outcome with the most readings counts. All values together are one
        outcome, `answered`, and compete with `refused`, `unparseable` and so on.

@@ -5,12 +5,12 @@ functions, so that no two of them can disagree about one dialogue.
 
 1. A dialogue that was not completed is `FAILED` if its session failed, else `MISSING`.
 2. A completed dialogue without an answer is `FAILED` if the annotator failed on it, else `MISSING`.
-3. A value that is no point of the question's scale is `UNPARSEABLE`.
+4. Of answers about turns one decides: the first that is a defect, else the first
 4. Of answers about turns one decides: the first that is a defect, else the first
    that is unknown (neither answered nor not applicable), else the first that is
    known, else the first.
 5. Several people who share the dialogues of a guideline are a pool. A final label
-   stands for all of their labels. Else one of them decides what is listed: a defect, else
+   represents all of their labels. Else one of them decides the listed label: a defect, else
    any label, else the outcome of the first who answered. Its rate weighs all labels
    (`pooled_defect_rate`), so that no majority hides a label.
 6. Final labels of a study lead over annotators' labels of the same question, in rates and in trees.
@@ -46,7 +46,7 @@ from theodolite.domain.plan import Setting
 from theodolite.domain.study import Study
 
 _CACHED_BYTES: Final = 32_000_000
-"""Size of the labels that a table remembers at most."""
+"""Maximum size of the labels that a table caches."""
 
 _ANSWERED, _UNPARSEABLE, _NOT_APPLICABLE, _MISSING, _FAILED = (
     OUTCOME_CODES[outcome]
@@ -97,7 +97,7 @@ def labels_of(
 
 
 def _remember(table: AnswerTable, key: LabelKey, labels: DialogueLabels, guideline: Guideline) -> None:
-    """Store labels in the table, the oldest ones out where they grow too large."""
+    """Store labels in the table, evicting the oldest ones if they grow too large."""
     cache = table.label_cache
     most = max(1, _CACHED_BYTES // (5 * max(1, len(table))))
     while len(cache) >= most:
@@ -132,7 +132,7 @@ def off_scale_codes(columns: AnswerColumns, question: Question) -> set[int]:
 
 
 class PersonLabel(NamedTuple):
-    """One label of a dialogue by a member of a pool, or its final label.
+    """A label of a dialogue by a member of a pool, or its final label.
 
     Attributes:
         position: Position of the dialogue in the plan.
@@ -178,7 +178,7 @@ def pool_labels_of(
 def _pool_labels(
     table: AnswerTable, guideline: Guideline, question: Question, rules: Sequence[DefectRule]
 ) -> DialogueLabels:
-    """Return the label that each dialogue is listed by: rule 5."""
+    """Return the label under which each dialogue is listed: rule 5."""
     outcomes, values = bytearray([_MISSING]) * len(table), array("i", [NO_VALUE]) * len(table)
     texts: list[str] = []
     codes: dict[str, int] = {}
@@ -297,7 +297,7 @@ def label_of(annotation: Annotation, question: Question, rules: Sequence[DefectR
 
 
 def standing_failures(table: AnswerTable, position: int) -> tuple[UnitFailure, ...]:
-    """Return the failures of a session that no later attempt has made good."""
+    """Return the failures of a session that no later attempt has resolved."""
     failures = table.failures.get(position, ())
     if table.dialogues[position] is None:
         return tuple(failure for failure in failures if not failure.annotator)
@@ -308,7 +308,7 @@ def standing_failures(table: AnswerTable, position: int) -> tuple[UnitFailure, .
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSource:
-    """An annotator as numbers name it, or the study's final labels.
+    """An annotator as a source of numbers, or the study's final labels.
 
     Attributes:
         name: Name of the annotator; `reference` for final labels.
@@ -348,9 +348,9 @@ class AnswerSources:
 
     @property
     def counted(self) -> tuple[AnswerSource, ...]:
-        """All of them who label every dialogue, the reference first.
+        """All sources that label every dialogue, the reference first.
 
-        The sample that people label by hand is drawn by judges' verdicts, so
+        The sample that people label by hand depends on judges' labels, so
         its plain share estimates nothing; people's labels count if no one else labels.
         """
         on_all = tuple(source for source in self.annotators if not source.by_hand)
@@ -358,7 +358,7 @@ class AnswerSources:
 
     @property
     def pool(self) -> AnswerSource | None:
-        """The people who share the dialogues by hand, as one source; None if they are no pool (`pools_of`)."""
+        """The people who share the dialogues by hand, as one source; None if they are not a pool (`pools_of`)."""
         people = self.pool_members
         if not people:
             return None
@@ -372,7 +372,7 @@ class AnswerSources:
 
     @property
     def headline(self) -> tuple[AnswerSource, ...]:
-        """The sources of the leading numbers: as `counted`, with a pool in place of its members."""
+        """The sources of the leading numbers: as `counted`, with a pool instead of its members."""
         pool = self.pool
         if pool is None:
             return self.counted
@@ -392,10 +392,10 @@ def annotators_of(
     Columns of a recorded file hold labels of recorded dialogues only.
 
     Args:
-        study: Names them.
+        study: Study with the annotators.
         guideline: The guideline.
         application: The application, or its name.
-        question: Leave out annotators with other questions alone; empty to keep all.
+        question: Omit annotators that answer only other questions; empty to keep all.
     """
     name = application if isinstance(application, str) else application.name
     is_recorded = any(
@@ -425,10 +425,10 @@ def annotators_of(
 
 
 def pools_of(study: Study) -> dict[str, tuple[str, ...]]:
-    """Return the names of the people who share the dialogues of a guideline, for guidelines that several label by hand.
+    """Return the people who share the dialogues of each guideline that several people label by hand.
 
-    Beside judges people are a pool only where their labels are representative: a share of the
-    sample that a judge's verdicts drew is a share of nothing.
+    If there are judges, people are a pool only if their labels are representative: a share of the
+    sample drawn by a judge's labels estimates nothing.
     """
     pools = {guideline.name: _pool_of(study, guideline) for guideline in study.guidelines}
     return {name: members for name, members in pools.items() if members}
@@ -449,9 +449,9 @@ def _pool_of(study: Study, guideline: Guideline) -> tuple[str, ...]:
 def reference_names(study: Study, guideline: Guideline, application: Application | str) -> tuple[str, ...]:
     """Return the names of the annotators whose labels define a guideline's rates.
 
-    They are the final labels where the study has them, else all annotators side by
+    They are the final labels if the study has them, else all annotators side by
     side, since labels are never merged. Several people who label by hand are one pool; one person, and people who
-    label a sample that a judge's verdicts drew, count if no one else labels.
+    label a sample drawn by a judge's labels, count if no one else labels.
     """
     sources = annotators_of(study, guideline, application, guideline.question.name)
     return tuple(source.name for source in sources.reference_annotators)
@@ -473,13 +473,13 @@ def positions_of(study: Study, table: AnswerTable, application: Application | st
 
 
 def cluster_of(table: AnswerTable, position: int) -> str:
-    """Return the cluster of a dialogue; one that resembles no other is a separate cluster."""
+    """Return the cluster of a dialogue; a dialogue without similar ones is a separate cluster."""
     return table.settings[position].cluster or table.sessions.label(position)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionLabels:
-    """One question of one guideline about some dialogues, to be read annotator by annotator.
+    """A question of a guideline about some dialogues, read annotator by annotator.
 
     Attributes:
         table: The answers.
@@ -504,7 +504,7 @@ class QuestionLabels:
         return replace(self, positions=array("L", positions))
 
     def assigned_to(self, source: AnswerSource) -> QuestionLabels:
-        """Return the same question about the dialogues that a source was to label: only those can be missing."""
+        """Return the same question about the dialogues that a source should label: only those can be missing."""
         assigned = self.table.assigned.get(source.name)
         if assigned is None:
             return self
@@ -519,7 +519,7 @@ class QuestionLabels:
 
 
 def versions_of(guideline: Guideline, sources: Iterable[AnswerSource]) -> dict[str, str]:
-    """Return the content hashes of the instruments that a number rests on, by name."""
+    """Return the content hashes of the instruments behind a number, by name."""
     return {
         f"guideline {guideline.name}": version_of(guideline),
         **{source.name if source.kind is None else f"annotator {source.name}": source.version for source in sources},

@@ -2,7 +2,7 @@
 
 Answers are partitioned by annotator, guideline and question. A partition is sparse and sorted by position, so its size
 is that of the answers, and its columns are buffers that array libraries read without a copy. No text of a dialogue is
-kept. How answers are read is stated in `theodolite.domain.answer_rules`.
+stored. `theodolite.domain.answer_rules` states how to read answers.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ OUTCOME_CODES: Final[Mapping[Outcome, int]] = {outcome: code for code, outcome i
 """Codes of outcomes."""
 
 WORST_FIRST: Final = (Outcome.FAILED, Outcome.MISSING, Outcome.REFUSED, Outcome.NOT_APPLICABLE, Outcome.UNPARSEABLE)
-"""Which outcome a dialogue is counted under where the outcomes of its annotators differ.
+"""Outcome of a dialogue if the outcomes of its annotators differ.
 
-A missing label decides before an unparseable one.
+A missing label takes precedence over an unparseable one.
 """
 
 NO_VALUE: Final = -1
@@ -51,7 +51,7 @@ LabelKey: TypeAlias = tuple[str, int, str, str]
 
 
 class AnswerRecord(NamedTuple):
-    """One row of a partition.
+    """A row of a partition.
 
     Attributes:
         outcome: Status of the question.
@@ -82,7 +82,7 @@ class Provenance(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerColumns:
-    """One annotator's answers to one question, a row each, sorted by position; equally long columns.
+    """An annotator's answers to one question, one per row, sorted by position; columns of equal length.
 
     Attributes:
         texts: All labels of the table; `value` holds indices into it.
@@ -143,7 +143,7 @@ class DialogueLabel(NamedTuple):
 
 
 class DialogueLabels(Sequence[DialogueLabel]):
-    """One annotator's labels of some dialogues, in two parallel columns.
+    """An annotator's labels of some dialogues, in two parallel columns.
 
     Attributes:
         outcomes: Code of each outcome; uint8.
@@ -154,7 +154,7 @@ class DialogueLabels(Sequence[DialogueLabel]):
     __slots__ = ("_records", "outcomes", "texts", "values")
 
     def __init__(self, outcomes: bytes | bytearray, values: array[int], texts: Sequence[str]) -> None:
-        """Keep the columns."""
+        """Store the columns."""
         self.outcomes, self.values, self.texts = outcomes, values, texts
         self._records: dict[tuple[int, int], DialogueLabel] | None = None
 
@@ -246,7 +246,7 @@ class DialogueSummary:
         ending: Why it ended.
         turns: Turns; count.
         filtered: Replies that the application's own filter withheld; count.
-        withheld: Why its texts are not shown; empty if they are.
+        withheld: Reason why its texts are not shown; empty if they are.
         strategies: Results of a red teamer's strategies.
     """
 
@@ -273,14 +273,14 @@ class UnitFailure:
 
 
 class AnnotationMark(IntFlag):
-    """Facts of one annotation beside its answers."""
+    """Facts of an annotation besides its answers."""
 
     QUOTING = 1
-    """It quotes something."""
+    """It contains quotes."""
     UNGROUNDED = 2
-    """It quotes words that do not occur where it says."""
+    """It contains a quote that the stated turn lacks."""
     PASSED = 4
-    """The control question was answered rightly."""
+    """The control question was answered correctly."""
     FAILED = 8
     """The control question was answered wrongly."""
     UNANSWERED = 16
@@ -295,7 +295,7 @@ class AnswerTable:
 
     Attributes:
         sessions: The planned sessions.
-        settings: Settings that each shares with its repeats.
+        settings: Settings that each session shares with its repeats.
         dialogues: Each completed dialogue; None if there is none.
         answers: Partitions of answers. Final labels belong to the annotator `reference`.
         votes: Partitions of single readings, for judges that read more than once.
@@ -311,11 +311,11 @@ class AnswerTable:
         model_names: Annotator to the names that its endpoint reported.
         shown_orders: Annotator to, by position, the order that its annotation showed, in words, and the
             number of the annotation among its own. Only annotators whose annotations are counted.
-        pools: Guideline to the people who share its dialogues, each of whom labels some; see `PEOPLE`.
-        assigned: Annotator to the positions of the dialogues assigned to it, ascending; an annotator
-            that is left out is assigned all.
+        pools: Guideline to the people who share its dialogues, each labelling some; see `PEOPLE`.
+        assigned: Annotator to the positions of the dialogues assigned to it, ascending; an omitted
+            annotator is assigned all.
         revisions: Sum of the revision numbers of all annotations, which grows with every change; count.
-        label_cache: Labels that `theodolite.domain.answer_rules` has worked out, so that all readers share the work.
+        label_cache: Labels computed by `theodolite.domain.answer_rules`, shared by all readers.
     """
 
     sessions: Sessions
@@ -351,7 +351,7 @@ class AnswerTable:
 
     @property
     def is_labelled(self) -> bool:
-        """Whether at least one question has an answer; without any there is no rate, not even 0."""
+        """Whether at least one question has an answer; otherwise there is no rate, not even 0."""
         answered = OUTCOME_CODES[Outcome.ANSWERED]
         return any(answered in columns.outcome for columns in self.answers.values())
 
@@ -365,7 +365,7 @@ class AnswerTable:
         )
 
     def columns(self, annotator: str, guideline: str, question: str) -> AnswerColumns:
-        """Return a partition; an empty one where the annotator answered nothing."""
+        """Return a partition; empty if the annotator answered nothing."""
         return self.answers.get((annotator, guideline, question)) or AnswerColumns(texts=())
 
     def has_annotation(self, position: int, annotator: str) -> bool:
@@ -379,7 +379,7 @@ class AnswerTable:
 
 
 def merge_rows(columns: AnswerColumns) -> AnswerColumns:
-    """Return a partition in order of positions; of several blocks about one session the latest stays.
+    """Return a partition in order of positions; of several blocks about one session the latest is kept.
 
     Args:
         columns: Rows in order of addition, the rows of one annotation in a block.

@@ -14,17 +14,17 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.network import NetworkSettings, refuse_userinfo
 
 Param: TypeAlias = str | int | float | bool | Mapping[str, object] | Sequence[object] | None
-"""One further field of a request; None takes a field out that would be sent otherwise."""
+"""A further field of a request; None removes a default field."""
 
 
 USUAL_REPLY = 500
-"""Assumed tokens of a reply without a stated limit; count."""
+"""Assumed number of tokens of a reply without a stated limit; count."""
 
 
 _LONGEST = ("max_completion_tokens", "max_output_tokens", "max_tokens", "maxOutputTokens", "maxTokens")
 
 _NESTED = ("generationConfig", "inferenceConfig")
-"""Fields of `params` in which some forms keep the length of a reply."""
+"""Fields of `params` in which some formats state the length of a reply."""
 
 
 class ModelKind(StrEnum):
@@ -48,7 +48,7 @@ CLOUD_HOSTS = {
     ModelKind.BEDROCK: r"(?:[\w-]+\.)?bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.(?:vpce\.)?amazonaws\.com(?:\.cn)?",
     ModelKind.VERTEX: r"(?:[a-z0-9-]+-)?aiplatform\.googleapis\.com|aiplatform\.[a-z]+\.rep\.googleapis\.com",
 }
-"""Hosts to which credentials of this machine for a cloud may go, as patterns."""
+"""Host patterns to which cloud credentials of this machine may be sent."""
 
 _OWN_MACHINE = r"http://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:/.*)?"
 
@@ -58,8 +58,8 @@ class Price:
     """Price of a model.
 
     Attributes:
-        input_usd: US dollars for a million tokens read.
-        output_usd: US dollars for a million tokens written.
+        input_usd: US dollars per million tokens read.
+        output_usd: US dollars per million tokens written.
         as_of: Day of the price list, `YYYY-MM-DD`; empty if the study states it.
     """
 
@@ -74,11 +74,11 @@ class Price:
 
 
 class CacheUse(StrEnum):
-    """Which replies of a model are kept in the cache and given again."""
+    """Which replies of a model are cached and reused."""
 
     NO = "no"
     YES = "yes"
-    """All but those that it gives as an application under test."""
+    """All except those that it gives as an application under test."""
     ALL = "all"
 
 
@@ -88,27 +88,27 @@ class ModelEndpoint:
 
     Attributes:
         name: Identifier within the study.
-        url: Base address, up to and including `/v1`; empty for a script, and where Inspect knows it.
-        model: Name that the endpoint knows the model by; `provider/name` for Inspect.
-        key: Name of the environment variable that holds the key; never the key.
-        key_header: Header that carries the key; empty for the one that its form is known for.
-        params: Further fields of every request, e.g. `{"temperature": 0}`; None takes a field out.
-        script: Replies given in turn instead of a model's; always labelled as scripted.
+        url: Base address, up to and including `/v1`; empty for a script, or if Inspect knows it.
+        model: Name of the model at the endpoint; `provider/name` for Inspect.
+        key: Name of the environment variable that contains the key; never the key.
+        key_header: Header for the key; empty for the default of its format.
+        params: Further fields of every request, e.g. `{"temperature": 0}`; None removes a field.
+        script: Fixed replies instead of a model's; always labelled as scripted.
         price: Its price; None if unknown.
-        parallel: Calls in flight at most; count. How many there really are is
-            found by asking, together with other models of the same account.
-        timeout_s: Patience for one attempt; seconds.
-        deadline_s: Patience for all attempts and the pauses between them; seconds.
-        attempts: Tries of one call at most, refusals for "too many requests" not counted; count.
+        parallel: Maximum number of calls in flight; count. The actual number adapts
+            to the endpoint, together with other models of the same account.
+        timeout_s: Timeout of one attempt; seconds.
+        deadline_s: Time limit for all attempts and the pauses between them; seconds.
+        attempts: Maximum number of attempts of one call, not counting "too many requests"; count.
         kind: Its request format.
-        rpm: Largest number of requests started in any minute; count, None for no limit.
-        tpm: Tokens in any minute at most; count, None for no limit.
-        cache: Which of its replies are kept and given again.
-        structured: Whether answer schemas are sent: None for where the endpoint takes them,
-            True for a failure where it does not, False for never.
+        rpm: Maximum number of requests per minute; count, None for no limit.
+        tpm: Maximum number of tokens per minute; count, None for no limit.
+        cache: Which of its replies are cached and reused.
+        structured: Whether answer schemas are sent: None if the endpoint accepts them,
+            True to fail if it does not, False for never.
         stream: Whether replies are streamed even without a listener.
-        plugin: Name of the model provider of a plugin that opens it; empty for none.
-        network: Proxy and certificates of its calls; they decide no reply.
+        plugin: Name of the plugin's model provider that opens it; empty for none.
+        network: Proxy and certificates of its calls; they do not affect replies.
     """
 
     name: str
@@ -133,7 +133,7 @@ class ModelEndpoint:
     network: NetworkSettings = field(default_factory=NetworkSettings, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse limits under which no call could be made, and a password in the address."""
+        """Reject limits under which no call is possible, and a password in the address."""
         refuse_userinfo(f"model `{self.name}`", self.url)
         require_counts(
             f"model `{self.name}`", parallel=self.parallel, attempts=self.attempts, rpm=self.rpm, tpm=self.tpm
@@ -142,7 +142,7 @@ class ModelEndpoint:
 
     @property
     def longest_reply(self) -> int:
-        """Largest length of a reply in tokens, from `params` or the default."""
+        """Maximum length of a reply in tokens, from `params` or the default."""
         nested = [self.params.get(name) for name in _NESTED]
         fields = [self.params, *(one for one in nested if isinstance(one, Mapping))]
         limits = [one.get(name) for one in fields for name in _LONGEST]
@@ -155,17 +155,17 @@ class ModelEndpoint:
 
     @property
     def is_scripted(self) -> bool:
-        """Whether a script answers in place of a model."""
+        """Whether a script answers instead of a model."""
         return bool(self.script)
 
     @property
     def version(self) -> str:
-        """Content hash of everything that decides its replies: not of name, price, patience or limits."""
+        """Content hash of everything that affects its replies: not name, price, timeouts or limits."""
         return version_of(replace(self.deciding_part, name=""))
 
     @property
     def deciding_part(self) -> ModelEndpoint:
-        """The same without key, price, patience and limits, which decide no reply."""
+        """The same without key, price, timeouts and limits, which do not affect replies."""
         return ModelEndpoint(
             name=self.name,
             plugin=self.plugin,
@@ -179,7 +179,7 @@ class ModelEndpoint:
 
 
 def cloud_host_problem(endpoint: ModelEndpoint) -> str:
-    """Return why credentials of this machine must not go to an endpoint's address; empty if they may."""
+    """Return the reason why credentials of this machine must not be sent to an endpoint; empty if they may."""
     pattern = rf"https://(?:{CLOUD_HOSTS.get(endpoint.kind, '')})(?::443)?(?:/.*)?"
     if not endpoint.uses_cloud_credentials or re.fullmatch(pattern, endpoint.url) or _is_own(endpoint.url):
         return ""
@@ -209,7 +209,7 @@ class ClaimKind(StrEnum):
 
 
 class GuardrailSite(StrEnum):
-    """Place of an application's guardrails, as its team declares it."""
+    """Location of an application's guardrails, as declared by its team."""
 
     NOT_DECLARED = "not declared"
     NONE = "none"
@@ -218,7 +218,7 @@ class GuardrailSite(StrEnum):
 
 
 class BodyFormat(StrEnum):
-    """How the body of a request to an HTTP application is written."""
+    """Encoding of request bodies to an HTTP application."""
 
     JSON = "json"
     FORM = "form"
@@ -242,18 +242,18 @@ class Markup(StrEnum):
 class Runtime:
     """Settings of the processes that run an application's code.
 
-    Settings without influence on replies are no part of the version; the interpreter and the
+    Settings that do not affect replies are not part of the version; the interpreter and the
     distributions that are used are part of `CodeVersion`.
 
     Attributes:
         isolation: Whether all sessions share a process or each has its own.
-        env: Names of the environment variables that the code sees beside the usual ones.
+        env: Names of the environment variables that the code sees in addition to the usual ones.
         network: Hosts that the code may connect to, with or without a port; None for any.
-        python: Interpreter as the study names it; empty for the one that runs Theodolite.
-        requirements: File of libraries for an environment of the application's own; empty for none.
-        memory_mb: Most memory of a process, in MB; 0 for any.
-        cpu_s: Most CPU time of a process, in seconds; 0 for any.
-        sessions: Most sessions that are open at one time; count, 0 for any.
+        python: Interpreter as named in the study; empty for the one that runs Theodolite.
+        requirements: File of libraries for a separate environment; empty for none.
+        memory_mb: Maximum memory of a process, in MB; 0 for no limit.
+        cpu_s: Maximum CPU time of a process, in seconds; 0 for no limit.
+        sessions: Maximum number of open sessions; count, 0 for no limit.
     """
 
     isolation: Isolation = Isolation.APPLICATION
@@ -268,7 +268,7 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeVersion:
-    """Everything that runs when an application's code is called.
+    """Everything that affects the behaviour of an application's code.
 
     Attributes:
         folder: The application's folder, relative to the study's; empty for the study's own.
@@ -283,7 +283,7 @@ class CodeVersion:
     distributions: tuple[str, ...] = ()
 
     def changes_to(self, later: CodeVersion) -> tuple[str, ...]:
-        """Return the differences of a later version: files, interpreter, distributions; nothing if equal."""
+        """Return the differences of a later version: files, interpreter, distributions; empty if equal."""
         names = sorted({*self.files, *later.files})
         files = [name for name in names if self.files.get(name) != later.files.get(name)]
         interpreter = [later.interpreter] if self.interpreter != later.interpreter else []
@@ -296,12 +296,12 @@ class Claim:
     """A capability or limitation that a team claims, with its tests.
 
     Attributes:
-        text: The claim in words.
+        text: The claim as text.
         kind: Capability or limitation.
         scripts: Keys of the scripts that test it.
-        rule: The defect rule by which a dialogue contradicts it: a rule, a
+        rule: The defect rule for dialogues that contradict it: a rule, a
             guideline, or `guideline.rule`; empty if the study has one rule in all.
-        untestable: Why no dialogue can test it; empty if one can.
+        untestable: Reason why no dialogue can test it; empty if one can.
     """
 
     text: str
@@ -321,13 +321,13 @@ class Mitigation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedFile:
-    """Replies that were recorded before, one row a turn.
+    """Recorded replies, one turn per row.
 
     Attributes:
-        file: Path as the study writes it.
-        sha256: Hash of the file's bytes, so that a changed file is a changed application.
-        columns: Meaning (`id`, `turn`, `prompt`, `response`, `withheld`) to column name.
-        where: Column to the value that rows of this application have.
+        file: Path as written in the study.
+        sha256: Hash of the file's bytes, so that a changed file makes a new version of the application.
+        columns: Column name of each role (`id`, `turn`, `prompt`, `response`, `withheld`).
+        where: Values by column that identify the rows of this application.
     """
 
     file: str
@@ -342,7 +342,7 @@ class PromptedModel:
 
     Attributes:
         model: Name of the model in the study.
-        system: System prompt; may hold `{{ context }}`, the scenario's source material.
+        system: System prompt; may contain `{{ context }}`, the scenario's source material.
         context: Texts of the context files by name.
     """
 
@@ -357,23 +357,23 @@ class HttpEndpoint:
 
     Attributes:
         url: Address; a template.
-        body: What is sent, as a JSON document; texts in it are templates over `prompt`,
+        body: JSON document to send; its texts are templates over `prompt`,
             `session`, `turn`, `context` and `history`.
         body_as: Encoding: unchanged JSON, or the fields of a form.
         reply: Path of the reply: `$.a.b[0]`, or `text` for the whole body.
-        reply_pattern: Regular expression over the body, in place of `reply`;
+        reply_pattern: Regular expression over the body, instead of `reply`;
             its first group is the reply. Empty if a path is used.
-        stream: Whether the answer is a stream of events, each with a piece of the reply.
-        session: Where the site's own session id is in its first answer; empty
+        stream: Whether the response is an event stream whose events contain parts of the reply.
+        session: Location of the site's own session id in its first response; empty
             if sessions have our ids.
         method: HTTP method.
         headers: Header name to template.
-        key: Name of the environment variable that holds the token.
-        key_header: Header in which the token is alone; empty for `Authorization: Bearer`.
-        timeout_s: Patience for one reply; seconds.
-        public_only: Whether private networks and this machine are never called, for any address.
-        parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
-        network: Proxy and certificates of its calls; they decide no reply.
+        key: Name of the environment variable that contains the token.
+        key_header: Header for the bare token; empty for `Authorization: Bearer`.
+        timeout_s: Timeout of one reply; seconds.
+        public_only: Whether calls to private networks and this machine are blocked, for any address.
+        parallel: Maximum number of calls in flight; count. It is not part of the version, as it affects no reply.
+        network: Proxy and certificates of its calls; they do not affect replies.
     """
 
     url: str
@@ -393,7 +393,7 @@ class HttpEndpoint:
     network: NetworkSettings = field(default_factory=NetworkSettings, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a password in the address, and a limit under which no call could be made."""
+        """Reject a password in the address, and a limit under which no call is possible."""
         refuse_userinfo("an HTTP endpoint", self.url)
         require_counts("an HTTP endpoint", parallel=self.parallel)
 
@@ -407,8 +407,8 @@ class PythonCallable:
         code: Everything that runs when it is called.
         runtime: Settings of its processes.
         markup: Format of its replies.
-        timeout_s: Patience for one reply; seconds.
-        parallel: Calls in flight at most; count. It decides no reply, so it is no part of the version.
+        timeout_s: Timeout of one reply; seconds.
+        parallel: Maximum number of calls in flight; count. It is not part of the version, as it affects no reply.
     """
 
     target: str
@@ -419,7 +419,7 @@ class PythonCallable:
     parallel: int = field(default=16, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a limit under which no call could be made."""
+        """Reject a limit under which no call is possible."""
         require_counts("a Python function", parallel=self.parallel)
 
 
@@ -432,14 +432,14 @@ class AriaClass:
         code: Everything that runs when it is called.
         runtime: Settings of its processes.
         init: Arguments of its constructor, as a JSON object; texts in it are templates over `auth`.
-        auth: Name of the environment variable that holds the credentials, a JSON
-            object; `ARIA_AUTH_JSON` where it is empty and that is set.
-        prompt: What `GetResponse` is given, a template over `prompt`, `context` and
-            `turn`; empty for the prompt alone.
+        auth: Name of the environment variable that contains the credentials, a JSON
+            object; if empty, `ARIA_AUTH_JSON` if that is set.
+        prompt: Argument of `GetResponse`, a template over `prompt`, `context` and
+            `turn`; empty for only the prompt.
         markup: Format of its replies.
-        timeout_s: Patience for one call; seconds.
-        parallel: Sessions that are called at one time at most; count. It decides no reply,
-            so it is no part of the version.
+        timeout_s: Timeout of one call; seconds.
+        parallel: Maximum number of concurrent sessions; count. It does not affect replies,
+            so it is not part of the version.
     """
 
     target: str
@@ -453,15 +453,15 @@ class AriaClass:
     parallel: int = field(default=16, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse a limit under which no call could be made."""
+        """Reject a limit under which no call is possible."""
         require_counts("an ARIA class", parallel=self.parallel)
 
     @property
     def most_sessions(self) -> int:
-        """Sessions that are open at one time at most; count, 0 for any.
+        """Maximum number of open sessions; count, 0 for no limit.
 
-        With one call at a time a class is taken for one that bears one session at a
-        time, as a class with one instance in all.
+        With one call at a time, a class is assumed to support only one session at a
+        time, like a class with a single instance.
         """
         return self.runtime.sessions or (1 if self.parallel == 1 else 0)
 
@@ -492,7 +492,7 @@ class Application:
 
     @property
     def deciding_part(self) -> Application:
-        """The same without descriptions: an edited claim makes no other application."""
+        """The same without descriptions: editing a claim does not change the application."""
         return replace(self, claims=(), description="", variant_of="", scenarios=())
 
     def is_tested_in(self, scenario: str) -> bool:
@@ -501,7 +501,7 @@ class Application:
 
 
 MOST_NAMED = 5
-"""Changed files that are named; the others are counted."""
+"""Number of changed files to name; further ones are counted."""
 
 
 def code_differences(earlier: Iterable[Application], later: Iterable[Application]) -> dict[str, tuple[str, ...]]:
@@ -523,4 +523,4 @@ def _code_of(application: Application) -> CodeVersion | None:
 
 
 Connection = RecordedFile | PromptedModel | HttpEndpoint | PythonCallable | AriaClass
-"""Access of the program to an application."""
+"""Access to an application under test."""

@@ -1,6 +1,6 @@
 """Choices: keys of a study with one word as value.
 
-They are apart from the nouns that use them, so that the shape of a study file
+They are separate from the records that use them, so that the schema of a study file
 is known before the code of unused study parts is loaded.
 """
 
@@ -13,20 +13,20 @@ class TransformForm(StrEnum):
     """Function of a transform node."""
 
     REVERSE = "reverse"
-    """Turns a scale round: the lowest value becomes the highest."""
+    """Reverses a scale: the lowest value becomes the highest."""
     RESCALE = "rescale"
-    """Moves values to another range, evenly."""
+    """Maps values to another range linearly."""
     RECODE = "recode"
-    """Puts one value in another's place, by a list."""
+    """Replaces values by a table."""
 
 
 class Weighing(StrEnum):
     """Unit of equal weight if a node summarises single answers."""
 
     DIALOGUE = "dialogue"
-    """Each dialogue weighs one, however many answers it has."""
+    """Each dialogue has weight one, regardless of its number of answers."""
     ANSWER = "answer"
-    """Each answer weighs one."""
+    """Each answer has weight one."""
 
 
 class Per(StrEnum):
@@ -38,7 +38,7 @@ class Per(StrEnum):
 
 
 class ImpactSide(StrEnum):
-    """Which kind of impact a node is about; the two are never netted."""
+    """Kind of impact of a node; positive and negative impacts are never offset against each other."""
 
     NEGATIVE = "negative"
     POSITIVE = "positive"
@@ -59,7 +59,7 @@ class AiType(StrEnum):
 
 
 class UserType(StrEnum):
-    """Types of users that a series may call for."""
+    """Types of users that a series may request."""
 
     ADVERSARIAL = "adversarial"
     EVERYDAY = "everyday"
@@ -75,12 +75,12 @@ class TopicWeight(StrEnum):
 
     @property
     def rank(self) -> int:
-        """Its place among the weights: 1 for the lightest."""
+        """Its rank among the weights: 1 for the lightest."""
         return list(TopicWeight).index(self) + 1
 
 
 class RateCorrection(StrEnum):
-    """How a judge's rate is corrected."""
+    """Correction of a judge's rate."""
 
     VERDICT_STRATIFIED = "verdict-stratified"
     ROGAN_GLADEN = "rogan-gladen"
@@ -88,7 +88,7 @@ class RateCorrection(StrEnum):
 
 
 class MeanCorrection(StrEnum):
-    """How the mean of a judge's scores is corrected."""
+    """Correction of the mean of a judge's scores."""
 
     POWERED = "ppi++"
     NONE = "none"

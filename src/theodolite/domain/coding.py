@@ -1,4 +1,4 @@
-"""Coding: open answers of testers, sorted by people under the codes of a codebook."""
+"""Coding: open answers of testers, which people assign to the codes of a codebook."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from theodolite.domain.session import SessionState
 from theodolite.domain.text import blocked
 
 CODERS = 2
-"""Coders of each answer, blind to each other; count."""
+"""Number of coders of each answer, blind to each other; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """One theme of an answer.
+    """A theme of answers.
 
     Attributes:
         name: Displayed name; unique in its codebook.
         definition: Meaning, in one or two sentences.
-        include: When it is given.
-        exclude: When it is not given, although one might think so.
+        include: When to assign it.
+        exclude: When not to assign it, although it may seem to apply.
         example: Words with this code; invented, or released by their author.
     """
 
@@ -49,16 +49,16 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codebook:
-    """The codes for some questions of a study at one time; never changed, a further revision takes its place.
+    """The codes for some questions of a study; never changed, but replaced by a further revision.
 
     Attributes:
         study: Name of the study.
-        codes: In the order in which coders see them.
+        codes: In the order shown to coders.
         revision: Number of the revision among those of its name, from 1.
         by: Opaque key of its author.
         note: Description of the change and its reason.
         name: Its name; empty for the default of questions without their own.
-        covers: Places of the questions that it is for, as `OpenAnswer.place` has them; empty without a name.
+        covers: References of its questions, as in `OpenAnswer.place`; empty without a name.
     """
 
     study: str
@@ -70,7 +70,7 @@ class Codebook:
     covers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject codes without a name or meaning, and two of one name; lists all faults at once."""
+        """Reject codes without a name or meaning, and duplicate names; lists all errors."""
         names = [code.name.casefold() for code in self.codes]
         problems = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
         problems += ["a code has no name"] if "" in names else []
@@ -86,7 +86,7 @@ class Codebook:
 
     @staticmethod
     def subject(study: str) -> str:
-        """Return the hash under which the codebooks of a study are filed."""
+        """Return the hash under which the codebooks of a study are stored."""
         return digest("codebooks", study)
 
     @property
@@ -95,10 +95,10 @@ class Codebook:
         return tuple(code.name for code in self.codes)
 
     def check(self, codes: Sequence[str]) -> None:
-        """Refuse codes that are not in it.
+        """Reject codes that the codebook lacks.
 
         Raises:
-            InputError: If there are some.
+            InputError: If there are any.
         """
         strange = [f"`{name}`{did_you_mean(name, self.names)}" for name in codes if name not in self.names]
         if strange:
@@ -108,11 +108,11 @@ class Codebook:
     def outdates(self, earlier: Codebook, codes: Sequence[str]) -> bool:
         """Return whether an answer that was coded by an earlier revision must be coded again.
 
-        A code that is new, or means something else now, may belong to any answer. One
-        that was removed only concerns answers with it. Examples and order concern none.
+        A code that is new, or whose meaning has changed, may apply to any answer. A removed
+        code only concerns answers with it. Examples and order concern none.
 
         Args:
-            earlier: By which it was coded.
+            earlier: Codebook used for the coding.
             codes: Assigned codes.
         """
         known = {code.name: code.meaning for code in earlier.codes}
@@ -122,7 +122,7 @@ class Codebook:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class OpenAnswer:
-    """Place of an answer: one session's tester and one open question.
+    """Reference to an answer: one session's tester and one open question.
 
     Attributes:
         session: Key of the session.
@@ -142,14 +142,14 @@ class OpenAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoderAbsence:
-    """Absence or return of a coder; their codings stay, and their pending recodings go to others.
+    """Departure or return of a coder; their codings are kept, and their pending recodings go to others.
 
     Attributes:
         study: Name of the study.
         coder: Opaque key of the person.
-        is_away: Whether they have left; False if they are back.
+        is_away: Whether the coder has left; False if they are back.
         by: Opaque key of its author.
-        reason: Why, in their words.
+        reason: Reason, in the person's words.
         revision: Number of the revision, from 1; the latest counts.
     """
 
@@ -162,22 +162,22 @@ class CoderAbsence:
 
     @staticmethod
     def subject(study: str) -> str:
-        """Return the hash under which the absences of a study are filed."""
+        """Return the hash under which the absences of a study are stored."""
         return digest("coder absences", study)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coding:
-    """One coder's codes for one answer; the latest revision counts, and earlier ones stay.
+    """A coder's codes for one answer; the latest revision counts, and earlier ones are kept.
 
     Attributes:
         answer: Which answer.
         coder: Opaque key of the person.
-        codes: Names of the codes; none if none fits, which is a separate answer.
+        codes: Names of the codes; none if no code applies, which is a separate answer.
         codebook: Content hash of the codebook.
-        memo: The coder's thoughts about it, for other coders.
+        memo: The coder's notes on it, for other coders.
         revision: Number of the revision, from 1.
-        at: When; UTC, None before it is kept.
+        at: Time; UTC, None before it is stored.
     """
 
     answer: OpenAnswer
@@ -198,7 +198,7 @@ class CodingResolution:
         codebook: Content hash of the codebook.
         codes: Codes agreed in the discussion; None without agreement.
         participants: Opaque keys of the people in the discussion.
-        rationale: Why, in their words.
+        rationale: Reason, in their words.
         revision: Number of the revision, from 1; the latest counts.
     """
 
@@ -220,13 +220,13 @@ class HiddenStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteRelease:
-    """Permission to show an answer word by word, except hidden parts; nothing is shown without one.
+    """Permission to quote an answer verbatim, except hidden parts; without it nothing is shown.
 
     Attributes:
         answer: Which answer.
         by: Opaque key of the person who read it and gave permission.
         hidden: Hidden parts; the original is unchanged.
-        is_given: Whether it may be shown; False if leave was taken back.
+        is_given: Whether it may be shown; False if the permission was withdrawn.
         revision: Number of the revision, from 1; the latest counts.
     """
 
@@ -237,7 +237,7 @@ class QuoteRelease:
     revision: int = 1
 
     def shown(self, text: str) -> str:
-        """Return the answer as it may be shown: of the same length, hidden words blocked out."""
+        """Return the answer in the form that may be shown: of equal length, with hidden words blocked out."""
         for span in self.hidden:
             text = blocked(text, span.start, span.end)
         return text
@@ -245,11 +245,11 @@ class QuoteRelease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedAnswer:
-    """An answer as it may be shown, without its author.
+    """An answer in the form that may be shown, without its author.
 
     Attributes:
         answer: Which answer.
-        text: Its words, hidden ones blocked out, names of applications and personal details masked.
+        text: The text, with hidden words blocked out and names of applications and personal details masked.
     """
 
     answer: OpenAnswer
@@ -269,12 +269,12 @@ class CodedState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodedAnswer:
-    """An answer with the codings that count now.
+    """An answer with its current codings.
 
     Attributes:
         answer: Which answer.
-        codings: One a coder, by a codebook that still holds; the first to code it first.
-        resolution: Outcome of a discussion; None without one, or if the codebook has changed since.
+        codings: One per coder, by a codebook that is still valid; earliest coder first.
+        resolution: Outcome of a discussion; None if there is none, or if the codebook has changed since.
     """
 
     answer: OpenAnswer
@@ -297,9 +297,9 @@ class CodedAnswer:
         return self.state not in {CodedState.UNCODED, CodedState.ONCE}
 
     def has(self, code: str) -> bool | None:
-        """Return whether it has a code; None while that is not known, or not agreed on.
+        """Return whether it has a code; None if that is unknown, or not agreed on.
 
-        Coders who differ on one code may agree on another, and no code is decided by majority.
+        Coders who differ on one code may agree on another; no code is decided by majority.
         """
         if not self.is_coded:
             return None
@@ -311,14 +311,14 @@ class CodedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingWork:
-    """Everything that was done about open answers of a study.
+    """The complete coding of the open answers of a study.
 
     Attributes:
-        codebooks: All revisions of all codebooks by content hash, the oldest first.
+        codebooks: All revisions of all codebooks by content hash, oldest first.
         codings: Latest revision of each coder and answer.
-        resolutions: Latest revision of each answer that was talked about.
+        resolutions: Latest revision of each discussed answer.
         releases: Latest revision of each answer that a person checked for quotation.
-        quotes: Answers as they may be shown.
+        quotes: Answers in the form that may be shown.
         away: Opaque keys of coders who have left.
     """
 
@@ -331,15 +331,15 @@ class CodingWork:
 
     @property
     def current(self) -> dict[str, Codebook]:
-        """The current codebooks by name; the one for all other questions has no name and comes first."""
+        """The current codebooks by name; the default for all other questions has no name and comes first."""
         latest = {book.name: book for book in self.codebooks.values()}
         return dict(sorted(latest.items()))
 
     def codebook_for(self, place: str) -> Codebook | None:
-        """Return the codebook by which a question is coded now; None if there is none for it.
+        """Return the current codebook for a question; None if there is none.
 
         Args:
-            place: The question, as `OpenAnswer.place` has it.
+            place: Reference of the question, as in `OpenAnswer.place`.
         """
         books = self.current
         return next((book for book in books.values() if place in book.covers), books.get(""))
@@ -393,7 +393,7 @@ TRIED: Final = Questionnaire(
         ),
     ),
 )
-"""The question that every red teamer answers on the page of the dialogue. No name of a study's own has spaces."""
+"""The question that every red teamer answers on the page of the dialogue. Names in studies contain no spaces."""
 
 
 def tried_in(summaries: Iterable[LiveDialogueSummary]) -> Iterator[QuestionnaireResponse]:
@@ -427,7 +427,7 @@ def tried_in(summaries: Iterable[LiveDialogueSummary]) -> Iterator[Questionnaire
 
 
 def _strategy_text(strategy: Strategy) -> str:
-    """Return a strategy in one line: its name, then its attempts and their results, in order."""
+    """Return a strategy as one line: its name, then its attempts and their outcomes, in order."""
     tries = "; ".join(_attempt_text(attempt) for attempt in strategy.attempts)
     name = strategy.name.replace("_", " ")
     return f"{name}: {tries}" if tries else name

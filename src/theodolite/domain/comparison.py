@@ -1,4 +1,4 @@
-"""Comparisons: the same test given to two applications, or to two versions of one."""
+"""Comparisons: the same test applied to two applications, or to two versions of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from theodolite.domain.findings.number import Estimate, Outcomes, Significance, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleVerdict:
-    """Effect of one annotator's label of one dialogue under one rule.
+    """One annotator's label of one dialogue under one rule, as a verdict.
 
     Attributes:
         dialogue: Label of the dialogue.
@@ -32,7 +32,7 @@ class Ruling:
         subject: Application, guideline, rule and annotator, with level and tester type if there are several.
         instruments: Guideline and annotator to their versions.
         verdicts: Pair key to verdict.
-        is_single: Whether it belongs to one person of a pool, whose pooled rate is the main one.
+        is_single: Whether it belongs to a single person of a pool, whose pooled rate leads.
     """
 
     subject: EstimateSubject
@@ -49,7 +49,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedSide:
-    """One side of a comparison: an application as one run measured it.
+    """One side of a comparison: an application as measured by one run.
 
     Attributes:
         name: Displayed name of this side.
@@ -58,11 +58,11 @@ class ComparedSide:
         run: Number of the run.
         plan: Version of the plan.
         mitigations: Names of the mitigations of the application.
-        family: Name of the application that it is a variant of, or its own; empty if a
-            study states it of none, and all of its applications may be variants of one.
+        family: Name of the application that it is a variant of, or its own; empty if the
+            study declares no variants, so that all of its applications may be variants of one.
         rulings: By rule and annotator, in the order of the study.
-        people: Names of the human annotators, sorted; a set has no order that a file could repeat.
-        titles: Annotator to title in reports; those without a title are left out.
+        people: Names of the human annotators, sorted for reproducible output.
+        titles: Titles of annotators in reports; those without a title are omitted.
     """
 
     name: str
@@ -79,7 +79,7 @@ class ComparedSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """A pair of dialogues of which one is a defect and the other is not.
+    """A pair of dialogues of which exactly one is a defect.
 
     Attributes:
         pair: Pair key.
@@ -96,7 +96,7 @@ class Flip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedRate:
-    """One defect rate on both sides, pair by pair.
+    """A defect rate on both sides, pair by pair.
 
     Attributes:
         ruling: Rule of the rate; its verdicts are the first side's.
@@ -104,13 +104,13 @@ class PairedRate:
         n_first: Of these, defects on the first side; count.
         n_second: Of these, defects on the second side; count.
         n_unmeasured: Pairs that were not measured on one side or both; count.
-        n_unpaired: Dialogues of either side that have no pair; count.
-        flips: Pairs with a defect on one side alone.
-        difference: Second rate less first; `Undefined` where the two cannot be compared.
-        test: Test whether flips go one way; None if there is no difference to test.
+        n_unpaired: Dialogues of either side without a pair; count.
+        flips: Pairs with a defect on only one side.
+        difference: Second rate minus first; `Undefined` if the two cannot be compared.
+        test: Test whether flips go in one direction; None if there is no difference to test.
         adjusted: The test's p-value, adjusted for all rates of the comparison by the same annotator.
-        n_wanted: Pairs that would detect a difference of this size; None if it is detected already.
-        changed: Differences that make the two incomparable, in words; empty if none.
+        n_wanted: Pairs required to detect a difference of this size; None if it is already detected.
+        changed: Differences that make the two incomparable, as text; empty if none.
     """
 
     ruling: Ruling
@@ -128,22 +128,22 @@ class PairedRate:
 
     @property
     def fixed(self) -> tuple[Flip, ...]:
-        """Defects of the first side that the second does not have."""
+        """Defects of the first side that the second side lacks."""
         return tuple(flip for flip in self.flips if flip.is_fixed)
 
     @property
     def regressed(self) -> tuple[Flip, ...]:
-        """Defects of the second side that the first does not have."""
+        """Defects of the second side that the first side lacks."""
         return tuple(flip for flip in self.flips if not flip.is_fixed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Two sides of one test, rate by rate.
+    """Two sides of a comparison, rate by rate.
 
     Attributes:
-        first: The side that is compared with.
-        second: The side that is compared.
+        first: The baseline side.
+        second: The side compared with it.
         rates: Rates of both sides.
         mitigation: Name of the mitigation that the second side adds; empty if the sides differ otherwise.
     """
@@ -180,7 +180,7 @@ class TypologyRate:
         applications: Names of the applications of this type.
         n_users: Testers, personas or scripts with a labelled dialogue; count.
         outcomes: Outcomes of the planned sessions.
-        rate: The rate; None if fewer than five people are behind it.
+        rate: The rate; None if it rests on fewer than five people.
     """
 
     subject: EstimateSubject
@@ -194,15 +194,15 @@ class TypologyRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupGap:
-    """How far one defect rate of an application differs between groups of dialogues.
+    """Differences of one defect rate of an application between groups of dialogues.
 
     Attributes:
         subject: Application, rule and annotator of the rate, with level and tester type if there are several.
         group: Name of the group.
         rates: The rate in each group, in order of the study.
         lowest: Value of the group with the lowest rate; empty if fewer than two groups have a rate.
-        highest: Value of the group with the highest rate; likewise.
-        gap: Highest rate less lowest rate.
+        highest: Value of the group with the highest rate; empty if fewer than two groups have a rate.
+        gap: Highest minus lowest rate.
     """
 
     subject: EstimateSubject

@@ -13,11 +13,11 @@ from theodolite.domain.persona import Persona, Strategy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """One paragraph of a corpus.
+    """A paragraph of a corpus.
 
     Attributes:
-        name: Its place, e.g. `manual.md, paragraph 4`.
-        text: Its words.
+        name: Its location, e.g. `manual.md, paragraph 4`.
+        text: Its text.
     """
 
     name: str
@@ -25,11 +25,11 @@ class Passage:
 
 
 Search: TypeAlias = Callable[[str], tuple[Passage, ...]]
-"""From a query to the passages that fit it best, best first; the same query finds the same."""
+"""Returns the passages that best match a query, best first; deterministic."""
 
 
 def passages_in(name: str, text: str) -> tuple[Passage, ...]:
-    r"""Return the paragraphs of a document: what blank lines keep apart.
+    r"""Return the paragraphs of a document, which blank lines separate.
 
     Example:
         >>> [passage.name for passage in passages_in("faq.md", "One.\n\n \nTwo,\nstill two.")]
@@ -65,13 +65,13 @@ FOUND = 'Passages found for "{query}": {n}'
 
 
 def found_text(query: str, passages: Sequence[Passage]) -> str:
-    """Return the results of a search, as an application reads them."""
+    """Return the results of a search in the form that applications read."""
     parts = [f"[{number}] {passage.name}\n{passage.text}" for number, passage in enumerate(passages, start=1)]
     return "\n\n".join([FOUND.format(query=query, n=len(passages)), *parts])
 
 
 def in_turn(number: int, text: str) -> str:
-    """Return the same as judges and readers of the whole dialogue read it."""
+    """Return the results in the form that judges and readers of the whole dialogue read."""
     return f"Turn {number}. {text}"
 
 
@@ -84,7 +84,7 @@ def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPas
     """Return source material without the records of searches, and the results of these searches.
 
     Args:
-        material: As `material_with` has put it together.
+        material: Text assembled by `material_with`.
         prompts: Prompts of the dialogue in order: each was a query, if any was.
 
     Example:
@@ -129,7 +129,7 @@ class TesterType(StrEnum):
 
 
 class Ending(StrEnum):
-    """Why a dialogue ended."""
+    """Reason why a dialogue ended."""
 
     TURN_LIMIT = "turn limit"
     STOP_RULE = "stop rule"
@@ -139,9 +139,9 @@ class Ending(StrEnum):
 
 
 class TurnState(StrEnum):
-    """How the application's side of a turn ended.
+    """Outcome of the application's side of a turn.
 
-    An error is never a refusal: where it is, the application's answer is not known.
+    An error is never a refusal: after an error, the application's answer is unknown.
     """
 
     COMPLETE = "complete"
@@ -154,15 +154,15 @@ class Turn:
     """One user prompt and the application's one response.
 
     Attributes:
-        number: Place in the dialogue, from 1.
+        number: Number in the dialogue, from 1.
         prompt: The tester's prompt; empty if it is withheld.
         response: The application's reply; empty if it is withheld.
-        withheld: Why the texts are not shown; empty if they are.
-        latency_s: Time the application took; seconds, None if unknown.
-        prompt_at: Place of the prompt in the unit's journal, from 0; None if it is not there.
-        response_at: Place of the response in the unit's journal, from 0; None if it is not there.
+        withheld: Reason why the texts are not shown; empty if they are.
+        latency_s: Response time of the application; seconds, None if unknown.
+        prompt_at: Index of the prompt in the unit's journal, from 0; None if it is not there.
+        response_at: Index of the response in the unit's journal, from 0; None if it is not there.
         state: Status of the response.
-        context: Source material of this turn alone; `Dialogue.context` holds the material of all turns.
+        context: Source material of this turn; `Dialogue.context` contains the material of all turns.
     """
 
     number: int
@@ -178,10 +178,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialogue:
-    """Ordered turns of one session.
+    """The ordered turns of a session.
 
     Attributes:
-        key: Key of the unit that held it; unique in the workspace.
+        key: Key of its unit; unique in the workspace.
         label: Displayed label, e.g. `d001` or `gpt4/v2-31`.
         application: Name of the application.
         application_version: Content hash of the application.
@@ -189,7 +189,7 @@ class Dialogue:
         scenario_version: Content hash of the scenario.
         level: Level of testing.
         held_by: Tester type.
-        pair_key: Hash of the content that the tester's side sees and the repeat; two
+        pair_key: Hash of the tester's side and the repeat number; two
             applications' dialogues with equal pair keys are a pair.
         cluster: Common property of similar dialogues: the persona or script.
         turns: The turns.
@@ -197,7 +197,7 @@ class Dialogue:
         repeat: Number of the repetition, from 1.
         persona: The persona, for simulated users.
         groups: Group name to value, for splits and defect rules.
-        scripted: Names of the endpoints where a script answered for a model.
+        scripted: Names of the endpoints at which a script answered instead of a model.
         context: Source material of the whole dialogue; that of single turns is in the turns.
         strategies: Attacks that a red teamer tried in it, and their outcomes.
     """
@@ -222,7 +222,7 @@ class Dialogue:
     strategies: tuple[Strategy, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse turns that are not numbered 1, 2, 3, ..."""
+        """Reject turns that are not numbered 1, 2, 3, ..."""
         numbers = [turn.number for turn in self.turns]
         if numbers != list(range(1, len(numbers) + 1)):
             message = f"turns of dialogue `{self.label}` must be numbered from 1 without gaps; got {numbers}"
@@ -235,5 +235,5 @@ class Dialogue:
 
     @property
     def withheld(self) -> str:
-        """Why texts of this dialogue are not shown; empty if they are."""
+        """Reason why texts of this dialogue are not shown; empty if they are."""
         return next((turn.withheld for turn in self.turns if turn.withheld), "")

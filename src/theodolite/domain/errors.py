@@ -1,26 +1,26 @@
-"""The one tree of errors.
+"""The hierarchy of errors.
 
 TheodoliteError
-├── InputError                what the user wrote cannot be used; exit code 2
-│   ├── StudyError            a study's files hold faults
-│   ├── PlanError             the study is well written but cannot be drawn
+├── InputError                the user's input cannot be used; exit code 2
+│   ├── StudyError            a study's files have errors
+│   ├── PlanError             the study is valid but no plan can be drawn from it
 │   └── TemplateError         a template cannot be filled or grows too large
-├── GatewayError              one call to a model or an application brought no reply
-│   ├── Unreachable           no answer from the address
-│   ├── TimedOut              the answer was too slow
-│   ├── RateLimited           "too many requests", still so after every try
-│   ├── Rejected              the request was refused: key, model name, form
+├── GatewayError              one call to a model or an application returned no reply
+│   ├── Unreachable           no response from the address
+│   ├── TimedOut              the response was too slow
+│   ├── RateLimited           "too many requests" after all attempts
+│   ├── Rejected              the request was refused: key, model name, format
 │   ├── ServerFault           the other side failed (HTTP 5xx, an exception)
-│   ├── MalformedReply        an answer in an unexpected format
-│   ├── EmptyReply            an answer without text
+│   ├── MalformedReply        a response in an unexpected format
+│   ├── EmptyReply            a response without text
 │   └── ContentRefused        the endpoint's own filter withheld the reply
 ├── StoreError                the database
 │   ├── NotFound              no such row
 │   ├── Conflict              another process wrote the same record first
 │   ├── WrongSchema           the database is newer than this program
-│   └── StorageUnavailable    disk full, file locked, server away
-├── ReplayError               a journal does not belong to the flow it is fed to
-└── RunStopped                the run ended before its plan did; exit code 3
+│   └── StorageUnavailable    disk full, file locked, server unavailable
+├── ReplayError               a journal does not match the flow that replays it
+└── RunStopped                the run ended before its plan was complete; exit code 3
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ class Severity(StrEnum):
     """Severity of an error."""
 
     FAULT = "fault"
-    """Nothing runs until it is mended."""
+    """Prevents a run."""
     NOTE = "note"
     """For information; the run continues."""
     OPEN = "open"
-    """Still to be done before people take part."""
+    """Must be done before people take part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """One thing that is wrong with a study, and where.
+    """An error in a study, with its position.
 
     Attributes:
-        path: Keys and positions from the study's root to the place; the
+        path: Keys and indices from the study's root to the position; the
             configuration layer turns it into file, line and column.
         message: The value and the expected one, as one sentence for people.
         fix: Remedy, unless the message states it.
-        severity: Whether it stops the study.
-        at_key: The place is the key itself rather than its value.
-        words: Words inside the value that are meant; empty for the whole value.
+        severity: Whether it prevents a run.
+        at_key: Whether the position is the key itself rather than its value.
+        words: The affected words of the value; empty for the whole value.
     """
 
     path: tuple[str | int, ...]
@@ -71,37 +71,37 @@ def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
 
     Args:
         word: The given word.
-        known: The words that are allowed.
-        likeness: Least similarity; from 0, nothing in common, to 1, equal.
+        known: The allowed words.
+        likeness: Minimum similarity; from 0 (nothing in common) to 1 (equal).
     """
     return next(iter(difflib.get_close_matches(word, tuple(known), n=1, cutoff=likeness)), "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `. Did you mean `x`?` for the most similar known word, to end a message; an empty string if none is."""
+    """Return `. Did you mean `x`?` for the most similar known word, to end a message; empty if none is similar."""
     near = closest(word, known)
     return f". Did you mean `{near}`?" if near else ""
 
 
 class TheodoliteError(Exception):
-    """Anything that this package raises on purpose."""
+    """Base class of all errors that this package raises."""
 
 
 class InputError(TheodoliteError):
-    """The user's input is invalid; `faults` lists all faults at once."""
+    """The user's input is invalid; `faults` lists all errors."""
 
     def __init__(self, message: str, *, faults: Iterable[Diagnostic] = ()) -> None:
-        """Keep the message and the faults that it sums up."""
+        """Store the message and the errors that it summarises."""
         super().__init__(message)
         self.faults = tuple(faults)
 
 
 class StudyError(InputError):
-    """A study's files hold faults."""
+    """A study's files have errors."""
 
 
 class PlanError(InputError):
-    """A study is well written but no plan can be drawn from it."""
+    """A study is valid but no plan can be drawn from it."""
 
 
 class TemplateError(InputError):
@@ -113,8 +113,8 @@ class GatewayError(TheodoliteError):
 
     Attributes:
         endpoint: Name of the model or application in the study.
-        tries: Attempts made before giving up; count, 0 if nothing was called.
-        status: HTTP status of the last answer, if there was one.
+        tries: Attempts made; count, 0 if nothing was called.
+        status: HTTP status of the last response, if there was one.
         spent: Cost of the failed call.
     """
 
@@ -130,19 +130,19 @@ class GatewayError(TheodoliteError):
 
 
 class Unreachable(GatewayError):
-    """There is no answer from the address."""
+    """The address does not respond."""
 
 
 class TimedOut(GatewayError):
-    """The answer did not come in time."""
+    """The response did not arrive in time."""
 
 
 class RateLimited(GatewayError):
-    """The endpoint asked for patience until the attempts ran out."""
+    """The endpoint limited the rate until the attempts were used up."""
 
 
 class Rejected(GatewayError):
-    """The endpoint refused the request itself: key, model name or form."""
+    """The endpoint refused the request itself: key, model name or format."""
 
 
 class ServerFault(GatewayError):
@@ -166,7 +166,7 @@ class StoreError(TheodoliteError):
 
 
 class NotFound(StoreError):
-    """There is no such row."""
+    """The row does not exist."""
 
 
 class Conflict(StoreError):
@@ -178,23 +178,23 @@ class WrongSchema(StoreError):
 
 
 class StorageUnavailable(StoreError):
-    """Disk full, file locked, or database server away."""
+    """Disk full, file locked, or database server unavailable."""
 
 
 class ReplayError(TheodoliteError):
-    """A journal holds replies to other requests than the flow makes now."""
+    """A journal contains replies to requests that differ from those of the flow."""
 
 
 class RunStopped(TheodoliteError):
-    """The run stopped before its plan was done; the same command continues it."""
+    """The run stopped before its plan was complete; the same command continues it."""
 
 
 def require_counts(record: str, /, **counts: int | None) -> None:
-    """Reject counts below 1; None means "no limit" and passes.
+    """Reject counts below 1; None means "no limit" and is accepted.
 
     Args:
         record: Name of the record in messages.
-        counts: Field to its value.
+        counts: Values by field.
 
     Raises:
         InputError: If a count is below 1; names all of them.
@@ -203,16 +203,16 @@ def require_counts(record: str, /, **counts: int | None) -> None:
 
 
 def require_positive(record: str, /, **amounts: float | None) -> None:
-    """Reject amounts that are not above 0; None means "no limit" and passes.
+    """Reject amounts that are not above 0; None means "no limit" and is accepted.
 
     Args:
         record: Name of the record in messages.
-        amounts: Field to its value.
+        amounts: Values by field.
 
     Raises:
         InputError: If an amount is not above 0; names all of them.
     """
-    # Asked this way round, so that a value that is no number at all (NaN) is refused too.
+    # Written this way round so that NaN is rejected too.
     below = {name: amount for name, amount in amounts.items() if amount is not None and not amount > 0}
     _refuse(record, "above 0", below)
 

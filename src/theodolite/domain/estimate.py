@@ -45,13 +45,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One result of a study: an estimate, its subject and its source.
+    """A result of a study: an estimate with its subject and source.
 
     Attributes:
         measure: The measure.
         subject: The dialogues, labels and people that it describes.
-        result: The number, or why there is none.
-        outcomes: Account of all units that were planned for it.
+        result: The number, or the reason why there is none.
+        outcomes: Outcomes of all units planned for it.
         versions: Content hashes of the instruments by name.
         bounds: For rates with unlabelled units: the rate if none of them were a defect, and if all were; fractions.
         dialogues: Labels of the dialogues that count as the numerator, e.g. `d001`.
@@ -81,11 +81,11 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfusionMatrix:
-    """How often two annotators gave which pair of labels.
+    """Number of units for each pair of labels of two annotators.
 
     Attributes:
         categories: All labels of the scale, used or not, in scale order.
-        counts: counts[i][j] units got label i from the first and j from the second.
+        counts: counts[i][j] units have label i from the first annotator and j from the second.
     """
 
     categories: tuple[str, ...]
@@ -107,7 +107,7 @@ class Confusion:
         question: Name of the question.
         first: Name of the annotator in the rows; `reference` for final labels.
         second: Name of the annotator in the columns.
-        matrix: The counts; `unparseable` is a separate category where it occurs.
+        matrix: The counts; `unparseable` is a separate category if it occurs.
     """
 
     application: str
@@ -126,16 +126,16 @@ class StrategyTally:
         scenario: Name of the scenario.
         strategy: Name of the strategy.
         application: Name of the application.
-        level: Level of testing, in words.
-        held_by: Tester type, in words.
+        level: Level of testing, as text.
+        held_by: Tester type, as text.
         planned: Dialogues planned with it; count.
-        tries: Dialogues held with it; count.
+        tries: Completed dialogues with it; count.
         attempts: Attempts in them; count.
         refinements: Attempts that build on an earlier one; count.
-        success: Share of dialogues in which the red teamer saw something released.
+        success: Share of dialogues in which the red teamer saw a release.
         dialogues: Labels of these dialogues.
-        held: Labels of all dialogues held with it.
-        confirmed: Annotator to the dialogues of this strategy that it labels as
+        held: Labels of all completed dialogues with it.
+        confirmed: Annotator to the number of dialogues of this strategy that it labels as
             a release of prohibited content; count.
     """
 
@@ -156,7 +156,7 @@ class StrategyTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Everything that was measured in a run.
+    """All results of the measurement of a run.
 
     Attributes:
         measurements: Rates and agreements.
@@ -167,21 +167,21 @@ class Findings:
         trees: Results of measurement trees.
         standings: Relations of the applications on each tree.
         judge_diagnostics: Behaviour of judges.
-        realisms: Simulated users beside people, for scenarios with dialogues of both.
-        responses: Testers' answers after their sessions, an entry for each questionnaire and level.
-        risks: Materialised risks, an entry for each risk, application and level.
-        annotator_groups: Agreement by self-described group, an entry for each question, application and attribute.
-        raters: Estimates of rater models, an entry for each question and application.
+        realisms: Simulated users compared with people, for scenarios with dialogues of both.
+        responses: Testers' answers after their sessions, one entry for each questionnaire and level.
+        risks: Materialised risks, one entry for each risk, application and level.
+        annotator_groups: Agreement by self-described group, one entry for each question, application and attribute.
+        raters: Estimates of rater models, one entry for each question and application.
         codings: Results of coding free-text answers, one for each open question.
-        tasks: In how many sessions people completed their task, an application and level each.
-        proxies: Evidence on scenarios as proxies, an entry for each rule and annotator.
-        orders: Effects of the order of questions, answers and dialogues, an entry for each question and order.
+        tasks: Task completion by people, one entry for each application and level.
+        proxies: Evidence on scenarios as proxies, one entry for each rule and annotator.
+        orders: Effects of the order of questions, answers and dialogues, one entry for each question and order.
         order_metrics: The order of scores over dialogues and runs, and in people's ranking.
         event: Blinding, exposure and withdrawals; None without participants.
         contamination: The search for canaries, one for each pack and held-out packet of the study.
-        comparisons: Applications of the run beside each other, pair by pair.
+        comparisons: Pairwise comparisons of the run's applications.
         gaps: Differences of rates between groups of dialogues.
-        constructs: Users' views of the content, an entry for each question, application and scenario.
+        constructs: Users' views of the content, one entry for each question, application and scenario.
         typology: Rates of each type of user with each type of application.
         plugin_measures: Measures of plugins that the study names, one for each application, question and annotator.
     """
@@ -217,11 +217,11 @@ class ClaimStanding(StrEnum):
     """State of a claim after a run."""
 
     SUPPORTED = "supported"
-    """Its scripts' dialogues were labelled and none of them is a defect."""
+    """Dialogues of its scripts were labelled and none of them is a defect."""
     CONTRADICTED = "contradicted"
-    """At least one of them is."""
+    """At least one of them is a defect."""
     NOT_TESTED = "not tested"
-    """None of them has a label, or no rule states which one counts."""
+    """None of them has a label, or the deciding rule is ambiguous."""
     UNTESTABLE = "untestable"
     """The study states why no dialogue can test it."""
 
@@ -235,12 +235,12 @@ class ClaimTest:
         claim: The claim.
         standing: Status of the judge.
         guideline: Name of the deciding rule's guideline; empty if there is none.
-        rule: Name of the defect rule; likewise.
+        rule: Name of the defect rule; empty if there is none.
         annotator: Annotator of the labels; `reference` for final labels, empty if none decide.
-        planned: Planned dialogues of its scripts that the rule is about; count.
-        n: Those of them with a label; count.
+        planned: Planned dialogues of its scripts to which the rule applies; count.
+        n: Labelled dialogues among them; count.
         contradicting: Labels of the dialogues that are a defect, e.g. `d003`.
-        reason: Why it is not tested or untestable; empty if it is tested.
+        reason: Reason why it is not tested or untestable; empty if it is tested.
     """
 
     application: str
@@ -256,10 +256,10 @@ class ClaimTest:
 
 
 def rules_meant(claim: Claim, guidelines: Iterable[Guideline]) -> tuple[tuple[Guideline, DefectRule], ...]:
-    """Return the defect rules that a claim can mean; it is clear if there is one.
+    """Return the defect rules that a claim may refer to; it is unambiguous if there is one.
 
     A claim names a rule, a guideline, or `guideline.rule`. A claim that names
-    none means any rule, so a study with one rule in all needs no name.
+    none matches any rule, so a study with a single rule needs no name.
     """
     return tuple(
         (guideline, rule)
@@ -271,10 +271,10 @@ def rules_meant(claim: Claim, guidelines: Iterable[Guideline]) -> tuple[tuple[Gu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationReport:
-    """Knowledge about one version of a judge, and its gaps.
+    """The known and missing facts about one version of a judge.
 
-    It belongs to the content hash of the judge: another model, prompt form,
-    guideline or rule of voting is another judge and needs its own report.
+    It belongs to the content hash of the judge: another model, prompt format,
+    guideline or voting rule makes another judge that needs its own report.
 
     Attributes:
         study: Name of the study in which it was issued.
@@ -283,13 +283,13 @@ class ValidationReport:
         judge_version: Content hash of the judge with its guideline and its model.
         guideline: Name of the guideline.
         guideline_version: Content hash of the guideline.
-        issued: When; UTC.
-        judged: Dialogues that the judge was asked about; count.
-        labelled: Dialogues that at least one authority has labelled; count.
+        issued: Time; UTC.
+        judged: Dialogues given to the judge; count.
+        labelled: Dialogues labelled by at least one authority; count.
         authorities: Reference of the comparison: `reference`, or names of people.
         measurements: All figures.
         confusions: Labels of one annotator by labels of another.
-        lacking: Measures that are not available, and why, in sentences.
+        lacking: Unavailable measures with the reasons, as sentences.
     """
 
     STORED_AS: ClassVar[str] = "Certificate"
@@ -310,7 +310,7 @@ class ValidationReport:
 
     @staticmethod
     def in_present_shape(text: str) -> str:
-        """Return the JSON of a validation report with typed subjects, whichever program wrote it (ADR-0061)."""
+        """Return the JSON of a validation report with typed subjects, for reports of any version (ADR-0061)."""
         validation_report = json.loads(text)
         if all("subject" in entry for entry in validation_report["measurements"]):
             return text

@@ -11,11 +11,11 @@ from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.guideline import Violation
 
 ALL_APPLICATIONS = "all applications"
-"""Application of an estimate over all applications of a run together."""
+"""Application of an estimate over all applications of a run."""
 
 
 class Measure(StrEnum):
-    """All measures of a study; a measure made by one public function has the name of that function."""
+    """All measures of a study; a measure computed by a public function has the function's name."""
 
     DEFECT_RATE = "defect_rate"
     ZERO_DEFECT_BOUND = "zero_defect_bound"
@@ -87,7 +87,7 @@ class ScoreStatistic(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupValue:
-    """One group of dialogues or people: the name of the attribute and its value."""
+    """A group of dialogues or people: the name of the attribute and its value."""
 
     name: str
     value: str
@@ -101,24 +101,24 @@ class EstimateSubject:
         application: Name of the application, or `ALL_APPLICATIONS`.
         guideline: Name of the guideline.
         question: Name of the question, if the estimate is about its labels.
-        label: Label of that question, if the estimate is about one of them.
+        label: Label of that question, if the estimate is about one label.
         rule: Name of the defect rule, if it is about defects.
         condition: That rule as written, e.g. `== yes`.
-        violation: Side of a guardrail that a defect is on.
-        annotators: Names of those whose labels are used; of a pair the reference comes
+        violation: Side of a guardrail of a defect.
+        annotators: Names of the annotators whose labels are used; for a pair, the reference comes
             first and the judge second. `reference` stands for the final labels.
         corrected_by: Name of the person whose labels correct a judge's number.
-        calibrated_on: Dialogues on which the errors of a judge are known, in words.
+        calibrated_on: Dialogues on which the errors of a judge are known, as text.
         level: Level of testing, if an application was tested at several or by several tester types.
-        tester_type: Tester type; empty likewise.
+        tester_type: Tester type; empty if there is only one.
         among: Groups that the rule is limited to.
-        group: Group of dialogues that the estimate is split by.
-        scenario: Scenario that the estimate is split by.
-        annotator_group: Group of people, by their own description, whose labels are used.
-        n_people: People behind an estimate over many; count.
-        is_human_ceiling: Whether it is the agreement of people that a judge is compared with.
-        attempt: Name of the injection that was tried on a judge; `all` for all together.
-        repetition: Repeated readings of the judge, in words.
+        group: Group of dialogues by which the estimate is split.
+        scenario: Scenario by which the estimate is split.
+        annotator_group: Self-described group of people whose labels are used.
+        n_people: People behind a combined estimate; count.
+        is_human_ceiling: Whether it is the human agreement with which a judge is compared.
+        attempt: Name of the injection tried on a judge; `all` for all together.
+        repetition: Repeated readings of the judge, as text.
     """
 
     application: str
@@ -149,17 +149,17 @@ class EstimateSubject:
 
     @property
     def authority(self) -> str:
-        """Name of the first of a pair, which the second is compared with; empty if there is no pair."""
+        """Name of the first of a pair, the baseline for the second; empty if there is no pair."""
         return self.annotators[0] if len(self.annotators) == 2 else ""
 
     @property
     def is_part(self) -> bool:
-        """Whether the estimate covers one scenario or group alone."""
+        """Whether the estimate covers only one scenario or group."""
         return bool(self.scenario or self.group or self.annotator_group)
 
     @property
     def test_setting(self) -> str:
-        """Level of testing and tester type in words; empty if there is one of each."""
+        """Level of testing and tester type as text; empty if there is one of each."""
         return f"{self.level.value}, {self.tester_type.value}" if self.level and self.tester_type else ""
 
 

@@ -31,15 +31,15 @@ KNOWING = frozenset({Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM})
 
 
 def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> str:
-    """Return why a person cannot have a role in addition to their others; empty if they can.
+    """Return the reason why a person cannot have a role in addition to their others; empty if they can.
 
-    Blindness holds both ways: a person who knew never annotates, and an annotator does not get to know. What
-    was read cannot be unread, so that a role that was given up still counts.
+    Blinding works both ways: a person who has seen hidden content never annotates, and an annotator never sees it. Past
+    access cannot be undone, so former roles still count.
 
     Args:
-        role: The role that they ask for.
-        has: Roles that they hold in the same study.
-        had: Roles that they hold there or ever held.
+        role: The requested role.
+        has: The person's current roles in the same study.
+        had: The person's current and former roles in it.
 
     Example:
         >>> why_not_both(Role.ANNOTATOR, has=(), had=(Role.ANALYST,)).partition(" cannot")[0]
@@ -60,13 +60,13 @@ def why_not_both(role: Role, has: Collection[Role], had: Collection[Role]) -> st
 
 
 class AcknowledgedText(StrEnum):
-    """Texts that people acknowledge before they test."""
+    """Texts that people accept before they test."""
 
     CONSENT = "consent"
     CONTENT_WARNING = "content warning"
     INSTRUCTIONS = "instructions"
     TOPICS = "topics"
-    """Topics that a person may avoid; the acknowledgement records the question, regardless of the choice."""
+    """Topics that a person may avoid; the acknowledgement records that they were asked, not the choice."""
     RELEASE = "release"
     """Whether the person's dialogues may be part of public releases; the latest answer counts."""
 
@@ -78,15 +78,15 @@ INCLUDED = digest("release", "included")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledgement:
-    """One person's agreement to one version of one text; never changed, a later text needs another one.
+    """A person's acceptance of one version of a text; never changed, a new version needs a new one.
 
     Attributes:
         participant: Opaque key of the person.
         study: Name of the study.
-        subject: Which text.
-        version: Content hash of its words; 64 hexadecimal digits.
+        subject: The text.
+        version: Content hash of the text; 64 hexadecimal digits.
         at: Time; UTC.
-        session: Key of the session that it is about; empty for the whole study.
+        session: Key of the session concerned; empty for the whole study.
     """
 
     participant: str
@@ -98,15 +98,15 @@ class Acknowledgement:
 
 
 LATELY_H = 24
-"""Time before now in which heavy work counts; hours."""
+"""Period in which heavy work counts as recent; hours."""
 
 
 MUCH_MIN = 60
-"""Time in sessions on one heavy topic, lately, from which on other work is suggested; minutes."""
+"""Recent time in sessions on one heavy topic from which other work is suggested; minutes."""
 
 
 MUCH_DIALOGUES = 20
-"""Dialogues on one heavy topic, annotated lately by one person, from which on other work is suggested; count."""
+"""Recently annotated dialogues on one heavy topic from which other work is suggested; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +128,12 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakRule:
-    """When a person is reminded to rest, and when it is enough.
+    """Reminders to take a break, and limits of exposure.
 
     Attributes:
         every_min: Time between reminders; minutes, 0 for none.
-        most_min: Time in sessions that one person spends in the study at most; minutes, 0 for no limit.
-        most_severe: Largest number of broken guardrails that one person sees; count, 0 for no limit.
+        most_min: Maximum time in sessions per person in the study; minutes, 0 for no limit.
+        most_severe: Maximum number of broken guardrails per person; count, 0 for no limit.
     """
 
     every_min: int = 0
@@ -141,7 +141,7 @@ class BreakRule:
     most_severe: int = 0
 
     def is_due(self, exposure: Exposure) -> bool:
-        """Return whether the person is to be reminded of a break now."""
+        """Return whether to remind the person of a break now."""
         return bool(self.every_min) and exposure.since_break_min >= self.every_min
 
     def is_enough(self, exposure: Exposure) -> bool:
@@ -155,8 +155,8 @@ class PersonProfile:
     """A person's own attributes after consent; stored apart from identity.
 
     Attributes:
-        user_type: Their type of user; None if not stated, which is no type of its own.
-        expertise: In their own words.
+        user_type: The person's type of user; None if not stated, which is not a type itself.
+        expertise: Description in the person's words.
         languages: Language tags, e.g. `("en", "de")`.
         groups: Self-described groups by attribute.
     """
@@ -174,7 +174,7 @@ class PersonProfile:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Attributes that may split dialogues: type of user, first language, groups; without unstated ones."""
+        """Attributes by which dialogues may be split: type of user, first language, groups; without unstated ones."""
         known = {"user_type": self.user_type.value} if self.user_type else {}
         return {**known, **self.annotator_attributes}
 
@@ -187,12 +187,12 @@ class LevelPlan:
         level: The level.
         people: Testers; count, 0 for model testing.
         sessions: Sessions of each tester; count.
-        minutes: Length of a session at most; minutes, 0 for no limit.
+        minutes: Maximum length of a session; minutes, 0 for no limit.
         repeats: Repetitions of each script or persona; count.
-        quotas: Type of user to how many of the people are to be of it; each type is
-            balanced by itself, and the rest of the people has no stratum.
-        opens: When sessions may start, local time, ISO 8601 without offset; empty for the event's own time.
-        closes: When they end, likewise.
+        quotas: Required number of people for each type of user; each type is
+            balanced separately, and all other people form no stratum.
+        opens: Start of sessions, local time, ISO 8601 without offset; empty for the event's own time.
+        closes: End of sessions, in the same form.
     """
 
     level: Level
@@ -205,7 +205,7 @@ class LevelPlan:
     closes: str = ""
 
     def places(self, stratum: str) -> int:
-        """Return how many people a part of the level has room for: a type of user with a quota, or the rest."""
+        """Return the number of places in a part of the level: a type of user with a quota, or the rest."""
         return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
 
     def of_runs(self) -> LevelPlan:
@@ -215,11 +215,11 @@ class LevelPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreeningQuestion:
-    """A screening question, with the answer that admits.
+    """A screening question with the admitting answer.
 
     Attributes:
-        text: The question, to be answered with yes or no.
-        wanted: The answer that lets in: yes where true.
+        text: The question, answered with yes or no.
+        wanted: The admitting answer: True for yes.
     """
 
     text: str
@@ -227,7 +227,7 @@ class ScreeningQuestion:
 
 
 class Route(StrEnum):
-    """When a dialogue is routed to all categories of a schema, after the first one has been annotated."""
+    """When a dialogue is routed to all categories of a schema after its first category."""
 
     ANY_VIOLATION = "any_violation"
     ALL = "all"
@@ -236,23 +236,23 @@ class Route(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationProcess:
-    """How people's annotation is organised.
+    """Organisation of human annotation.
 
     Attributes:
         passes: Different annotators for each dialogue and category; count.
         route: When a dialogue is routed to all categories.
         quality_check: Share of annotations that seniors review; fraction 0..1.
-        schema: Name of the schema that people annotate by; empty if the study has one alone.
-        reserve_min: How long a dialogue stays reserved for one annotator; minutes.
-        most_share: Largest share of a category's dialogues that one annotator may do; fraction 0..1.
+        schema: Name of the annotation schema; empty if the study has only one.
+        reserve_min: Reservation time of a dialogue for one annotator; minutes.
+        most_share: Maximum share of a category's dialogues per annotator; fraction 0..1.
         apart: Whether different people annotate one dialogue's categories.
-        practice: Whether annotators go through the examples to practise on, in each series, before they get work.
-        pass_mark: Share of right answers in a qualification, corrected for guessing; fraction 0..1, 0 for no test.
-        attempts: Attempts at a qualification before a senior must let in; count.
-        seed: Of the order of the queue and of quality checks.
-        judge_passes: Passes of each dialogue and category that promoted judges may give in place of people;
-            count, fewer than `passes`: the last pass is always a person's.
-        order: Content shown in several orders, to measure the effect of order.
+        practice: Whether annotators complete the practice examples in each series before they get work.
+        pass_mark: Required share of right answers in a test, corrected for guessing; fraction 0..1, 0 for no test.
+        attempts: Maximum number of attempts at a qualification test; after that a senior decides; count.
+        seed: Seed for the order of the queue and for quality checks.
+        judge_passes: Annotations of each dialogue and category that promoted judges may give instead of people;
+            count, fewer than `passes`: the last annotation is always a person's.
+        order: Variation of the order of presentation, to measure the effect of order.
     """
 
     passes: int = 1
@@ -294,10 +294,10 @@ class Event:
         closes: Local time, ISO 8601 without offset; empty if not stated.
         zone: Name of the time zone, e.g. `Europe/Berlin`.
         assign: Applications for one tester.
-        consent: Text that people consent to; empty if still to be written.
+        consent: Consent text; empty if it is not written yet.
         contact: Address for questions.
         warning: Unpleasant content that people may see; empty if the consent covers it.
-        breaks: When people are reminded to rest, and when it is enough.
+        breaks: Reminders to take a break, and limits of exposure.
         screening: Screening questions before people take part.
     """
 
@@ -314,7 +314,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """A team that takes part with one or more applications."""
+    """A participating team with one or more applications."""
 
     name: str
     applications: tuple[str, ...] = ()
@@ -325,11 +325,11 @@ class EvaluationPlan:
     """Preregistration of a series.
 
     Attributes:
-        requirements: Of the testing layer.
+        requirements: Requirements of the testing layer.
         scenarios: Names of the scenarios; empty if the plan names none.
-        criteria: By which behaviour is judged.
-        expected_behaviour: Of the applications.
-        methods: Of evaluation.
+        criteria: Criteria for judging behaviour.
+        expected_behaviour: Expected behaviour of the applications.
+        methods: Methods of evaluation.
     """
 
     requirements: str = ""
@@ -341,14 +341,14 @@ class EvaluationPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One evaluation event: teams, applications, scenarios, people, plan.
+    """An evaluation event: teams, applications, scenarios, people, plan.
 
     Attributes:
         name: Its name.
         ai_type: Kind of system that it evaluates.
-        user_types: Types of users that it calls for; empty if it leaves that open.
-        risks: Names of risks or their identifiers in a taxonomy; empty if it leaves that open.
-        teams: Participating teams; empty if that is open.
+        user_types: Types of users that it requests; empty if unspecified.
+        risks: Names of risks or their identifiers in a taxonomy; empty if unspecified.
+        teams: Participating teams; empty if unspecified.
         plan: Its published evaluation plan.
         follows: Name of the preceding series, whose open decisions it can adopt; empty for none.
         submission_criteria: Criteria for applications, as teams read them; empty for the shipped criteria.
@@ -373,16 +373,16 @@ class Series:
         risks: Collection[Collection[str]],
         user_types: Collection[str],
     ) -> tuple[str, ...]:
-        """Return in words how a study deviates from its preregistration.
+        """Return as text how a study deviates from its preregistration.
 
-        A series may hold several studies, so that a study need not hold all of it;
-        additions of a study are undisclosed.
+        A series may contain several studies, so a study need not cover all of it;
+        additions of a study are deviations.
 
         Args:
             applications: Names of the study's applications.
             scenarios: Names of its scenarios.
-            risks: Name and identifiers of each of its risks; several each.
-            user_types: Types of users that it calls for.
+            risks: Name and identifiers of each of its risks.
+            user_types: Types of users that it requests.
         """
         entered = {name for team in self.teams for name in team.applications}
         deviations = [
@@ -398,12 +398,12 @@ class Series:
     def untested(
         self, *, pairs: Collection[tuple[str, str]], risks: Collection[str], user_types: Collection[str]
     ) -> tuple[str, ...]:
-        """Return in words the parts of the plan that no study of the series tests.
+        """Return as text the parts of the plan that no study of the series tests.
 
         Args:
             pairs: Pairs of application and scenario in all studies.
             risks: Names and identifiers of risks, shared by all studies.
-            user_types: Types of users that any study calls for.
+            user_types: Types of users that any study requests.
         """
         return (
             *_untested_pairs(self, pairs),

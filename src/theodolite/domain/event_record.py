@@ -22,13 +22,13 @@ class GuessedThing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindingGuess:
-    """One tester's guess about one session.
+    """A tester's guess about one session.
 
     Attributes:
         session: Key of the session.
         about: Subject of the guess.
         guess: Name of the application or the level; empty for "I do not know".
-        options: Names that were offered, "I do not know" left out.
+        options: Offered names, excluding "I do not know".
         at: Time; UTC.
     """
 
@@ -43,22 +43,22 @@ class Withdrawal(StrEnum):
     """A withdrawing person's choice for their dialogues and answers."""
 
     REMOVE = "remove"
-    """Words and answers are deleted, and estimates leave the dialogues out."""
+    """Texts and answers are deleted, and estimates exclude the dialogues."""
     ANONYMISE = "anonymise"
-    """Words and answers stay, and nothing leads from them to the person any more."""
+    """Texts and answers are kept without any link to the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tombstone:
-    """Trace of a withdrawal in append-only logs: the fact alone, without content.
+    """Trace of a withdrawal in append-only logs: only the fact, without content.
 
     Attributes:
         study: Name of the study.
         kind: Kind of request.
         at: Time; UTC.
-        sessions: Sessions that it reached; count.
-        dialogues: Dialogues that it reached; count.
-        answers: Answers in questionnaires and annotations that it reached; count.
+        sessions: Affected sessions; count.
+        dialogues: Affected dialogues; count.
+        answers: Affected answers in questionnaires and annotations; count.
     """
 
     study: str
@@ -86,17 +86,17 @@ class IdentifyingKind(StrEnum):
 
 
 MASK = "\N{BULLET}"
-"""Replacement for each hidden letter."""
+"""Replacement for each hidden character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifyingSpan:
-    """Words of a text that give something away; a suggestion until a person has confirmed it.
+    """A span of a text that may identify someone; a suggestion until a person has confirmed it.
 
     Attributes:
-        kind: Kind of information that is revealed.
-        start: Place of the first letter, from 0.
-        end: Place behind the last letter.
+        kind: Kind of revealed information.
+        start: Index of the first character, from 0.
+        end: Index after the last character.
         words: The words.
     """
 
@@ -107,7 +107,7 @@ class IdentifyingSpan:
 
 
 def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
-    """Return a text with the letters of giveaways replaced one by one, so that every place in it stays where it was.
+    """Return a text with the characters of identifying spans replaced one by one, so that all indices stay valid.
 
     Example:
         >>> found = IdentifyingSpan(kind=IdentifyingKind.PHONE, start=5, end=9, words="0815")
@@ -121,7 +121,7 @@ def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
 
 
 def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan, ...]:
-    """Return giveaways in order of their place; of two that overlap the one that was found first stays."""
+    """Return identifying spans in order of position; of two overlapping spans the first found is kept."""
     spans: list[IdentifyingSpan] = []
     for span in identifying_spans:
         if all(span.end <= known.start or known.end <= span.start for known in spans):
@@ -130,20 +130,20 @@ def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan
 
 
 FEWEST_GUESSES = 5
-"""Guesses below which an assessment has no p-value: of two options, five right guesses are the first with p < 0.05."""
+"""Minimum number of guesses for a p-value: with two options, five right guesses are the first with p < 0.05."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlindingAssessment:
-    """How far testers saw through the blinding.
+    """Result of the blinding assessment.
 
     Attributes:
         about: Subject of the guess.
         level: Level of testing; None for all levels together.
-        rate: Share of testers with a right first guess, without those who did not know.
+        rate: Share of testers with a right first guess, excluding those who did not know.
         chance: Share that would be right by guessing alone; fraction.
         p_value: Probability of at least this number of right guesses by chance; None for too few guesses.
-        n_unknown: First answers that said "I do not know"; count.
+        n_unknown: First answers "I do not know"; count.
         n_repeated: Later guesses by the same people, which are not independent of the first; count.
     """
 
@@ -161,12 +161,12 @@ class EventRecord:
     """People's records other than dialogues and answers.
 
     Attributes:
-        sessions: Those of the study, in any edition, in the order of creation.
-        turns: Key of a session with any turn to its turns, and to those that the person marked as
+        sessions: Sessions of the study, in any release, in order of creation.
+        turns: Session key to its number of turns, and the number that the person marked as
             broken guardrails; counts.
-        dialogues: Key of a session to its dialogues that ended and are kept; counts, none if there are none.
-        guesses: Testers' guesses about the application, the oldest first.
-        tombstones: Withdrawals, the oldest first.
+        dialogues: Session key to its ended and kept dialogues; counts, absent if there are none.
+        guesses: Testers' guesses about the application, oldest first.
+        tombstones: Withdrawals, oldest first.
         topics: Effect of avoided topics on the balance, for each topic.
     """
 
@@ -184,13 +184,13 @@ class ExposureTally:
 
     Attributes:
         level: Level of testing.
-        n_people: People with such a session; count.
-        n_sessions: Such sessions; count.
+        n_people: People with a finished session; count.
+        n_sessions: Finished sessions; count.
         minutes_median: Median of the people's time in sessions; minutes.
         minutes_most: Longest time of one person; minutes.
         turns: Prompts sent; count.
         severe: Turns that people marked as broken guardrails; count.
-        severe_most: Most of them that one person met; count.
+        severe_most: Maximum for one person; count.
         n_enough: People who reached the study's limit of exposure; count, None without a limit.
     """
 
@@ -207,7 +207,7 @@ class ExposureTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawalTally:
-    """Extent of withdrawals of one kind; counts, and nothing else is stored."""
+    """Extent of withdrawals of one kind; only counts are stored."""
 
     kind: Withdrawal
     n_people: int
@@ -218,12 +218,12 @@ class WithdrawalTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageTally:
-    """Sessions of readers of the study in one language; counts, without names.
+    """Sessions in one study language; counts, without names.
 
     Attributes:
-        language: Language tag; empty for all sessions without a known one.
+        language: Language tag; empty for all sessions in unknown languages.
         n_sessions: Sessions that were started and not withdrawn; count.
-        n_dialogues: Their dialogues that ended and are kept; count.
+        n_dialogues: Their ended and kept dialogues; count.
     """
 
     language: str
@@ -233,15 +233,15 @@ class LanguageTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFinding:
-    """Findings about an event other than its dialogues.
+    """Findings about an event besides its dialogues.
 
     Attributes:
-        leaks: How far testers saw through the blinding.
-        exposures: Exposure of participants, an entry for each level.
-        withdrawals: Withdrawals, an entry for each kind.
+        leaks: Results of the blinding assessment.
+        exposures: Exposure of participants, one entry for each level.
+        withdrawals: Withdrawals, one entry for each kind.
         topics: Avoided topics.
-        languages: What people held by the language in which they read the study, the most sessions first; what is
-            unknown comes last.
+        languages: Sessions by the language in which people read the study, most frequent first;
+            unknown languages last.
     """
 
     leaks: tuple[BlindingAssessment, ...] = ()
@@ -253,7 +253,7 @@ class EventFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTally:
-    """How many sessions of one cell of the design are in one state; count.
+    """Number of sessions of one cell of the design in one state.
 
     Attributes:
         level: Level of testing.
@@ -276,7 +276,7 @@ class SessionTally:
 
     @property
     def is_over(self) -> bool:
-        """Whether the sessions have ended, in whichever way."""
+        """Whether the sessions have ended, in any way."""
         return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
 
 

@@ -1,4 +1,4 @@
-"""Evidence: everything that a run holds, readable for measurement and reporting."""
+"""Evidence: all records of a run, readable for measurement and reporting."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ def answer_table(
     pools: Mapping[str, tuple[str, ...]] | None = None,
     assignments: Iterable[tuple[str, str]] = (),
 ) -> AnswerTable:
-    """Return the answer table of records that are read once, each kind in any order.
+    """Return the answer table of records; each kind is read once, in any order.
 
     Args:
         sessions: The planned sessions.
         dialogues: Completed dialogues, under the labels of the plan.
         annotations: Annotations, latest revisions.
         adjudications: Final labels.
-        failures: Units that failed, under the labels of the plan.
+        failures: Failed units, under the labels of the plan.
         pools: Guideline to the people who share its dialogues; see `pools_of`.
-        assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.
+        assignments: Annotator and key of a dialogue, for annotators who were assigned only some dialogues.
     """
     builder = AnswerTableBuilder(sessions)
     for dialogue in dialogues:
@@ -110,11 +110,11 @@ class AnswerTableBuilder:
         self._revisions = 0
 
     def add_dialogue(self, dialogue: Dialogue, position: int | None = None) -> None:
-        """Add a dialogue; one that is not of this plan is left out.
+        """Add a dialogue; dialogues outside this plan are ignored.
 
         Args:
             dialogue: The dialogue.
-            position: Its position in the plan, if it is known.
+            position: Its position in the plan, if known.
         """
         at = self._sessions.find(dialogue.label) if position is None else position
         if at is None:
@@ -126,7 +126,7 @@ class AnswerTableBuilder:
         self._stubbed_endpoints.update(dict.fromkeys(dialogue.scripted))
 
     def add_annotation(self, annotation: Annotation) -> None:
-        """Add an annotation; one of a dialogue that was not added is left out."""
+        """Add an annotation; annotations of unknown dialogues are ignored."""
         position = self._positions.get(annotation.dialogue)
         if position is None:
             return
@@ -154,7 +154,7 @@ class AnswerTableBuilder:
         answers: Iterable[Answer],
         provenance: Provenance,
     ) -> None:
-        """Add the answers of one annotation to their partitions; they replace rows of the same session just before."""
+        """Add the answers of an annotation to their partitions; they replace the preceding rows of the same session."""
         code = self._provenances.setdefault(provenance, len(self._provenances))
         begun: set[str] = set()
         for answer in answers:
@@ -178,7 +178,7 @@ class AnswerTableBuilder:
         return self._codes[value]
 
     def _add_texts(self, position: int, annotation: Annotation, answer: Answer) -> None:
-        """Count the characters of an answer's texts, and note its evidence."""
+        """Count the characters of an answer's texts, and record its evidence."""
         self._support[position] |= 2 * any(quote.verified for quote in answer.evidence) + bool(answer.reasoning)
         quoted = sum(len(quote.text) for quote in answer.evidence)
         self._characters[position] += len(answer.reasoning) + len(answer.raw) + quoted
@@ -188,7 +188,7 @@ class AnswerTableBuilder:
                 self._unreadable[key] = position, answer.raw
 
     def add_final_label(self, final: Adjudication) -> None:
-        """Add a final label; one of a dialogue that was not added is left out."""
+        """Add a final label; labels of unknown dialogues are ignored."""
         position = self._positions.get(final.dialogue)
         if position is not None:
             answer = Answer(question=final.question, outcome=final.outcome, value=final.value)
@@ -196,14 +196,14 @@ class AnswerTableBuilder:
             self._add_rows(self._answers, (REFERENCE, final.guideline), position, [answer], provenance)
 
     def add_failure(self, failure: Failure) -> None:
-        """Add a unit that failed; one that is not of this plan is left out."""
+        """Add a failed unit; units outside this plan are ignored."""
         position = self._sessions.find(failure.label)
         if position is not None:
             failed = UnitFailure(party=failure.party, kind=failure.kind, annotator=failure.annotator)
             self._failures[position] = self._intern((*self._failures.get(position, ()), failed))
 
     def add_assignment(self, annotator: str, dialogue: str) -> None:
-        """Add a dialogue, by its key, to those that an annotator is assigned; one that was not added is left out."""
+        """Add a dialogue, by key, to those assigned to an annotator; unknown dialogues are ignored."""
         position = self._positions.get(dialogue)
         if position is not None:
             self._assigned[annotator].add(position)
@@ -236,12 +236,12 @@ class AnswerTableBuilder:
         )
 
     def _intern(self, entry: T) -> T:
-        """Return the one object that represents all entries equal to this one."""
+        """Return one shared object for all equal entries."""
         return self._interned.setdefault(entry, entry)  # type: ignore[return-value]  # the key is of the value's type
 
 
 def _drop_last(columns: AnswerColumns, position: int) -> None:
-    """Remove the last rows of a partition if they are about a session."""
+    """Remove the last rows of a partition if they concern a session."""
     while columns.position and columns.position[-1] == position:
         for column in (columns.position, columns.turn, columns.replicate, columns.value, columns.provenance):
             column.pop()
@@ -283,9 +283,9 @@ _CONTROLS = {
 
 
 class Archive(Protocol):
-    """The records of one run, in order of the plan: read as often as wanted, and never all in memory.
+    """The records of a run, in order of the plan: readable any number of times, and never all in memory.
 
-    Everything can be read for some positions of the plan alone; None means all.
+    Each kind can be read for selected positions of the plan; None means all.
     """
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
@@ -307,7 +307,7 @@ class Archive(Protocol):
     def calls(
         self, dialogues: Collection[Dialogue], annotations: Collection[Annotation], failures: Collection[Failure] = ()
     ) -> Mapping[str, tuple[Call, ...]]:
-        """Return the calls that led to some records, by unit; a few hundred records at a time.
+        """Return the calls that led to some records, by unit; for a few hundred records at a time.
 
         Args:
             dialogues: The dialogues by key.
@@ -322,12 +322,12 @@ class EventEvidence:
     """Participants' contributions to an event, from the store.
 
     Attributes:
-        dialogues: All dialogues of participants in the study, without texts, in the order in which they started.
+        dialogues: All dialogues of participants in the study, without texts, in order of start.
         responses: Latest revisions of the responses to questionnaires about the current study, drafts included.
         notes: Notes of red teamers about the current study, as answers to open questions.
         coding: Codings of open answers; None if there is no open answer.
         record: Sessions, guesses, exposure and withdrawals.
-        sessions: Sessions about the current study that took place here.
+        sessions: Sessions of the current study that took place on this server.
         spending: Cost of replies to participants.
     """
 
@@ -342,33 +342,33 @@ class EventEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Everything that one run holds.
+    """The complete evidence of a run.
 
     Attributes:
         study: The study to measure.
-        run: The execution that this is the evidence of.
-        sessions: Every planned session; the denominator of everything.
+        run: The run.
+        sessions: Every planned session; the denominator of all numbers.
         archive: The records, for reading texts.
-        answers: All answers in columns, and the outcome of each session; enough for all that is counted.
+        answers: All answers in columns, and the outcome of each session; sufficient for all counts.
         samples: Dialogues sampled for labelling by people.
-        drawn: Key of each drawn dialogue of this run to its position in the plan.
-        validation_reports: Latest validation report of each annotator, as it is now, that has one.
+        drawn: Key of each sampled dialogue of this run to its position in the plan.
+        validation_reports: Latest validation report of each annotator in its current version, if any.
         spending: Its cost.
-        spending_parts: The same by application, stage and model, without replies to participants.
+        spending_parts: The cost by application, stage and model, without replies to participants.
         role_breaks: Findings of the checks of simulated users during the pass; None without checks.
-        spoken: Texts of people and simulated users in the same scenarios, as
-            numbers from the pass over the records; None if they were not computed.
+        spoken: Style of people's and simulated users' texts in the same scenarios, as
+            numbers from one pass over the records; None if not computed.
         schemas: Use of answer schemas, for annotators whose requests had one.
         responses: Latest revisions of testers' answers after their sessions; annotators never see them.
         notes: Notes of red teamers during testing, as answers in their own words.
-        answered: Key of each dialogue that such a response is about to its position in the plan.
+        answered: Position in the plan of each dialogue with such a response, by key.
         reviews: Findings of people who read a session's dialogues and questionnaire together.
         annotator_attributes: Self-described groups: attribute to annotator to group.
         coding: Coding of free-text answers; None if it has not started.
         event: Participants' records other than dialogues and answers: guesses, exposure, withdrawals.
-        criteria: How annotators were sought, chosen and given work, statement by statement.
+        criteria: Statements on how annotators were recruited, selected and assigned.
         sittings: People's sessions for the current version of the study.
-        earlier_scores: Scores of earlier finished runs by application, guideline and annotator; the first run first.
+        earlier_scores: Scores of earlier finished runs by application, guideline and annotator; oldest run first.
     """
 
     study: Study
@@ -398,11 +398,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedArchive:
-    """Records that are in lists, as tests and scripts make them.
+    """Records in lists, as created by tests and scripts.
 
     Attributes:
         sessions: Every planned session.
-        dialogue_list: The dialogues; a planned session has at most one, with equal label.
+        dialogue_list: The dialogues; a planned session has at most one, with the same label.
         annotation_list: Annotators' answers, latest revisions.
         final_list: Final labels.
         failure_list: Units without a result.
@@ -458,19 +458,19 @@ def listed_evidence(
     responses: Iterable[QuestionnaireResponse] = (),
     assignments: Iterable[tuple[str, str]] = (),
 ) -> Evidence:
-    """Return evidence made of records that are at hand.
+    """Return evidence from records in memory.
 
     Args:
         study: The study to measure.
-        run: The execution.
+        run: The run.
         sessions: Every planned session, in order of the plan.
-        dialogues: The dialogues; a planned session has at most one, with equal label.
+        dialogues: The dialogues; a planned session has at most one, with the same label.
         annotations: Annotators' answers, latest revisions.
         adjudications: Final labels.
         failures: Units without a result.
-        spending: Its cost; nothing if None.
+        spending: Its cost; zero if None.
         responses: Testers' answers after their sessions.
-        assignments: Annotator and key of a dialogue, of annotators who were assigned some dialogues only.
+        assignments: Annotator and key of a dialogue, for annotators who were assigned only some dialogues.
     """
     listed = ListedSessions(sessions)
     archive = ListedArchive(

@@ -163,7 +163,7 @@ class Reply:
         cost_microusd: Cost in millionths of a US dollar; None if no price is known.
         latency_s: Time from the last attempt's start to its end; seconds.
         attempts: Attempts made; count, 0 if none was needed.
-        scripted: Whether a script answered in place of a model.
+        scripted: Whether a script answered instead of a model.
         recorded: Whether it was given long ago and read from a file: no call was made.
         repaired: Letters that no database can hold and that were replaced; count.
         schema_use: How the request's answer schema was used.

@@ -43,7 +43,7 @@ class LiveTurn:
 
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
-        number: Place in the dialogue, from 1.
+        number: Number in the dialogue, from 1.
         prompt: The person's prompt.
         asked: When; UTC.
         response: The part of the reply shown so far.

@@ -52,7 +52,7 @@ class Score:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a value without an answer, and an answer without a value."""
+        """Reject a value without an answered outcome, and an answered outcome without a value."""
         if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
             message = f"only an `answered` score has a value; outcome={self.outcome.value!r}, value={self.value!r}"
             raise InputError(message)

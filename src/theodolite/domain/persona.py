@@ -120,7 +120,7 @@ class Script:
     Attributes:
         key: Identity of the script within its study, e.g. the `id` of a recorded row.
         prompts: The prompts, in order; an empty text for a withheld one.
-        withheld: Why the texts are not shown; empty if they are.
+        withheld: Reason why the texts are not shown; empty if they are.
         purpose: `useful` or `guardrail` (ARIA's two groups), or empty.
         expected: Expected answer of a test case, for judges and rules; empty for none.
         values: Further columns of a test case, for groups.

@@ -50,7 +50,7 @@ class Leaf:
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a value without an answer, and an answer without a value."""
+        """Reject a value without an answered outcome, and an answered outcome without a value."""
         if (self.outcome is Outcome.ANSWERED) != (self.value is not None):
             message = (
                 f"leaf `{self.question}` of `{self.session}`: only an `answered` one carries a value;"

@@ -15,7 +15,7 @@ class NodeFinding:
 
     Attributes:
         node: Name of the node.
-        result: The number, or why there is none.
+        result: The number, or the reason why there is none.
         outcomes: Status of the answers below it, each counted once; counts.
         n_dialogues: Dialogues that have an answer below it; count.
         dialogues: Labels of these dialogues; empty if not requested.

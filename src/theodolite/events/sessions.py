@@ -408,7 +408,7 @@ def acknowledge(
     Args:
         event: The event.
         participant: Opaque key of the participant.
-        subject: Which text.
+        subject: The text.
         version: Content hash of the text.
         session: Key of the session that the text is about; empty if it is about the event.
     """

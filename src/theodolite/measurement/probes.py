@@ -344,7 +344,7 @@ class _Ways:
     """The condition of each answer, first or second, and the names of both conditions.
 
     Attributes:
-        factor: Factor with a different level.
+        factor: Factor that varies.
         names: Names of the first and the second order.
         way: Order of each answer: 0 or 1; -1 for neither.
         beside: Subtracted from each answer's number before orders are compared; None for nothing.

@@ -456,7 +456,7 @@ class GroupRates:
 
     Attributes:
         rates: By group: the share of its labels that are defects.
-        gap: Highest minus lowest rate; None with fewer than two of them.
+        gap: Highest minus lowest rate; None with fewer than two rates.
         p_value: Probability of a gap as wide if groups were made of raters at
             random; None likewise.
     """

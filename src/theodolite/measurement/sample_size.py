@@ -240,8 +240,8 @@ def compare_sides(
     are adjusted by Holm for all rates of one annotator.
 
     Args:
-        first: The side that is compared with.
-        second: The side that is compared.
+        first: The baseline side.
+        second: The side compared with it.
         mitigation: Name of the mitigation that the second side adds, if the sides differ in it.
         confidence: Coverage of the intervals; fraction in (0, 1).
 

@@ -453,7 +453,7 @@ class LabelRequest:
         n: Dialogues wanted; count.
         guideline: Name of the guideline; empty if the study has one alone that is judged.
         judge: Name of the annotator with the verdicts that define the strata; empty for the first judge.
-        seed: Of the draw.
+        seed: Seed of the sample.
     """
 
     n: int

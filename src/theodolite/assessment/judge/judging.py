@@ -45,7 +45,7 @@ class Judgement:
         votes: All readings; empty if one was to decide.
         control: Answer to the control question, the worst reading first.
         answered_as: Names that the endpoint gave itself.
-        scripted: Whether a script answered in place of a model.
+        scripted: Whether a script answered instead of a model.
     """
 
     answers: tuple[Answer, ...]

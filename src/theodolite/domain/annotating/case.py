@@ -11,7 +11,7 @@ from theodolite.domain.dialogue import Level
 
 
 class ItemStage(StrEnum):
-    """Stage of a dialogue in one category, in the words of a queue's seniors."""
+    """Stage of a dialogue in one category, in the terms of a queue's seniors."""
 
     WAITING = "waiting"
     IN_WORK = "in work"
@@ -28,14 +28,14 @@ class DialogueFilter:
 
     Attributes:
         scenario: Name of the scenario.
-        level: Level of testing; only for users who may know it.
-        stage: Stage of the dialogue in the category, or in any if none is named.
-        category: Name of a category that the dialogue is asked in.
-        disputed: Whether passes differ in that category, or in any; None for either.
+        level: Level of testing; only for users who may see it.
+        stage: Stage of the dialogue in the category, or in any category if none is named.
+        category: Name of a category of the dialogue.
+        disputed: Whether annotations differ in that category, or in any; None for either.
         flag: Kind of a case about the dialogue that was not dismissed.
         annotator: Key of an annotator who was offered it, is working on it, or submitted it.
         group: A group of the dialogue's case: name and value.
-        words: Words that are in the dialogue as annotators see it; letters' case is ignored.
+        words: Text in the dialogue as annotators see it; case is ignored.
     """
 
     scenario: str = ""
@@ -51,16 +51,16 @@ class DialogueFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedItem:
-    """One category of a listed dialogue.
+    """A category of a listed dialogue.
 
     Attributes:
         item: Token of the work item.
         category: Name of the category.
         stage: Its stage.
-        passes: Passes wanted; count.
-        n_done: Passes submitted; count.
-        n_disputed: Questions that the passes did not answer alike; count.
-        is_first: Whether it comes before others.
+        passes: Required annotations; count.
+        n_done: Submitted annotations; count.
+        n_disputed: Questions with different answers; count.
+        is_first: Whether it is prioritised.
         again: Number of earlier versions with answers to the category on this dialogue; count.
     """
 
@@ -76,13 +76,13 @@ class ListedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedDialogue:
-    """One dialogue of a list.
+    """A dialogue of a list.
 
     Attributes:
         name: Name on one reader's pages.
         opening: First text, as annotators see it.
         scenario: Name of its scenario.
-        level: Level of testing; hidden from people who are blind to it.
+        level: Level of testing; hidden from people who are blinded to it.
         items: Its categories, in the order in which they were opened.
         flags: Kinds of its cases that were not dismissed, each once.
     """
@@ -96,13 +96,13 @@ class ListedDialogue:
 
     @property
     def token(self) -> str:
-        """Token of its first item, by which a page names the dialogue."""
+        """Token of its first item, by which pages identify the dialogue."""
         return self.items[0].item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCase:
-    """One sensitive place of a list.
+    """A sensitive position in a list.
 
     Attributes:
         case: The case.
@@ -119,7 +119,7 @@ class ListedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRoom:
-    """One calibration room of a list.
+    """A calibration session in a list.
 
     Attributes:
         token: Opaque.
@@ -129,7 +129,7 @@ class ListedRoom:
         scenario: Name of the scenario.
         opening: First text, as annotators see it.
         n_voted: People who have voted; count.
-        opened: When; UTC.
+        opened: Time of creation; UTC.
     """
 
     token: str
@@ -143,7 +143,7 @@ class ListedRoom:
 
 
 class FlagKind(StrEnum):
-    """Kind of a flag at a place in a dialogue."""
+    """Kind of a flag in a dialogue."""
 
     PII = "personal data"
     SELF_IDENTIFICATION = "self-identification"
@@ -165,7 +165,7 @@ class CaseAct(StrEnum):
 
 
 class CaseView(StrEnum):
-    """Which cases a list shows."""
+    """Selection of cases in a list."""
 
     SUGGESTED = "suggested by programs"
     OPEN = "open"
@@ -173,7 +173,7 @@ class CaseView(StrEnum):
 
 
 class TurnText(StrEnum):
-    """Which text of a turn is meant."""
+    """Side of a turn."""
 
     PROMPT = "prompt"
     RESPONSE = "response"
@@ -186,9 +186,9 @@ class Flag:
     Attributes:
         kind: Its kind.
         turn: Number of the turn; None for the dialogue as a whole.
-        words: The words that are meant; empty for none.
+        words: The flagged words; empty for none.
         note: Note of the person who flags.
-        by_detector: Whether a program saw it.
+        by_detector: Whether a program created it.
     """
 
     kind: FlagKind
@@ -204,7 +204,7 @@ class Redaction:
 
     Attributes:
         turn: Number of the turn.
-        side: Which of its texts.
+        side: Side of the turn.
         start: Index of its first character, from 0.
         end: Index after its last character; exclusive.
         shown_in: Categories whose annotators see the words because they judge them.
@@ -229,7 +229,7 @@ class CaseStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitiveCase:
-    """Everything about one sensitive place of a dialogue.
+    """A sensitive position of a dialogue with its whole history.
 
     Attributes:
         token: Opaque.
@@ -257,7 +257,7 @@ class SensitiveCase:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether the dialogue is closed to annotators: restricted, and neither redacted nor closed since."""
+        """Whether the dialogue is hidden from annotators: restricted, and neither redacted nor closed since."""
         ends = {CaseAct.RESTRICTED, CaseAct.REDACTED, CaseAct.CLOSED, CaseAct.DISMISSED}
         acts = [step.act for step in self.steps if step.act in ends]
         return bool(acts) and acts[-1] is CaseAct.RESTRICTED

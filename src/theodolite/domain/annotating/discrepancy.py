@@ -1,4 +1,4 @@
-"""Discrepancies between annotators, the calibration rooms that settle them, and threads of questions."""
+"""Discrepancies between annotators, the calibration sessions that settle them, and threads of questions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class ThreadEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """The place that a thread is about.
+    """The subject of a thread, with its position.
 
     Attributes:
         kind: Kind of the dependency.
         category: Name of the category.
-        question: Name of the question; empty if it is about none.
-        turn: Number of the turn; None if it is about none.
-        reservation: Token of the reservation of the page on which it was started; empty for none.
+        question: Name of the question; empty for none.
+        turn: Number of the turn; None for none.
+        reservation: Token of the reservation whose page started it; empty for none.
     """
 
     kind: AnchorKind
@@ -54,7 +54,7 @@ class Post:
 
     Attributes:
         author: Opaque key of the participant.
-        text: Their text.
+        text: The text.
         at: Time; UTC.
         is_own: Whether the reader wrote it.
     """
@@ -75,7 +75,7 @@ class FeedbackThread:
         version: Content hash of the guideline at the time.
         posts: Contributions in order; the first one started it.
         end: Outcome; None while it is open.
-        text: Words that go into the guideline or the list of questions; empty for none.
+        text: Text for the guideline or the list of questions; empty for none.
     """
 
     token: str
@@ -87,7 +87,7 @@ class FeedbackThread:
 
 
 class RoomState(StrEnum):
-    """State of a calibration room."""
+    """State of a calibration session."""
 
     VOTING = "voting"
     REVEALED = "revealed"
@@ -96,12 +96,12 @@ class RoomState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationRoom:
-    """One dialogue in one category, as one person in the room sees it.
+    """A dialogue in one category, as one participant of a calibration session sees it.
 
     Attributes:
         token: Opaque.
         state: Status of the study.
-        version: Content hash of the guideline that is calibrated.
+        version: Content hash of the guideline.
         guideline: The questions.
         dialogue: The blinded dialogue.
         own: The reader's latest answers.
@@ -109,7 +109,7 @@ class CalibrationRoom:
         after: Latest answers by letter; empty until they are revealed.
         posts: The discussion; empty until the answers are revealed.
         n_voted: People who have voted; count.
-        opened: When; UTC.
+        opened: Time of creation; UTC.
     """
 
     token: str
@@ -127,16 +127,16 @@ class CalibrationRoom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoomShift:
-    """One person's answers before and after a discussion, for one question of one room.
+    """A participant's answers to one question before and after the discussion.
 
     Attributes:
-        room: Token of the room.
+        room: Token of the calibration session.
         version: Content hash of the guideline.
         question: Name of the question.
         turn: Number of the turn; None for the dialogue as a whole.
         participant: Opaque key.
-        before: First value; None if it was none.
-        after: Latest value; None if it was none.
+        before: First value; None for none.
+        after: Latest value; None for none.
     """
 
     room: str
@@ -149,7 +149,7 @@ class RoomShift:
 
 
 class DissentCause(StrEnum):
-    """Why a review found no consensus."""
+    """Reason why a review found no consensus."""
 
     AMBIGUOUS_GUIDELINE = "ambiguous guideline"
     MISSING_FACT = "missing fact"
@@ -162,8 +162,8 @@ class Position:
 
     Attributes:
         letter: A, B, C, ...; in an order specific to each dialogue and category.
-        answer: Their answer, with evidence and note.
-        is_model: Whether a promoted judge gave it; that is never hidden.
+        answer: The answer, with evidence and note.
+        is_model: Whether a promoted judge gave it; this is never hidden.
     """
 
     letter: str
@@ -173,12 +173,12 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discrepancy:
-    """One question, for the dialogue or a turn, that was not answered alike.
+    """A question about the dialogue or a turn with different answers.
 
     Attributes:
         question: Name of the question.
         turn: Number of the turn; None for the dialogue as a whole.
-        positions: All answers, also those that agree with each other.
+        positions: All answers, including those that agree.
     """
 
     question: str
@@ -194,11 +194,11 @@ class Resolution:
         question: Name of the question.
         turn: Number of the turn; None for the dialogue as a whole.
         participants: Opaque keys of the people who took part.
-        rationale: Why, in their words.
+        rationale: Reason, in their words.
         outcome: Agreed answer; None without consensus.
         value: The label; None unless the outcome is `ANSWERED`.
-        cause: Why there is no consensus; None if there is one.
-        decided: When; UTC, None before it is stored.
+        cause: Reason for the dissent; None for a consensus.
+        decided: Time of the decision; UTC, None before it is stored.
     """
 
     question: str
@@ -211,7 +211,7 @@ class Resolution:
     decided: datetime | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a result that is neither a consensus nor a dissent with its cause, and one without a reason."""
+        """Reject a result that is neither a consensus nor a dissent with its cause, and a result without a reason."""
         if (self.outcome is None) != (self.cause is not None):
             message = f"a review records a consensus or a cause; outcome={self.outcome}, cause={self.cause}"
             raise InputError(message)
@@ -251,14 +251,14 @@ class ReviewSheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedItem:
-    """One line of the list of discrepancies.
+    """A line in the list of discrepancies.
 
     Attributes:
         item: Token of the work item.
         category: Name of the category.
-        dialogue: Name of the dialogue as the reader's pages call it.
+        dialogue: Name of the dialogue on the reader's pages.
         about: Questions with different answers, in order.
-        n_disputed: Questions, at turns or of the dialogue, that were not answered alike; count.
+        n_disputed: Questions with different answers, counted per turn or dialogue; count.
         n_resolved: Those resolved by a review; count.
         is_frozen: Whether the review has started.
     """

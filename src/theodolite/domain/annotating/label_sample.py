@@ -1,4 +1,4 @@
-"""Label samples: the dialogues that people are to label, and how they were drawn."""
+"""Label samples: the dialogues that people label, and the sampling design."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.identity import digest
 
 ITEM = 12
-"""Characters of an item's name, which reveals neither the application nor any answer."""
+"""Length of an item's name, which reveals neither the application nor any answer; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleStratum:
-    """Dialogues that were drawn from alike.
+    """A stratum of dialogues with equal sampling probability.
 
     Attributes:
         name: Their common property, e.g. `bot-1.4: defect`; hidden from annotators.
-        n_dialogues: Dialogues in it that could be drawn; count.
-        n_drawn: Dialogues that were drawn; count.
+        n_dialogues: Available dialogues; count.
+        n_drawn: Sampled dialogues; count.
     """
 
     name: str
@@ -34,12 +34,12 @@ class SampleStratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledDialogue:
-    """One dialogue that was drawn.
+    """A sampled dialogue.
 
     Attributes:
         dialogue: Key of the dialogue.
-        stratum: Name of the stratum that it was drawn from.
-        inclusion: Probability with which it was drawn; fraction.
+        stratum: Name of its stratum.
+        inclusion: Inclusion probability; fraction.
     """
 
     dialogue: str
@@ -49,18 +49,18 @@ class SampledDialogue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSample:
-    """Dialogues drawn for people to label.
+    """Dialogues sampled for people to label.
 
     Attributes:
         study: Name of the study.
-        guideline: Name of the guideline that they are to be labelled by.
+        guideline: Name of the guideline to label by.
         guideline_version: Content hash of that guideline.
-        judge: Name of the annotator whose verdicts define the strata; empty if there is none.
-        judge_version: Content hash of that annotator; empty likewise.
-        seed: Of the draw.
+        judge: Name of the annotator whose labels define the strata; empty if there is none.
+        judge_version: Content hash of that annotator; empty if there is none.
+        seed: Seed of the sample.
         strata: Their strata.
         dialogues: The sampled dialogues, in the order of the label file.
-        withheld: Dialogues that could not be drawn, since their texts are withheld; count.
+        withheld: Dialogues excluded because their texts are withheld; count.
     """
 
     study: str
@@ -75,21 +75,21 @@ class LabelSample:
 
     @staticmethod
     def subject(study: str) -> str:
-        """Return the hash under which the samples of a study are filed."""
+        """Return the hash under which the samples of a study are stored."""
         return digest("label samples", study)
 
 
 def item_of(dialogue: str) -> str:
     """Return the name of a dialogue in a label file, given its key.
 
-    It is the same in every file, so no list of names is needed.
+    The name is the same in every file, so no list of names is needed.
     """
     return digest("item", dialogue)[:ITEM]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelSlip:
-    """One question about one dialogue or turn, as a label file puts it to a person.
+    """A question about a dialogue or turn in a label file.
 
     Attributes:
         item: Name of the dialogue in the file.
@@ -98,8 +98,8 @@ class LabelSlip:
         version: First characters of the guideline's content hash.
         question: Name of the question.
         ask: The question.
-        allowed: Permitted answers, in words.
-        material: Source material that the application was given; empty for none.
+        allowed: Permitted answers, as text.
+        material: Source material of the application; empty for none.
         dialogue: The dialogue.
     """
 
@@ -116,7 +116,7 @@ class LabelSlip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenLabel:
-    """One answer that a person wrote into a label file, found to be valid.
+    """A valid answer that a person wrote into a label file.
 
     Attributes:
         item: Name of the dialogue in the file.
@@ -125,8 +125,8 @@ class GivenLabel:
         question: Name of the question.
         outcome: Status of the question.
         value: The label; None unless the outcome is `ANSWERED`.
-        reason: Why, in the person's words.
-        annotator: Who labelled.
+        reason: Reason, in the person's words.
+        annotator: The annotator.
         replicate: Number of the repetition by the same person, from 1.
     """
 
@@ -146,7 +146,7 @@ class KeptLabels:
     """Effect of a label file on the stored labels.
 
     Attributes:
-        new: Annotations of dialogues that this person had not labelled; first revisions.
+        new: Annotations of dialogues that this person had not labelled before; first revisions.
         revised: Annotations that differ from this person's earlier ones; further revisions.
         unchanged: Dialogues with equal stored labels; count.
         annotator_attributes: The file's attributes of people: annotator to attribute to group.
@@ -159,5 +159,5 @@ class KeptLabels:
 
     @property
     def to_store(self) -> tuple[Annotation, ...]:
-        """Everything that is to be stored."""
+        """All annotations to store."""
         return (*self.new, *self.revised)

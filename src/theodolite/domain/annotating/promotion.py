@@ -1,4 +1,4 @@
-"""Promotion: a judge that is beside people in the queue, after validation against people."""
+"""Promotion: a judge annotates alongside people in the queue after its validation against people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MODEL = "model/"
 
 
 def judge_key(judge: str) -> str:
-    """Return the key under which a promoted judge takes passes, so that it can never be mistaken for a person.
+    """Return the key under which a promoted judge annotates, which can never be mistaken for a person's.
 
     Example:
         >>> judge_key("safety")
@@ -22,15 +22,15 @@ def judge_key(judge: str) -> str:
 
 
 def is_model(participant: str) -> bool:
-    """Return whether a pass under this key is a judge's; keys of people hold no such mark."""
+    """Return whether a key is a judge's; keys of people never contain its mark."""
     return participant.startswith(_MODEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """The recorded decision that a judge's passes are shown beside people's as more than a shadow.
+    """The recorded decision that a judge's annotations count alongside people's, instead of in the background.
 
-    It belongs to one version of the judge and of the guideline. Each answer of a promoted
+    It applies to one version of the judge and of the guideline. Each answer of a promoted
     judge stays marked as a model's.
 
     Attributes:
@@ -38,10 +38,10 @@ class Promotion:
         judge_version: Content hash of the judge with its guideline and its model.
         guideline: Name of the guideline.
         guideline_version: Content hash of the guideline.
-        validation_report: Content hash of the validation report that it rests on.
-        by: Who decided.
-        reason: Why, in their words.
-        number: Which promotion of this version it is, from 1.
+        validation_report: Content hash of the underlying validation report.
+        by: The deciding person.
+        reason: Reason, in the person's words.
+        number: Number of the promotion of this version, from 1.
     """
 
     judge: str
@@ -55,20 +55,20 @@ class Promotion:
 
     @staticmethod
     def subject(judge_version: str) -> str:
-        """Return the hash under which the promotions of one version of a judge are filed."""
+        """Return the hash under which the promotions of one version of a judge are stored."""
         return digest("promotion", judge_version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demotion:
-    """The recorded decision that a judge is a shadow again; filed beside the promotion that it ends.
+    """The recorded decision that ends a promotion; stored with the promotion.
 
     Attributes:
         judge: Name of the judge in the study.
         judge_version: Content hash of the judge with its guideline and its model.
-        by: Who decided.
-        reason: Why, in their words.
-        number: Which promotion of this version it ends, from 1.
+        by: The deciding person.
+        reason: Reason, in the person's words.
+        number: Number of the promotion that it ends, from 1.
     """
 
     judge: str
@@ -85,9 +85,9 @@ class BesidePeople:
     Attributes:
         question: Name of the question.
         n_people: People with answers on items that the judge answered; count.
-        alike: Share of people's answers that the judge gave too.
-        alpha: Agreement beyond chance of the judge with them.
-        people: Agreement beyond chance of people with each other, on all that they answered.
+        alike: Share of people's answers that equal the judge's.
+        alpha: Chance-corrected agreement of the judge with people.
+        people: Chance-corrected agreement of people with each other, on all their answers.
     """
 
     question: str
@@ -99,17 +99,17 @@ class BesidePeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeStanding:
-    """State of one judge of a queue's study: shadow or promoted, with the evidence.
+    """State of a judge in a queue's study: in the background or promoted, with the evidence.
 
     Attributes:
         judge: Name of the judge in the study.
         guideline: Name of the guideline.
         version: Content hash of the judge with its guideline and its model.
-        validation_report: The latest one of this very version; None without one.
-        promotion: The promotion that holds; None for a shadow.
+        validation_report: The latest report of this version; None if there is none.
+        promotion: The current promotion; None without one.
         past: Decisions about this version, in order.
-        n_read: Dialogues of the queue that it has read in a run; count.
-        n_passes: Passes of the queue that it holds; count.
+        n_read: Dialogues of the queue that it has labelled in a run; count.
+        n_passes: Annotations of the queue that it has taken; count.
     """
 
     judge: str

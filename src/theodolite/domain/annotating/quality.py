@@ -16,11 +16,11 @@ class ReviewVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewCandidate:
-    """An annotation that might be drawn for a review.
+    """A candidate annotation for a review.
 
     Attributes:
         key: Token of the reservation.
-        stratum: Population of the draw, e.g. category and annotator.
+        stratum: Stratum of the sample, e.g. category and annotator.
     """
 
     key: str
@@ -29,13 +29,13 @@ class ReviewCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReview:
-    """One look of a senior annotator at one annotation.
+    """A senior annotator's review of one annotation.
 
     Attributes:
         reservation: Token of the reservation.
-        revision: Revision of the annotation that was reviewed.
+        revision: Reviewed revision of the annotation.
         verdict: The verdict.
-        comment: In their words; never empty for a returned one.
+        comment: Comment of the reviewer; never empty for a returned annotation.
         by: Opaque key of the senior annotator.
         at: Time; UTC.
     """
@@ -50,16 +50,16 @@ class QualityReview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conscientiousness:
-    """Quality indicators of one annotator for seniors; the program does not use them.
+    """Quality indicators of one annotator for seniors; the program itself does not use them.
 
     Attributes:
         participant: Opaque key of the annotator.
         n_submitted: Submitted items; count.
-        median_minutes: Time from reserving to submitting in the middle; minutes, None without any.
-        gold_right: Answers to gold items that are right; count.
+        median_minutes: Median time from reservation to submission; minutes, None without submissions.
+        gold_right: Right answers to gold items; count.
         gold_asked: Answers to gold items; count.
-        early_alike: Answers of the first half of their work that the others gave too; count.
-        early_asked: Answers of that half that others gave as well; count.
+        early_alike: Answers in the first half of the work that equal other annotators' answers; count.
+        early_asked: Answers in that half that other annotators also gave; count.
         late_alike: The same for the second half; count.
         late_asked: The same for the second half; count.
         n_returned: Annotations that a review returned; count.
@@ -79,7 +79,7 @@ class Conscientiousness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswer:
-    """The value that is known to be right for one question, of the dialogue or (by its number) a turn."""
+    """The known value of one question, about the dialogue or a turn."""
 
     question: str
     turn: int | None
@@ -94,8 +94,8 @@ class GoldItem:
         item: Token of the work item.
         category: Name of the category.
         known: The correct answer.
-        reason: Why, in the words of its author.
-        met: Opaque key of each annotator who submitted it, their right answers and all known ones; counts.
+        reason: Reason, in the author's words.
+        met: Opaque key of each annotator who submitted it, with right answers and all known answers; counts.
     """
 
     item: str
@@ -106,7 +106,7 @@ class GoldItem:
 
 
 class AnnotatorStep(StrEnum):
-    """The steps of an annotator, in order; the last one is the work itself."""
+    """The steps of an annotator, in order; the last is the work itself."""
 
     BACKGROUND = "background"
     RULES = "rules"
@@ -120,10 +120,10 @@ class StepStatus:
     """The status of one step.
 
     Attributes:
-        number: Its number among the steps that the queue asks for, from 1.
-        step: Which step.
-        is_done: Whether nothing is left to do in it.
-        is_next: Whether the annotator is reading it now.
+        number: Number among the steps that the queue requires, from 1.
+        step: The step.
+        is_done: Whether it is complete.
+        is_next: Whether it is the current step.
     """
 
     number: int
@@ -134,14 +134,14 @@ class StepStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """One question of practice or of a test, as it was answered and as it should have been.
+    """A question of practice or of a test, with the given and the expected answer.
 
     Attributes:
         question: Name of the question.
-        given: The answer; empty if none.
+        given: The answer; empty for none.
         expected: The keyed answer.
         is_right: Whether the answer counts as right.
-        within: Points by which a number may differ and still count; 0 for exact.
+        within: Tolerance for a number that still counts as right; scale points, 0 for exact.
         chance: Probability that a uniform guess among the offered answers counts as right; fraction 0..1.
         reason: Why the expected answer is right, in the words of the example.
     """
@@ -166,7 +166,7 @@ class QualificationResult:
         score: Share of right answers, corrected for guessing; None if it is undefined.
         passed: Whether the score reaches the pass mark.
         attempt: Number of the attempt, from 1.
-        attempts_left: Attempts that are left; count, 0 after a pass.
+        attempts_left: Remaining attempts; count, 0 after a pass.
     """
 
     marked: tuple[Marked, ...]
@@ -184,13 +184,13 @@ class CategoryStanding:
 
     Attributes:
         category: Name of the category.
-        version: Content hash of the guideline that qualifies.
-        qualified: Whether its test was passed in this version, or none is asked for, or a senior let in without.
+        version: Content hash of the guideline.
+        qualified: Whether the test of this version was passed or is not required, or a senior admitted them.
         attempts: Attempts at the test so far; count.
-        attempts_left: Attempts that are left; count.
+        attempts_left: Remaining attempts; count.
         n_practice: Examples to practise on; count.
-        to_practise: Examples that are still open in this series, by their number, from 1.
-        n_test: Keyed answers in the next test; count.
+        to_practise: Examples not yet practised in this series, by number, from 1.
+        n_test: Questions in the next test; count.
     """
 
     category: str
@@ -209,7 +209,7 @@ class CategoryStanding:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the annotator meets all requirements of this category itself."""
+        """Whether the annotator meets all requirements of this category."""
         return self.qualified and self.practised
 
 
@@ -218,8 +218,8 @@ class Onboarding:
     """Progress of one annotator towards the queue, step by step.
 
     Attributes:
-        background_read: Whether the background material was acknowledged, as it is now.
-        rules_read: Whether the present impartiality rules were read.
+        background_read: Whether the current background material was acknowledged.
+        rules_read: Whether the current impartiality rules were acknowledged.
         categories: The annotator's progress in each category.
     """
 
@@ -229,12 +229,12 @@ class Onboarding:
 
     @property
     def open_to(self) -> frozenset[str]:
-        """Names of the categories in which they may work: none before the texts were read."""
+        """Names of the categories open to the annotator; empty before the texts were acknowledged."""
         if not (self.background_read and self.rules_read):
             return frozenset()
         return frozenset(standing.category for standing in self.categories if standing.is_ready)
 
     @property
     def is_cleared(self) -> bool:
-        """Whether they may work in at least one category."""
+        """Whether at least one category is open to the annotator."""
         return bool(self.open_to)

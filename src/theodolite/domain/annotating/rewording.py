@@ -1,4 +1,4 @@
-"""Rewordings: people's answers that a new version of a schema affects, and the shift that it caused."""
+"""Rewordings: people's answers affected by a new version of a schema, and the resulting shift."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from theodolite.domain.estimate import Estimate, Undefined
 
 
 class Touch(StrEnum):
-    """Change of a question in another version.
+    """Kind of change to a question in a new version.
 
     Attributes:
         NEW: It was not asked before.
         GONE: It was removed.
-        WORDS: It is put, or explained, in other words.
-        ANSWERS: Other values answer it, or others of them are defects.
-        PLACE: It is asked of something else, or after another answer.
-        THROUGH: Nothing of it has changed but a question that it follows.
+        WORDS: Its text or explanation has changed.
+        ANSWERS: Its possible values or defect rules have changed.
+        PLACE: Its subject or its condition has changed.
+        THROUGH: Only a question that it depends on has changed.
     """
 
     NEW = "new"
@@ -31,12 +31,12 @@ class Touch(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionTouch:
-    """One question that another version touches.
+    """A question affected by a new version.
 
     Attributes:
         question: Its name.
-        kinds: How; never empty.
-        told: The differences, in words.
+        kinds: Kinds of change; never empty.
+        told: The differences, as text.
         through: Changed questions on which it depends, directly or through others.
     """
 
@@ -48,13 +48,13 @@ class QuestionTouch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastAnswers:
-    """How much people have answered to one question by one version of its category.
+    """Amount of answers to one question in one version of its category.
 
     Attributes:
         version: Content hash of the guideline.
         question: Name of the question.
-        n_answers: Answers, those without a value too; latest revisions; count.
-        n_dialogues: Dialogues that they are about; count.
+        n_answers: Answers, including those without a value; latest revisions; count.
+        n_dialogues: Dialogues with these answers; count.
     """
 
     version: str
@@ -65,7 +65,7 @@ class PastAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialogueAnswers:
-    """People's answers to one question about one dialogue by one version.
+    """People's answers to one question about one dialogue in one version.
 
     Attributes:
         dialogue: Key of the dialogue.
@@ -81,7 +81,7 @@ class DialogueAnswers:
 
     @property
     def stratum(self) -> str:
-        """Its scenario with everything that was answered about it; no answer is preferred to another."""
+        """Its scenario with all answers; no answer is preferred to another."""
         values = sorted({value if value is not None else "no value" for _, _, value in self.said})
         return f"{self.scenario}: {', '.join(values)}"
 
@@ -90,8 +90,8 @@ class SampleAim(StrEnum):
     """Purpose of a repeated annotation.
 
     Attributes:
-        SHIFT: To find a shift of the defect rate, if there is one.
-        AGREEMENT: To know how often old and new answers are the same.
+        SHIFT: To detect a shift of the defect rate.
+        AGREEMENT: To estimate the agreement of old and new answers.
     """
 
     SHIFT = "shift"
@@ -104,8 +104,8 @@ class SampleWish:
 
     Attributes:
         aim: Its purpose.
-        size: The shift that should be found, or half the width of the agreement's interval; fraction.
-        power: Chance to find the shift; fraction.
+        size: The shift to detect, or the half-width of the agreement's interval; fraction.
+        power: Power to detect the shift; fraction.
         confidence: Coverage of the interval; fraction.
     """
 
@@ -126,14 +126,14 @@ class SampleWish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplePlan:
-    """How many dialogues are to be annotated again.
+    """Number of dialogues to annotate again.
 
     Attributes:
-        wish: What for.
-        n_needed: Dialogues that it takes; count.
-        n_there: Dialogues with a value by the old version; count.
-        changing: Share of answers that two people give differently by the same words; fraction.
-        is_assumed: Whether no answers show that share, so that it was assumed.
+        wish: The required precision.
+        n_needed: Required dialogues; count.
+        n_there: Dialogues with a value in the old version; count.
+        changing: Share of answers that differ between two people with the same wording; fraction.
+        is_assumed: Whether the share was assumed, because no answers show it.
         n_pairs: Pairs of answers behind it; count.
         reached: Precision with all existing dialogues, in the unit of the requirement; None if they suffice.
     """
@@ -148,20 +148,20 @@ class SamplePlan:
 
     @property
     def n_drawn(self) -> int:
-        """Dialogues that are drawn; count."""
+        """Sampled dialogues; count."""
         return min(self.n_needed, self.n_there)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredShift:
-    """Shift between two versions, on dialogues that were answered by both.
+    """Shift between two versions, on dialogues answered in both.
 
     Attributes:
         question: Name of the question.
-        shift: Defect rate by the new version minus that by the old one.
-        alike: Share of pairs of an old and a new answer that are the same, dialogue by dialogue.
-        n_both: Dialogues with a value by both; count.
-        n_missing: Dialogues of the sample that have no value by the new version yet; count.
+        shift: Defect rate in the new version minus that in the old one.
+        alike: Share of equal pairs of an old and a new answer, dialogue by dialogue.
+        n_both: Dialogues with a value in both versions; count.
+        n_missing: Dialogues of the sample without a value in the new version yet; count.
     """
 
     question: str

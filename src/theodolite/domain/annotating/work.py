@@ -18,7 +18,7 @@ class BlindTurn:
     """One turn as an annotator sees it.
 
     Attributes:
-        number: Place in the dialogue, from 1.
+        number: Number in the dialogue, from 1.
         prompt: The tester's prompt, masked.
         response: The application's reply, masked.
     """
@@ -55,8 +55,8 @@ class BlindDialogue:
     Attributes:
         name: Name on this annotator's page.
         turns: The turns.
-        material: Source material that the application was given; empty for none.
-        withheld: Why texts are not shown; empty if they are.
+        material: Source material of the application; empty for none.
+        withheld: Reason why texts are not shown; empty if they are.
         reference: The reference given by the scenario.
     """
 
@@ -89,8 +89,8 @@ class BulkLine:
 
     Attributes:
         item: Token of the work item.
-        made: Token of the result: a reservation, a room, or the item itself; empty if nothing was done.
-        refused: Why nothing was done, in words; empty if it was.
+        made: Token of the result: a reservation, a calibration session, or the item itself; empty if it was refused.
+        refused: Reason of the refusal, as text; empty if it was done.
     """
 
     item: str
@@ -108,7 +108,7 @@ class ItemState(StrEnum):
 
 
 class ReservationState(StrEnum):
-    """State of one annotator's claim on a work item."""
+    """State of an annotator's reservation of a work item."""
 
     OFFERED = "offered"
     RESERVED = "reserved"
@@ -119,7 +119,7 @@ class ReservationState(StrEnum):
 
     @property
     def is_live(self) -> bool:
-        """Whether it uses one of the item's passes."""
+        """Whether it counts as one of the item's required annotations."""
         return self in {ReservationState.RESERVED, ReservationState.SUBMITTED}
 
 
@@ -138,15 +138,15 @@ class QueueCategory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueDesign:
-    """Categories and annotators of a queue; a changed design is another version, and both stay stored.
+    """Categories and rules of a queue; a changed design is a new version, and both are kept.
 
     Attributes:
         study: Name of the study.
         categories: The questions, in order.
-        process: Passes, routing, expiry, tests and shares.
+        process: Overlap, routing, reservation times, tests and shares.
         first: Category that decides the route of a dialogue; empty if all are asked at once.
-        on_violation: Categories that follow where the first one sees a violation.
-        otherwise: Categories that follow where it sees none.
+        on_violation: Categories that follow if the first one detects a violation.
+        otherwise: Categories that follow if it detects none.
         background: Text that annotators read before they start.
         rules: The impartiality rules that they acknowledge.
         criteria: How annotators are recruited, selected and assigned, for the documentation.
@@ -174,17 +174,17 @@ class QueueDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkItem:
-    """One dialogue with a number of required annotators in one category.
+    """A dialogue with a number of required annotators in one category.
 
     Attributes:
         key: Opaque key of the item.
         dialogue: Key of the dialogue.
         category: Name of the guideline.
-        passes: Different annotators wanted; count.
-        n_live: Passes that are reserved or submitted; count.
-        is_first: Whether it comes before others.
-        draw: Its place among items with equally many passes; number in [0, 1).
-        tester: Key of the participant who tested; empty if there was none.
+        passes: Required different annotators; count.
+        n_live: Reserved or submitted annotations; count.
+        is_first: Whether it is prioritised.
+        draw: Random rank among items with equally many annotations; number in [0, 1).
+        tester: Key of the tester; empty for none.
         scenario: Name of the scenario of the dialogue.
         is_heavy: Whether the scenario touches a heavy topic.
         state: Status of the study.
@@ -210,14 +210,14 @@ class AnnotatorState:
     Attributes:
         participant: Opaque key of the annotator.
         qualified: Categories that they may annotate.
-        had: Keys of items that are not offered to them again: submitted, voided, or skipped with a reason.
-        met: Dialogue to the categories that they have annotated or hold.
-        n_taken: Category to the items that they have annotated or hold; counts.
-        n_items: Category to its items; counts.
-        offered: Keys of items that were offered to them.
-        backwards: Whether they get the queue from its end.
-        avoided: Scenarios with topics that they prefer to avoid.
-        after_heavy: Whether the dialogue that they submitted last touched a heavy topic.
+        had: Keys of items that are not offered to the annotator again: submitted, voided, or skipped with a reason.
+        met: Categories that the annotator has annotated or reserved, by dialogue.
+        n_taken: Items that the annotator has annotated or reserved, by category; counts.
+        n_items: Items by category; counts.
+        offered: Keys of items offered to the annotator.
+        backwards: Whether the annotator works through the queue from its end.
+        avoided: Scenarios with topics that the annotator avoids.
+        after_heavy: Whether the annotator's last submitted dialogue touched a heavy topic.
     """
 
     participant: str
@@ -234,16 +234,16 @@ class AnnotatorState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """One annotator's claim on one work item.
+    """An annotator's reservation of a work item.
 
     Attributes:
         token: Opaque identifier for addresses.
         category: Name of the guideline.
         version: Content hash of the guideline.
         state: Status of the study.
-        until: When it ends unless it is renewed; UTC, None unless reserved.
-        submitted: When it was submitted last; UTC, None if never.
-        reason: Why it was given back, in the annotator's words; empty if no reason was given.
+        until: Time at which it ends unless renewed; UTC, None unless reserved.
+        submitted: Time of the last submission; UTC, None if never.
+        reason: Reason for its release, in the annotator's words; empty if none was given.
         is_open: Whether its answers may still be changed.
     """
 
@@ -259,16 +259,16 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorTask:
-    """Everything that the page of one annotator shows of one reservation, and nothing else.
+    """Complete content of the page for one annotator's reservation.
 
     Attributes:
-        reservation: The claim.
+        reservation: The reservation.
         guideline: The questions.
         dialogue: The blinded dialogue.
         answers: Current answers.
-        saved: When an answer was saved last; UTC, None if never.
+        saved: Time of the last saved answer; UTC, None if never.
         open: Questions that are still open.
-        order: The order in which all of it is shown.
+        order: The displayed order.
     """
 
     reservation: Reservation
@@ -286,8 +286,8 @@ class Routed:
 
     Attributes:
         violation: Whether it continues as a violation; None until a review decides.
-        disputed: Whether the passes disagree, or a review found no consensus.
-        reason: The rule and the counts that it rests on, in words.
+        disputed: Whether the annotations disagree, or a review found no consensus.
+        reason: The rule and the counts behind it, as text.
     """
 
     violation: bool | None
@@ -301,7 +301,7 @@ class Submitted:
 
     Attributes:
         open: Questions that must be answered first; empty if it was submitted.
-        revision: Number of the revision of the annotation; 0 if nothing was stored.
+        revision: Number of the stored revision; 0 if nothing was stored.
     """
 
     open: tuple[OpenQuestion, ...] = ()

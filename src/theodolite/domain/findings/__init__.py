@@ -1,1 +1,1 @@
-"""Findings: results of measurement beside the estimates of rates."""
+"""Findings: results of measurement other than estimates of rates."""

@@ -17,13 +17,13 @@ class CategoryProgress:
     Attributes:
         category: Name of the category.
         n_items: Dialogues in it; count.
-        n_complete: Those with all passes, frozen ones included; count.
-        n_frozen: Those under review or reviewed; count.
-        n_aside: Those set aside by a case; count.
-        n_passes: Passes wanted; count.
-        n_done: Passes submitted; count.
-        n_reserved: Reserved passes; count.
-        n_disputed: Dialogues with an answer that differs; count.
+        n_complete: Dialogues with all required annotations, including frozen ones; count.
+        n_frozen: Dialogues under review or reviewed; count.
+        n_aside: Dialogues set aside because of a case; count.
+        n_passes: Required annotations; count.
+        n_done: Submitted annotations; count.
+        n_reserved: Reserved annotations; count.
+        n_disputed: Dialogues with different answers; count.
     """
 
     category: str
@@ -43,9 +43,9 @@ class AnswerStretch:
 
     Attributes:
         begun: Time of its first submission; UTC.
-        ended: When its last unit was; UTC.
+        ended: Time of its last submission; UTC.
         alike: Share of units with unanimous answers.
-        alpha: Agreement beyond chance.
+        alpha: Chance-corrected agreement.
     """
 
     begun: datetime
@@ -60,8 +60,8 @@ class DayAgreement:
 
     Attributes:
         day: The day in the time zone of the event.
-        n_shared: Dialogues, or turns, whose latest label of two or more is of this day; count.
-        alpha: Agreement beyond chance.
+        n_shared: Dialogues, or turns, whose latest label by two or more people is from this day; count.
+        alpha: Chance-corrected agreement.
     """
 
     day: date
@@ -79,12 +79,12 @@ class QuestionAgreement:
         scale: Level of measurement of alpha: nominal, ordinal or interval.
         n_annotators: People who answered; count.
         n_units: Dialogues, or turns, with an answer; count.
-        n_shared: Those with answers of two people or more; count.
-        n_without_value: Answers that are no label: unable, does not apply; count.
-        alike: Share of the shared units on which all gave the same label.
+        n_shared: Units with answers of at least two people; count.
+        n_without_value: Answers without a label: unable, does not apply; count.
+        alike: Share of the shared units with identical labels.
         alpha: Krippendorff's alpha.
-        prevalence: Label to how often it was given; counts.
-        over_time: The same in stretches of equally many units, in order of time.
+        prevalence: Frequency of each label; counts.
+        over_time: The agreement in segments of equally many units, in order of time.
     """
 
     category: str
@@ -105,10 +105,10 @@ class PairAgreement:
     """Agreement of two annotators on one question.
 
     Attributes:
-        first: Name of the one.
-        second: Name of the other; a model where `is_model`.
+        first: Name of the first.
+        second: Name of the second; a model if `is_model`.
         question: Name of the question.
-        alike: Share of the units that both labelled on which they gave the same label.
+        alike: Share of identical labels among the units that both labelled.
         alpha: Krippendorff's alpha.
         is_model: Whether the second is a model.
     """
@@ -123,14 +123,14 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterAgreement:
-    """One annotator's answers to one question, and others' agreement on the same units.
+    """An annotator's answers to one question, and the agreement of others on the same units.
 
     Attributes:
         annotator: Name of the annotator.
         n_answers: Answers; count.
-        n_without_value: Those that are no label: unable, does not apply; count.
-        alike: Share of others' labels, on units that this annotator labelled, that equal theirs.
-        prevalence: Label to how often they gave it; counts.
+        n_without_value: Answers without a label: unable, does not apply; count.
+        alike: Share of others' labels that equal this annotator's, on the units that the annotator labelled.
+        prevalence: Frequency of each label of the annotator; counts.
     """
 
     annotator: str
@@ -142,12 +142,12 @@ class RaterAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitSpread:
-    """How the labels of one unit are spread; a distribution is the finding, and no label is made of it.
+    """The label distribution of one unit; the distribution itself is the finding and is not reduced to a label.
 
     Attributes:
         dialogue: Number of the dialogue.
         turn: Number of the turn; None for the dialogue as a whole.
-        counts: Label to how many gave it; counts.
+        counts: Frequency of each label; counts.
     """
 
     dialogue: int
@@ -162,7 +162,7 @@ class UnitSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedPasses:
-    """Sample that estimates a mean with the required precision, for a number of passes.
+    """Sample size that estimates a mean with the required precision, for a number of annotations per dialogue.
 
     Attributes:
         passes: Annotators for each dialogue; count.
@@ -177,18 +177,18 @@ class PlannedPasses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAgreement:
-    """How far the raters of a group agree with each other and with the rest.
+    """Agreement of the raters of a group with each other and with all others.
 
     Attributes:
         group: Name of the group.
-        n_raters: Raters in it; count.
-        within: Agreement beyond chance among them (IRR, Krippendorff's alpha).
-        across: Agreement beyond chance with all others (XRR).
+        n_raters: Raters in the group; count.
+        within: Chance-corrected agreement within the group (IRR, Krippendorff's alpha).
+        across: Chance-corrected agreement with all others (XRR).
         ratio: Within over across (GAI); above 1 the group has its own view.
             None if one is undefined or across is not above 0.
-        p_value: Probability of a ratio as far from the middle if groups were
-            made of raters at random; None if there is no ratio.
-        adjusted_p_value: The same, adjusted for all groups.
+        p_value: Probability of a ratio at least as extreme if groups
+            consisted of random raters; None if there is no ratio.
+        adjusted_p_value: The p-value, adjusted for all groups.
     """
 
     group: str
@@ -206,10 +206,10 @@ class GroupDefects:
 
     Attributes:
         rule: Name of the defect rule.
-        rates: Group and the share of its labels that are a defect, by name of the group.
-        gap: Highest minus lowest rate; None with fewer than two of them.
-        p_value: Probability of a gap as wide if groups were made of these people at random; None likewise.
-        adjusted_p_value: The same, adjusted for all gaps of a run.
+        rates: Group name to the share of its labels that are a defect, sorted by name.
+        gap: Highest minus lowest rate; None with fewer than two rates.
+        p_value: Probability of a gap at least as wide if groups consisted of random people; None likewise.
+        adjusted_p_value: The p-value, adjusted for all gaps of a run.
     """
 
     rule: str
@@ -225,9 +225,9 @@ class RaterCheck:
 
     Attributes:
         annotator: Name of the annotator.
-        labels: Labels that it gave to dialogues that others labelled too; count.
-        fit: Fit of its labels to the values made likely by the others, beyond chance (Dawid and Skene).
-        looks: Share of its labels that are no guess (MACE).
+        labels: Its labels of dialogues that others also labelled; count.
+        fit: Agreement of its labels with the values inferred from the others, beyond chance (Dawid and Skene).
+        looks: Share of its labels that are not guesses (MACE).
     """
 
     annotator: str
@@ -238,14 +238,14 @@ class RaterCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaterChecks:
-    """The annotators of one question about one application, as models of raters see them.
+    """The annotators of one question about one application, under rater models.
 
     Attributes:
         application: Name of the application.
         guideline: Name of the guideline.
         question: Name of the question.
-        dialogues: Dialogues with two labels or more; count.
-        raters: One an annotator, in the order of the study.
+        dialogues: Dialogues with at least two labels; count.
+        raters: One entry per annotator, in the order of the study.
     """
 
     application: str
@@ -257,9 +257,9 @@ class RaterChecks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorGroups:
-    """How far annotators of each self-described group agree, on one question about one application.
+    """Agreement of each self-described group of annotators, on one question about one application.
 
-    Groups of very few people are counted and never named: a group of one is a person.
+    Very small groups are counted but never named: a group of one identifies a person.
 
     Attributes:
         application: Name of the application.
@@ -267,10 +267,10 @@ class AnnotatorGroups:
         question: Name of the question.
         attribute: Attribute that defines the groups.
         n_raters: Annotators with a known value of this attribute; count.
-        n_unknown: Annotators without one; count.
-        n_in_small: Of the known, those in groups too small to be named; count.
+        n_unknown: Annotators without a known value; count.
+        n_in_small: Of the known, those in groups too small to name; count.
         groups: The others, by name.
-        defects: How often they see a defect, a rule of the question each.
+        defects: Defect rates by group, one entry for each rule of the question.
     """
 
     application: str
@@ -291,7 +291,7 @@ class VoteAdvice:
     Attributes:
         error: Standard error of the rate from these votes; fraction.
         error_as_samples: Standard error if each call had judged its own dialogue; fraction.
-        samples_do_better: Whether more dialogues with fewer votes would make the rate more certain.
+        samples_do_better: Whether more dialogues with fewer votes would reduce the standard error.
     """
 
     error: float
@@ -306,15 +306,15 @@ class VoteRecord:
     The question is that of the guideline's first defect rule.
 
     Attributes:
-        voting: The rule by which it voted.
+        voting: The voting rule.
         dialogues: Dialogues with votes; count.
-        cast: Votes in all; count.
+        cast: Total number of votes; count.
         split: Labels of dialogues whose votes differ.
         tied: Labels of dialogues without a majority.
         flip_rate: Share of pairs of votes that contradict each other.
-        retest_alpha: How far the judge agrees with itself beyond chance.
-        by_single_votes: Defect rate that single readings give.
-        by_majorities: Defect rate that majorities give; another number, drawn towards 0 or 1.
+        retest_alpha: Chance-corrected agreement of the judge with itself.
+        by_single_votes: Defect rate according to single readings.
+        by_majorities: Defect rate according to majorities; a different number, drawn towards 0 or 1.
         advice: Effect of the same calls as further dialogues; None if unknown.
     """
 
@@ -338,15 +338,15 @@ class JudgeDiagnostics:
         annotator: Name of the judge.
         application: Name of the application.
         guideline: Name of the guideline.
-        verdicts: Annotations that it gave; count.
-        quoting: Those that quote anything; count.
-        ungrounded: Labels of dialogues with quotes that do not occur where it says.
-        control_passed: Verdicts that answer the control question rightly; count.
+        verdicts: Its annotations; count.
+        quoting: Annotations with quotes; count.
+        ungrounded: Labels of dialogues with quotes that the stated turn lacks.
+        control_passed: Annotations that answer the control question correctly; count.
         control_failed: Labels of dialogues whose control question was answered wrongly.
-        control_unanswered: Verdicts that leave the control question out; count.
-        answered_as: Names that the judge's endpoint gave itself; more than one is a change of instrument.
-        scripted: Whether a script answered in place of a model.
-        votes: How its votes fell; None if it reads each dialogue once.
+        control_unanswered: Annotations without an answer to the control question; count.
+        answered_as: Model names reported by the judge's endpoint; several names mean a change of instrument.
+        scripted: Whether a script answered instead of a model.
+        votes: Distribution of its votes; None if it reads each dialogue once.
     """
 
     annotator: str
@@ -373,13 +373,13 @@ class InjectionSpot(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InjectionAttempt:
-    """One kind of instruction to a judge.
+    """A kind of instruction to a judge.
 
     Attributes:
         name: Identifier, e.g. `plain-order`.
-        spot: Side of the last turn, or source material, that it is added to.
+        spot: Side of the last turn, or source material, to which it is added.
         text: Text to add; `{label}`, `{question}`, `{verdict}` and `{mark}` are filled in.
-        unseen: Whether it is written in letters that no reader sees.
+        unseen: Whether it is written in invisible characters.
     """
 
     name: str
@@ -405,9 +405,9 @@ class InjectionTrial:
         dialogue: Label of the dialogue.
         cluster: Dialogues of one cluster resemble each other.
         attempt: Name of the injection.
-        effect: What it did; `TURNED` where the verdict became a defect or ceased to
-            be one, `MOVED` where it changed otherwise.
-        caught: Whether the control question or a quote showed that something was wrong.
+        effect: Its effect; `TURNED` if the verdict became a defect or ceased to
+            be one, `MOVED` if it changed otherwise.
+        caught: Whether the control question or a quote revealed a problem.
     """
 
     dialogue: str

@@ -1,4 +1,4 @@
-"""Estimates with interval and counts, and the numbers beside them: significance, task and schema tallies."""
+"""Estimates with interval and counts, and related numbers: significance, task and schema tallies."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from theodolite.domain.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcomes:
-    """The account of all planned units; nothing may be missing from it.
+    """The outcomes of all planned units; none may be missing.
 
-    All are counts. `planned` is the sum of the others, by construction of every
-    study run; a record where it is not is refused.
+    All are counts. `planned` is the sum of the others by construction;
+    a record that violates this is rejected.
     """
 
     planned: int
@@ -26,7 +26,7 @@ class Outcomes:
     not_applicable: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse an account that does not add up."""
+        """Reject outcomes that do not add up."""
         parts = (self.used, self.missing, self.failed, self.refused, self.unparseable, self.not_applicable)
         if min(parts) < 0 or sum(parts) != self.planned:
             message = (
@@ -36,7 +36,7 @@ class Outcomes:
 
     @property
     def unmeasured(self) -> int:
-        """Units that should have a label and have none; count."""
+        """Units without a label that should have one; count."""
         return self.planned - self.used - self.not_applicable
 
 
@@ -49,11 +49,11 @@ class Estimate:
         low: Lower end of the interval; None if the method gives no interval.
         high: Upper end of the interval; None if the method gives no interval.
         confidence: Coverage of the interval; fraction in (0, 1).
-        n: Units that the value rests on; count.
+        n: Units behind the value; count.
         unit: Unit of the value, e.g. "fraction of dialogues".
-        method: Name of the method that gave the interval.
-        n_clusters: Groups of units that resemble each other; None if units were taken as independent.
-        design_effect: Variance relative to independent units; None likewise.
+        method: Name of the interval method.
+        n_clusters: Clusters of similar units; None if units were taken as independent.
+        design_effect: Variance relative to independent units; None if units were taken as independent.
         chance: Value expected of unrelated annotators, for agreement.
         count: Units with the property, if the value is a share of units.
     """
@@ -71,7 +71,7 @@ class Estimate:
     count: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that cannot be printed honestly."""
+        """Reject numbers that cannot be reported honestly."""
         numbers = [self.value, self.confidence]
         numbers += [end for end in (self.low, self.high, self.chance) if end is not None]
         if not all(math.isfinite(number) for number in numbers):
@@ -86,7 +86,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undefined:
-    """A statistic that has no value here, and why: neither 0 nor perfect nor poor."""
+    """A statistic without a value, with the reason: neither 0 nor perfect nor poor."""
 
     reason: str
     n: int = 0
@@ -97,13 +97,13 @@ class Undefined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Significance:
-    """The outcome of a test of a hypothesis of no difference.
+    """The outcome of a test of a null hypothesis of no difference.
 
     Attributes:
-        p_value: Probability of data as far from the hypothesis, if it is true; fraction.
-        statistic: Statistic of the test; the method defines its meaning.
+        p_value: Probability of data at least as extreme under the null hypothesis; fraction.
+        statistic: Test statistic; the method defines its meaning.
         method: Name of the test.
-        n: Units that it rests on; count.
+        n: Units behind it; count.
         degrees: Degrees of freedom, if the statistic has them.
         effect: Size of the effect of the statistic, if there is one.
         effect_name: Kind of effect size.
@@ -120,7 +120,7 @@ class Significance:
     n_clusters: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a probability that is none."""
+        """Reject a value that is not a probability."""
         if not 0.0 <= self.p_value <= 1.0 or not math.isfinite(self.statistic):
             message = f"a test needs a p-value of 0..1 and a finite statistic; got {self.p_value}, {self.statistic}"
             raise InputError(message)
@@ -137,8 +137,8 @@ class PluginMeasurement:
         guideline: Name of the guideline.
         question: Name of the question.
         annotator: Name of the annotator; `reference` for final labels.
-        result: The number, or why there is none.
-        outcomes: Account of all planned dialogues.
+        result: The number, or the reason why there is none.
+        outcomes: Outcomes of all planned dialogues.
     """
 
     name: str
@@ -153,13 +153,13 @@ class PluginMeasurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskTally:
-    """Task completion with one application at one level, by people's own account.
+    """Task completion with one application at one level, according to the testers.
 
     Attributes:
         application: Name of the application.
         level: Level of testing.
-        n_sessions: Sessions that are over; count.
-        n_unsaid: Those without a statement of their tester; count, not in the share.
+        n_sessions: Ended sessions; count.
+        n_unsaid: Sessions without a statement of the tester; count, not in the share.
         done: Share of the others in which the task was completed.
     """
 
@@ -177,8 +177,8 @@ class SchemaTally:
     Attributes:
         annotator: Name of the annotator.
         sent: Replies whose endpoint accepted the schema; count.
-        refused: Replies whose endpoint accepts no schema and got it in words; count.
-        off: Replies for which the study switches schemas off; count.
+        refused: Replies whose endpoint accepts no schema and received it as text; count.
+        off: Replies for which the study disables schemas; count.
     """
 
     annotator: str

@@ -11,7 +11,7 @@ from typing import Final
 from theodolite.domain.findings.number import Estimate, Outcomes, Undefined
 
 FEWEST_SCORES: Final = 8
-"""Smallest number of scores for order metrics; count. The published table is for eight, and fewer show chance alone."""
+"""Minimum number of scores for order metrics; count. The published table is for eight, and fewer show only chance."""
 
 
 class Band(StrEnum):
@@ -23,16 +23,16 @@ class Band(StrEnum):
 
 
 PUBLISHED_LENGTH: Final = 8
-"""Scores of the sequences that RELEVANCE's table is for; count."""
+"""Number of scores in RELEVANCE's table."""
 
 ENTROPY_CUTS, INVERSION_CUTS, SUBSEQUENCE_CUTS = (0.35, 0.65), (4.5, 9.5), (3.5, 5.5)
-"""Lower ends of medium and high in RELEVANCE's table for eight scores; PEN as a fraction of its largest value."""
+"""Lower ends of medium and high in RELEVANCE's table for eight scores; PEN as a fraction of its maximum."""
 
 
 def band_cuts(n: int) -> dict[str, tuple[float, float]]:
     """Return the lower ends of medium and high for sequences of a length, by metric; PEN normalised.
 
-    Cuts of CIN and LIS are rescaled as fractions of the largest value, as in the bands of a profile.
+    Cut-offs of CIN and LIS are rescaled as fractions of the maximum, as in the bands of a profile.
 
     Example:
         >>> band_cuts(8)["cin"], band_cuts(16)["lis"]
@@ -54,9 +54,9 @@ class Chance:
     Attributes:
         mean: Mean over all orders; in the metric's unit.
         sd: Standard deviation over all orders; in the metric's unit.
-        at_most: Share of orders whose value is at most the observed one.
-        at_least: Share of orders whose value is at least the observed one.
-        method: How this was computed.
+        at_most: Share of orders with a value at most the observed one.
+        at_least: Share of orders with a value at least the observed one.
+        method: Method of computation.
     """
 
     mean: float
@@ -67,11 +67,11 @@ class Chance:
 
     @property
     def p_value(self) -> float:
-        """Probability of a value as far from chance as this one, to either side; fraction."""
+        """Two-sided probability of a value at least as far from chance; fraction."""
         return min(1.0, 2.0 * min(self.at_most, self.at_least))
 
     def verdict(self, confidence: float = 0.95) -> str:
-        """Return `below chance`, `above chance` or `like chance`, by a test on both sides."""
+        """Return `below chance`, `above chance` or `like chance`, by a two-sided test."""
         tail = (1.0 - confidence) / 2.0
         if self.at_most <= tail:
             return "below chance"
@@ -80,13 +80,13 @@ class Chance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderValue:
-    """One order metric of one sequence.
+    """An order metric of one sequence.
 
     Attributes:
         value: The metric, in its own unit.
         band: Its band in the rule of thumb; None if there is none.
-        in_gap: Whether it is in a gap of the published table, so that the band follows our choice.
-        chance: Distribution in random order, or why it is undefined.
+        in_gap: Whether it is in a gap of the published table, so that the band is our choice.
+        chance: Distribution in random order, or the reason why it is undefined.
     """
 
     value: float
@@ -101,19 +101,19 @@ class OrderProfile:
 
     Attributes:
         n: Scores; count.
-        n_missing: Places without a score, left out; count.
+        n_missing: Omitted positions without a score; count.
         order: Scores in a pattern; count.
         delay: Step between them; count.
-        pen: Permutation entropy, equal scores read as rising; nats.
-        pen_normalized: The same as a fraction of its largest value.
-        pen_weak: Permutation entropy with patterns of their own for equal scores; nats.
+        pen: Permutation entropy, with ties counted as rising; nats.
+        pen_normalized: Permutation entropy as a fraction of its maximum.
+        pen_weak: Permutation entropy with separate patterns for ties; nats.
         cin: Inversions; count.
         lis: Longest strictly increasing subsequence; count.
-        lnds: Longest subsequence that does not fall; count.
+        lnds: Longest non-decreasing subsequence; count.
         level: Mean score; in points of the scale.
         defect_share: Share of scores that are defects, if there is a rule.
-        tied_patterns: Share of patterns that hold equal scores; fraction.
-        bands: Name of the rule of thumb that the bands are from.
+        tied_patterns: Share of patterns with ties; fraction.
+        bands: Name of the rule of thumb behind the bands.
         notes: Limits of these numbers, one sentence each.
     """
 
@@ -136,20 +136,20 @@ class OrderProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingAgreement:
-    """How far a judge puts units into the order that people put them in.
+    """Agreement of a judge's ranking of units with people's ranking.
 
     Attributes:
         n: Units that both scored; count.
-        n_missing: Units that one of them left out; count.
+        n_missing: Units without a score from one of them; count.
         pen: Permutation entropy of the judge's scores in people's order; nats.
-        pen_all_triples: The same over all triples, neighbours or not; nats.
-        cin: Pairs that the two put in opposite order; count.
-        lis: Units in the longest chain that rises for both; count.
-        tau: Kendall's tau-b, or why there is none.
-        spearman: Spearman's rho, or why there is none.
+        pen_all_triples: Permutation entropy over all triples, adjacent or not; nats.
+        cin: Pairs in opposite order; count.
+        lis: Units in the longest chain that increases for both; count.
+        tau: Kendall's tau-b, or the reason why it is undefined.
+        spearman: Spearman's rho, or the reason why it is undefined.
         opposed_pairs: CIN as an estimate: share of all pairs, with its interval.
         common_chain: LIS as an estimate: length expected among as many units, with its interval.
-        chance_cin: Value expected of an unrelated judge.
+        chance_cin: Expected value for an unrelated judge.
         chance_lis: The same for the longest chain.
     """
 
@@ -172,13 +172,13 @@ class RollingWindows:
     """Metrics of the rolling windows of one segment.
 
     Attributes:
-        positions: Place of each window's last score in the whole history.
+        positions: Position of each window's last score in the whole history.
         level: Mean score; points of the scale.
         defect_share: Share of defects; fractions, empty if no rule defines defects.
         pen: Permutation entropy, normalised; fractions.
         cin: Inversions; counts.
         lis: Longest increasing subsequence; counts.
-        lnds: Longest subsequence that does not fall; counts.
+        lnds: Longest non-decreasing subsequence; counts.
     """
 
     positions: Sequence[int] = ()
@@ -202,13 +202,13 @@ class OrderFactor(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderSide:
-    """The answers in one order.
+    """The answers in one order of presentation.
 
     Attributes:
-        shown: The order, in words.
+        shown: The order, as text.
         n: Answers with a value; count.
-        n_without_value: Answers without one: unable, does not apply, cannot be read; count.
-        given: Label to how often it was given, in order of the scale; counts.
+        n_without_value: Answers without one: unable, does not apply, unparseable; count.
+        given: Frequency of each label, in order of the scale; counts.
     """
 
     shown: str
@@ -224,12 +224,12 @@ class OrderEffect:
     Attributes:
         guideline: Name of the guideline.
         question: Name of the question.
-        factor: Factor with a different level.
+        factor: Factor that varies.
         annotator: Name of the judge; empty for all people together.
-        measured: Quantity of the shift, in words.
+        measured: Quantity of the shift, as text.
         first: The answers in the first order.
-        second: Those in the second order.
-        shift: Difference of the second from the first, in the stated unit.
+        second: The answers in the second order.
+        shift: Second minus first, in the stated unit.
         n_annotators: Annotators in either order; count.
         n_dialogues: Dialogues in either order; count.
         n_between: Answers in the middle position or of unknown order; count, on neither side.
@@ -249,7 +249,7 @@ class OrderEffect:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval of the shift excludes 0, which happens by chance to one of twenty null shifts."""
+        """Whether the interval of the shift excludes 0; by chance, one of twenty null shifts does."""
         shift = self.shift
         if isinstance(shift, Undefined) or shift.low is None or shift.high is None:
             return False
@@ -264,8 +264,8 @@ class ScoreSubject:
         application: Name of the application.
         guideline: Name of the guideline.
         question: Name of the question.
-        level: Level of testing; empty if the application was tested at one only.
-        tester_type: Tester type; empty likewise.
+        level: Level of testing; empty if the application was tested at only one.
+        tester_type: Tester type; empty if there is only one.
     """
 
     application: str
@@ -282,7 +282,7 @@ class WorstScore:
     Attributes:
         dialogue: Label of the dialogue.
         value: The score; points of the scale.
-        reason: Why, in the annotator's words; empty if none was given or texts are withheld.
+        reason: Reason, in the annotator's words; empty if none was given or texts are withheld.
     """
 
     dialogue: str
@@ -296,14 +296,14 @@ class RunScores:
 
     Attributes:
         run: Number of the run.
-        started: When it started.
+        started: Start time.
         application: Name of the application.
         guideline: Name of the guideline.
         question: Name of the question.
         annotator: Name of the annotator.
         annotator_version: Content hash of the annotator.
         values: Scores; None if one is missing.
-        n_repeated: Of these, taken over unchanged from an earlier run; count.
+        n_repeated: Scores reused unchanged from an earlier run; count.
     """
 
     run: int
@@ -323,12 +323,12 @@ class RunOrder:
 
     Attributes:
         run: Number of the run.
-        started: When it started.
+        started: Start time.
         n: Scores; count.
         n_missing: Dialogues without one; count.
-        n_repeated: Scores taken over unchanged from an earlier run; count.
+        n_repeated: Scores reused unchanged from an earlier run; count.
         level: Mean score; points of the scale, None if there is none.
-        profile: The order metrics, or why there are none.
+        profile: The order metrics, or the reason why there are none.
         is_same_annotator: Whether the annotator's version is that of the reported run.
     """
 
@@ -347,16 +347,16 @@ class OrderFinding:
     """Order metrics of one annotator's scores of one application, in order of the dialogues.
 
     Attributes:
-        subject: Which application, guideline and question.
+        subject: The application, guideline and question.
         annotator: Name of the annotator; `reference` for final labels.
         lowest: Lower end of the scale; points.
         highest: Upper end of the scale; points.
         higher_is_worse: Whether the upper end is the bad one.
-        outcomes: Account of all planned dialogues.
+        outcomes: Outcomes of all planned dialogues.
         level: Mean score; points of the scale, None if there is none.
-        profile: Metrics of the whole sequence, or why there are none.
+        profile: Metrics of the whole sequence, or the reason why there are none.
         window: Scores in a rolling window; count.
-        windows: Metrics of rolling windows over the run, some hundred at most; empty if none fits.
+        windows: Metrics of rolling windows over the run, at most a few hundred; empty if none fits.
         worst: The worst scores with their reasons.
         runs: The same metrics for each finished run of the study, this one last; empty if there is one run.
     """
@@ -377,15 +377,15 @@ class OrderFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingFinding:
-    """How far one annotator's scores follow the order of people's scores.
+    """Agreement of an annotator's ranking with people's ranking.
 
     Attributes:
-        subject: Which application, guideline and question.
+        subject: The application, guideline and question.
         human: Name of the person; `reference` for final labels, `people` for the mean of several.
         annotator: Name of the judge or rule.
-        outcomes: Account of all planned dialogues; used are those that both scored.
-        ranking: The agreement of both orders, or why there is none.
-        is_sampled: Whether people scored a sample that was drawn by judges' labels.
+        outcomes: Outcomes of all planned dialogues; those scored by both are used.
+        ranking: The agreement of the rankings, or the reason why there is none.
+        is_sampled: Whether people scored a sample that depends on judges' labels.
     """
 
     subject: ScoreSubject

@@ -1,4 +1,4 @@
-"""Simulated users: their resemblance to people in the same scenario, and breaks of their role."""
+"""Simulated users: their resemblance to people in the same scenario, and their role breaks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StyleMark(StrEnum):
     """Counts from the prompts of a dialogue, the same for every language.
 
     Shares are of prompts; a prompt without the feature, e.g. one in a script without
-    capital letters, does not count for that mark.
+    capital letters, is excluded from that mark.
     """
 
     TURNS = "turns a dialogue"
@@ -35,16 +35,16 @@ class StyleMark(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpokenSide:
-    """Numbers of one kind of tester in one scenario: one of each mark for each dialogue.
+    """Numbers of one tester type in one scenario: one value of each mark for each dialogue.
 
     Attributes:
         scenario: Name of the scenario.
         level: Level of testing.
         held_by: Tester type.
-        marks: Mark to one number a dialogue, NaN where the dialogue has none; all equally long.
+        marks: Values of each mark, one per dialogue, NaN if missing; all equally long.
         clusters: Cluster of each dialogue: dialogues in one cluster are similar.
-        applications: Applications spoken to, in order of the plan.
-        groups: Group name to its values that were met, in order of the plan.
+        applications: Tested applications, in order of the plan.
+        groups: Observed values of each group, in order of the plan.
     """
 
     scenario: str
@@ -80,8 +80,8 @@ class StyleContrast:
 
     Attributes:
         mark: The mark.
-        people: Spread over the people's dialogues.
-        simulated: Spread over the simulated users' dialogues.
+        people: Distribution over the people's dialogues.
+        simulated: Distribution over the simulated users' dialogues.
         difference: Mean of the simulated minus that of the people.
     """
 
@@ -110,13 +110,13 @@ class RateContrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCover:
-    """Which values of one group were met.
+    """Observed values of one group.
 
     Attributes:
         name: Name of the group.
-        both: Values met on both sides.
-        people_only: Values met in the people's dialogues alone.
-        simulated_only: Values met in the simulated users' dialogues alone.
+        both: Values on both sides.
+        people_only: Values only in the people's dialogues.
+        simulated_only: Values only in the simulated users' dialogues.
     """
 
     name: str
@@ -127,14 +127,14 @@ class GroupCover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Realism:
-    """Dialogues of people and of simulated users in the same scenario, side by side and never added.
+    """Dialogues of people and of simulated users in the same scenario, compared but never pooled.
 
     Attributes:
         people: Numbers of people or of recorded dialogues.
         simulated: Numbers of simulated users.
         styles: Each mark on both sides.
         rates: Each defect rate on both sides.
-        groups: Which groups were met.
+        groups: Observed groups.
     """
 
     people: SpokenSide
@@ -147,7 +147,7 @@ class Realism:
 _NAME = re.compile(r"[^\W\d_]+")
 
 _CODE = 3
-"""Letters of a language's code at most; count."""
+"""Maximum length of a language code; characters."""
 
 
 class RoleBreakKind(StrEnum):
@@ -166,9 +166,9 @@ class RoleBreakRule:
 
     Attributes:
         kind: The kind.
-        meaning: Meaning, for readers of a report.
-        words: Regular expressions over a prompt, letters' case ignored.
-        hints: Lower-case strings of which each match contains one; empty if unknown.
+        meaning: Explanation for readers of a report.
+        words: Case-insensitive regular expressions over a prompt.
+        hints: Lower-case strings of which each match contains at least one; empty if unknown.
     """
 
     kind: RoleBreakKind
@@ -179,15 +179,15 @@ class RoleBreakRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleBreakRules:
-    """All rules by which role breaks are found.
+    """All rules that detect role breaks.
 
     Attributes:
         rules: One for each kind, in the order of a report.
-        same_words: Share of words in common from which two texts are the same; fraction.
-        echoed_words: Different words from which a prompt that equals a reply is an echo of it; count.
-        languages: Names of the languages that the words are of, in small letters.
-        few_turns: Turns after which leaving is early; count.
-        long_limit: Turn limit from which leaving can be early; count.
+        same_words: Minimum share of common words for two texts to count as equal; fraction.
+        echoed_words: Minimum number of different words for a prompt that equals a reply to count as an echo; count.
+        languages: Names of the languages of the expressions, in lower case.
+        few_turns: Number of turns up to which leaving is early; count.
+        long_limit: Turn limit above which leaving can be early; count.
     """
 
     rules: tuple[RoleBreakRule, ...]
@@ -200,19 +200,19 @@ class RoleBreakRules:
     def know(self, language: str) -> bool:
         """Return whether words belong to a language, e.g. `British English`; also if no language is named."""
         names = _NAME.findall(language.casefold())
-        # A short code counts where it comes first: `de` is German in `de-AT`, and "of" in `Português de Portugal`.
+        # A short code counts only at the start: `de` is German in `de-AT`, but "of" in `Português de Portugal`.
         long_names = (name for index, name in enumerate(names) if not index or len(name) > _CODE)
         return not names or any(name in self.languages for name in long_names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleBreak:
-    """One place where a rule found a role break.
+    """A position at which a rule found a role break.
 
     Attributes:
         dialogue: Label of the dialogue.
         turn: Number of the turn.
-        words: Evidence: words of the prompt, the start of a repeated one, or the event.
+        words: Evidence: words of the prompt, the start of a repeated prompt, or the event.
     """
 
     dialogue: str
@@ -227,8 +227,8 @@ class RoleBreakCheck:
     Attributes:
         kind: The kind of role break.
         meaning: Its meaning.
-        n: Dialogues that were checked; count.
-        unread: Those of them in a language that the rule has no words of; count.
+        n: Checked dialogues; count.
+        unread: Checked dialogues in a language without expressions of the rule; count.
         role_breaks: Findings in order of the plan; can be iterated repeatedly.
     """
 

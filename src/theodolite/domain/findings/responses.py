@@ -141,7 +141,7 @@ class SidePair:
     """Two sides, compared.
 
     Attributes:
-        first: Name of the one.
+        first: Name of the first.
         second: Name of the other.
         test: The test; each tester counts once on a side.
         effect: Probability that the second is higher, ties counting half; None if the same testers met both.

@@ -58,7 +58,7 @@ class CombinedReview:
         session: Key of the tester's session.
         materialised: Whether the risk became real.
         reviewer: Opaque key of the person.
-        rationale: Why, in their words.
+        rationale: Reason, in their words.
         magnitude: Degree of consequence; scale points 1..10, None if unrated.
         impact: Direction of the impact.
         revision: Number of the review of this session and risk, from 1; the latest counts.

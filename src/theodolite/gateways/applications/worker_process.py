@@ -193,8 +193,8 @@ class Launch:
         path: Further folders for imports.
         environ: All environment variables that the process sees.
         init: Names of the constructor's arguments that the study gives.
-        memory_mb: Most memory of a process, in MB; 0 for any.
-        cpu_s: Most CPU time of a process, in seconds; 0 for any.
+        memory_mb: Maximum memory of a process, in MB; 0 for no limit.
+        cpu_s: Maximum CPU time of a process, in seconds; 0 for no limit.
         network: Hosts that it may connect to; None for any.
         log: File for the code's output; None to drop it.
         offered: Keywords that a function is given if it takes them; empty for those of an application.
