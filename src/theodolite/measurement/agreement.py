@@ -42,11 +42,11 @@ def exact_agreement(
 ) -> Estimate | Undefined:
     """Estimate the share of units to which two annotators give the same label.
 
-    The level of chance is beside it, since it can be high: what two
+    The level of chance is stated with it, since it can be high: what two
     unrelated annotators would reach who use the labels as often as these two.
 
     Args:
-        a: Labels of the first annotator, one a unit; None or NaN = missing.
+        a: Labels of the first annotator, one per unit; None or NaN = missing.
         b: Labels of the second annotator, of the same units in the same order.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
@@ -270,15 +270,15 @@ MACRO_METHOD: Final = "MOVER with the delta method's correlations"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassAccuracy:
-    """How well one label is recognised.
+    """Recognition of one label.
 
     Attributes:
         label: The label.
-        precision: Of the units that the annotator gave the label, the share that the reference gives it too.
-        recall: Of the units that the reference gives the label, the share that the annotator gives it too.
+        precision: Share of the annotator's units with the label to which the reference gives it too.
+        recall: Share of the reference's units with the label to which the annotator gives it too.
         f1: Harmonic mean of both.
-        reference_count: Units that the reference gives the label; count.
-        given_count: Units that the annotator gives the label; count.
+        reference_count: Units with the label according to the reference; count.
+        given_count: Units with the label according to the annotator; count.
     """
 
     label: str
@@ -291,10 +291,10 @@ class ClassAccuracy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassificationReport:
-    """How well an annotator recognises each label of a scale.
+    """Recognition of each label of a scale by an annotator.
 
     Attributes:
-        classes: One for each label of the scale, in its order.
+        classes: One entry for each label of the scale, in its order.
         macro_f1: The mean F1 of all labels that occur, each label counting alike.
         n: Units with both labels; count.
     """
@@ -321,7 +321,7 @@ def classification_report(
 
     Args:
         reference: Labels that count as true, one a unit; None or NaN = missing.
-        given: Labels of the annotator, of the same units in the same order.
+        given: Labels of the annotator, for the same units in the same order.
         categories: The full scale in order, used or not.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
@@ -360,7 +360,7 @@ def classification_report(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Counted:
-    """Which units have each label, shape (units, categories), on the side of the reference and of the annotator."""
+    """Units with each label, shape (units, categories), for the reference and for the annotator."""
 
     true: NDArray[np.bool_]
     given: NDArray[np.bool_]
@@ -427,7 +427,7 @@ class _Counted:
         )
 
     def _mover(self, scores: Sequence[Estimate]) -> Ends:
-        """Return how far the interval of the mean of F1 scores reaches below and above it.
+        """Return the half-widths of the interval of the mean of F1 scores, below and above it.
 
         The root of sum rho_cd d_c d_d over all pairs of labels, divided by their number; d_c is how far
         the label's own interval reaches. Where a label's score does not vary its correlation is unknown and taken as 1.
@@ -441,7 +441,7 @@ class _Counted:
         return below, above
 
     def _correlations(self) -> Floats:
-        """Return how the F1 scores of the labels that occur go together, shape (labels, labels)."""
+        """Return the correlations of the F1 scores of the labels that occur, shape (labels, labels)."""
         parts = self._shares_by_cluster()
         spread = parts.T @ parts
         errors = np.sqrt(np.diag(spread))
@@ -450,7 +450,7 @@ class _Counted:
         return np.where(np.isfinite(alike), alike, 1.0)
 
     def _shares_by_cluster(self) -> Floats:
-        """Return each cluster's part of the linear form of F1, (2 tp - F1 n) / sum n; shape (clusters, labels)."""
+        """Return each cluster's part of the linearised F1, (2 tp - F1 n) / sum n; shape (clusters, labels)."""
         used = (self.true | self.given).any(axis=0)
         true, given = self.true[:, used].astype(np.float64), self.given[:, used].astype(np.float64)
         sizes = (true + given).sum(axis=0)

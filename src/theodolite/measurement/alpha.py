@@ -30,7 +30,7 @@ MOST_POINTS: Final = 500
 """Distinct values up to which the table of coincidences is a sensible size."""
 
 AT_ONCE: Final = 500_000
-"""Numbers held at once while units are left out or drawn again."""
+"""Maximum number of values in memory while units are left out or resampled."""
 
 
 def krippendorff_alpha(
@@ -120,7 +120,7 @@ def _from_sums(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Histograms:
-    """How often units got each value; units with equal counts are one kind.
+    """Frequencies of the values of units; units with equal counts are grouped.
 
     Attributes:
         points: The values that occur; ascending.
@@ -169,7 +169,7 @@ def _table(ratings: ArrayLike, scale: str) -> Floats:
 
 
 def _histograms(table: Floats, clusters: ClusterIds | None) -> _Histograms:
-    """Return how often each unit got which value; the table holds units with two labels or more."""
+    """Return the frequency of each value for each unit; the table contains units with at least two labels."""
     points = np.unique(table[~np.isnan(table)])
     if len(points) > MOST_POINTS:
         message = (
@@ -224,7 +224,7 @@ def _concord(units: _Histograms, coincidences: Floats) -> Concord:
 
 
 def _coincidences(kinds: Floats, times: Floats) -> Floats:
-    """Return how often values c and k met within a unit: sum of n_c (n_k - [c = k]) / (m - 1).
+    """Return how often values c and k occurred together within a unit: sum of n_c (n_k - [c = k]) / (m - 1).
 
     Args:
         kinds: shape (kinds, points); counts.
@@ -247,7 +247,7 @@ def _disagreement_ratios(coincidences: Floats, points: Floats, scale: str) -> Fl
 
 
 def _squared_distance(points: Floats, used: Floats, scale: str) -> Floats:
-    """Return how much two values differ, squared; shape (..., values, values)."""
+    """Return the squared difference of two values; shape (..., values, values)."""
     if scale == "nominal":
         return 1.0 - np.eye(len(points))
     # Ranks in the middle of each value's share make ordinal distances: n_c/2 + ... + n_k/2.
@@ -278,7 +278,7 @@ def _jackknife_error(units: _Histograms, scale: str) -> float:
 
 
 def _bootstrap(units: _Histograms, scale: str, *, replicates: int, seed: int) -> Floats:
-    """Return alpha of units or clusters drawn again, without draws that have none."""
+    """Return alpha of resampled units or clusters, without undefined replicates."""
     rng = np.random.default_rng(seed)
     n = units.n_clusters
     shares = np.full(n, 1.0 / n) if units.clustered else units.times[0] / n
@@ -290,7 +290,7 @@ def _bootstrap(units: _Histograms, scale: str, *, replicates: int, seed: int) ->
 
 
 def _ratios(units: _Histograms, times: Floats, scale: str) -> Floats:
-    """Return the ratio of disagreement for each row of units of each kind, a bounded number at once."""
+    """Return the ratio of disagreement for each row of units of each kind, in bounded chunks."""
     n_kinds, n_points = units.kinds.shape
     at_once = max(AT_ONCE // (n_points * max(n_kinds, n_points)), 1)
     chunks = (times[start : start + at_once] for start in range(0, len(times), at_once))
@@ -300,7 +300,7 @@ def _ratios(units: _Histograms, times: Floats, scale: str) -> Floats:
 
 
 def _between_quantiles(value: float, resampled: Floats, concord: Concord, confidence: float) -> Estimate:
-    """Return alpha between the quantiles of its bootstrap; the ends hold the value itself."""
+    """Return alpha between the quantiles of its bootstrap; the interval contains the value itself."""
     if not resampled.size or np.ptp(resampled) == 0.0:
         return beyond_chance(value, 0.0, 0.0, concord, confidence=confidence, method="")
     low, high = np.quantile(resampled, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
@@ -360,7 +360,7 @@ def interval_ratio(sums: Floats) -> Floats:
 
 
 def interval_concord(table: Floats, clusters: ClusterIds | None) -> Concord:
-    """Return on how many units all labels are equal, and how often two labels are equal by chance."""
+    """Return the number of units with identical labels, and the probability of two equal labels by chance."""
     alike = np.nanmax(table, axis=0) == np.nanmin(table, axis=0)
     _, used = np.unique(table[~np.isnan(table)], return_counts=True)
     total = float(used.sum())

@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 SEGMENTS: Final = 6
-"""Stretches of time that a history is cut into at most; count."""
+"""Maximum number of segments of a history; count."""
 
 FEWEST_IN_SEGMENT: Final = 10
 """Minimum number of shared units in a segment; count."""
@@ -117,7 +117,7 @@ def self_agreement(category: str, question: Question, columns: AnswerArrays) -> 
     Args:
         category: Name of the category.
         question: The question.
-        columns: All answers, several a person and unit where they were repeated.
+        columns: All answers, with several per person and unit if they were repeated.
 
     Source:
         Krippendorff (2011), Computing Krippendorff's Alpha-Reliability,
@@ -127,7 +127,7 @@ def self_agreement(category: str, question: Question, columns: AnswerArrays) -> 
 
 
 def _apart(columns: AnswerArrays) -> AnswerArrays:
-    """Return the same answers with units that belong to one person each."""
+    """Return the same answers with separate units for each person."""
     return replace(columns, unit=columns.unit * (len(columns.names) + 1) + columns.annotator)
 
 
@@ -173,8 +173,8 @@ def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -
     """Return the agreement of a judge with people on one question.
 
     Each person's label is compared with the judge's on the same unit; the pairs of
-    a dialogue resemble each other and are drawn together. The share of people's
-    labels that equal the judge's is taken of each dialogue first.
+    a dialogue resemble each other and are resampled together. The share of people's
+    labels that equal the judge's is computed per dialogue first.
 
     Args:
         question: The question.
@@ -294,11 +294,11 @@ class Halves(NamedTuple):
 
 
 def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAgreement, ...]:
-    """Return for every person, by name, their labels and how often others gave a unit the same label.
+    """Return for every person, by name, their labels and the share of equal labels by others.
 
     Of each dialogue the share of others' labels that equal the person's is taken
     first, and then the mean over dialogues, so that a dialogue that many have
-    labelled counts no more than another one.
+    labelled has no more weight than any other.
 
     Args:
         question: The question.
@@ -346,12 +346,12 @@ def _rater(
 def others_alike(
     dialogues: Whole, same: NDArray[np.int64] | NDArray[np.bool_], others: Whole | None = None
 ) -> Estimate | Undefined:
-    """Return the share of others' labels that are the same, of each dialogue first and then over dialogues.
+    """Return the share of equal labels by others, per dialogue first and then over dialogues.
 
     Args:
         dialogues: The dialogue of each comparison; shape (comparisons,).
         same: Labels that are the same in it; counts, or whether it is.
-        others: Labels that it holds; counts, None for one each.
+        others: Its labels; counts, None for one each.
     """
     _, owner = np.unique(dialogues, return_inverse=True)
     hits, sizes = np.bincount(owner, weights=same), np.bincount(owner, weights=others)
@@ -429,7 +429,7 @@ def planned_passes(
     most_passes: int = 5,
     confidence: float = 0.95,
 ) -> tuple[PlannedPasses, ...] | Undefined:
-    """Return how many dialogues it takes, with 1, 2, ... passes, to know a question's mean as closely as wanted.
+    """Return the number of dialogues with 1, 2, ... annotations each that gives a mean the required precision.
 
     More passes lower the share of the spread that comes from people, more
     dialogues lower all of it: with little disagreement a second pass is wasted.
@@ -440,12 +440,12 @@ def planned_passes(
     Args:
         question: A question on numbers, or of two categories with the first one counted.
         columns: The answers so far, two people on some dialogues at least.
-        half_width: Half of the interval wanted; scale points, or a fraction for categories.
-        most_passes: Passes up to which it is worked out; count.
+        half_width: Required half-width of the interval; scale points, or a fraction for categories.
+        most_passes: Maximum number of annotations per dialogue to consider; count.
         confidence: Coverage of that interval; fraction in (0, 1).
 
     Returns:
-        One entry a number of passes; `Undefined` where no dialogue has two answers.
+        One entry for each number of annotations; `Undefined` if no dialogue has two answers.
 
     Raises:
         InputError: If the half-width is not above 0, or the scale has no mean.

@@ -1,4 +1,4 @@
-"""Answers of many annotators as arrays, so that pages with 200,000 answers are computed at once."""
+"""Answers of many annotators as arrays, so that pages with 200,000 answers are computed quickly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 _QUARTER_HOUR_S = 900
-"""Days are looked up for quarters of an hour, which no time zone cuts; seconds."""
+"""Days are looked up in steps of a quarter of an hour, which no time zone splits; seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,15 +34,15 @@ class AnswerArrays:
     Attributes:
         names: Annotators; `annotator` holds indices into it.
         annotator: The annotator.
-        unit: The dialogue or turn; numbers that mean nothing else.
+        unit: The dialogue or turn, as an arbitrary number.
         dialogue: Number of the dialogue that the unit belongs to.
         turn: Number of the turn; 0 for the dialogue as a whole.
-        labels: Labels that occur; `value` holds indices into it.
+        labels: Labels that occur; `value` contains indices into it.
         value: The label; -1 without a label.
         at: Time of the answer; seconds since 1970.
-        orders: Orders that annotations showed, in words; `shown` holds indices into it.
-        shown: The order of the annotation.
-        annotation_no: Number of the annotation among the annotator's own, from 1; 0 if they are not counted.
+        orders: Displayed orders of annotations, as text; `shown` contains indices into it.
+        shown: Displayed order of the annotation.
+        annotation_no: Number of the annotation among the annotator's own, from 1; 0 if unknown.
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class AnswerArrays:
     annotation_no: Whole
 
     def __len__(self) -> int:
-        """Return how many answers there are."""
+        """Return the number of answers; count."""
         return len(self.value)
 
     def of(self, chosen: Whole | NDArray[np.bool_]) -> AnswerArrays:
@@ -95,7 +95,7 @@ def answer_arrays(rows: Iterable[tuple[Any, ...]]) -> AnswerArrays:
     """Return answers as arrays.
 
     Args:
-        rows: One tuple an answer: annotator, unit, dialogue and label (None for none), and, where they
+        rows: One tuple per answer: annotator, unit, dialogue and label (None for none), and, if they
             are known, time in seconds since 1970, order shown in words, number of the annotation, turn.
 
     Example:
@@ -138,7 +138,7 @@ def by_person(columns: AnswerArrays) -> dict[str, Whole]:
 
 
 def prevalence(question: Question, columns: AnswerArrays) -> tuple[tuple[str, int], ...]:
-    """Return how often each label was given, in the order of the scale; counts."""
+    """Return the frequency of each label, in the order of the scale; counts."""
     counts = np.bincount(columns.value[columns.value != NO_VALUE], minlength=len(columns.labels))
     counted = dict(zip(columns.labels, counts.tolist(), strict=True))
     points = question.scale.categories or tuple(sorted(label for label, n in counted.items() if n))
@@ -153,8 +153,8 @@ class UnitLabels:
 
         Args:
             question: The question.
-            columns: All answers; those that are no point of its scale are left out.
-            clustered: Whether units of one dialogue resemble each other, beside those of questions at turns.
+            columns: All answers; those outside its scale are omitted.
+            clustered: Whether units of one dialogue resemble each other, apart from questions about turns.
         """
         scale = question.scale
         numbers = {point: code for code, point in enumerate(scale.categories)}
@@ -176,16 +176,16 @@ class UnitLabels:
         )
 
     def shared_in_time(self) -> Whole:
-        """Return the numbers of the units with two labels or more, in order of their first one."""
+        """Return the numbers of the units with at least two labels, in order of their first one."""
         shared = np.flatnonzero(self._n >= 2)
         return shared[np.argsort(self._begun[shared], kind="stable")]
 
     def begun(self, unit: int) -> datetime:
-        """Return when the first label of a unit was given."""
+        """Return the time of the first label of a unit."""
         return datetime.fromtimestamp(float(self._begun[unit]), tz=UTC)
 
     def shared_by_day(self, zone: tzinfo) -> dict[date, Whole]:
-        """Return the units with two labels or more by the day of their latest label, in order of the days."""
+        """Return the units with at least two labels by the day of their latest label, in order of the days."""
         ended = np.zeros(len(self._n))
         np.maximum.at(ended, self._unit, self._at)
         shared = np.flatnonzero(self._n >= 2)
@@ -208,7 +208,7 @@ class UnitLabels:
         return defect_rate(int(same.sum()), len(same), clusters=counts)
 
     def alpha(self, units: Whole) -> Estimate | Undefined:
-        """Return agreement beyond chance; each unit counts as far as it was labelled twice or more.
+        """Return chance-corrected agreement of the units with at least two labels.
 
         Alpha does not depend on who gave a label, so labels are stacked:
         as many rows as a unit has labels at most, not as there are annotators.
@@ -228,7 +228,7 @@ class UnitLabels:
 
 
 def _ends(end: np.ufunc, start: int, owners: Whole, codes: Whole, n: int) -> Whole:
-    """Return the lowest or highest place of each unit."""
+    """Return the lowest or highest index of each unit."""
     ends = np.full(n, start, dtype=np.int64)
     end.at(ends, owners, codes)
     return ends
@@ -300,7 +300,7 @@ class QueueAnswers:
 
     @property
     def replicates(self) -> int:
-        """How often an annotator answered the same question about the same unit at most; count."""
+        """Maximum number of times an annotator answered the same question about the same unit; count."""
         return max((max(columns.replicate, default=0) for columns in self.questions.values()), default=0)
 
     def arrays(self, annotations: Mapping[int, AnnotationFacts], *, replicates: int = 1) -> dict[str, AnswerArrays]:

@@ -65,7 +65,7 @@ def paired_difference(
         a: Result of each case for the first; a score, or 1 and 0; None or NaN = missing.
         b: Result of the same cases for the second; likewise.
         clusters: The cluster of each case; None = cases are independent.
-        scale: Lowest and highest score that can be given; None = unknown. Only
+        scale: Lowest and highest possible score; None = unknown. Only
             scores that all differ by the same amount need it; without it they
             have no interval.
         confidence: Coverage; fraction in (0, 1).
@@ -121,8 +121,8 @@ def newcombe_difference(both: int, only_a: int, only_b: int, neither: int, *, co
 
     Args:
         both: Cases with the defect under both; count.
-        only_a: Cases with it under the first alone; count.
-        only_b: Cases with it under the second alone; count.
+        only_a: Cases with the property only under the first; count.
+        only_b: Cases with the property only under the second; count.
         neither: Cases with it under neither; count.
         confidence: Coverage; fraction in (0, 1).
 
@@ -238,7 +238,7 @@ def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confide
         count_a: Defects of the first; count.
         n_a: Cases of the first; count, at least 1.
         count_b: Defects of the second; count.
-        n_b: Cases of the second; likewise.
+        n_b: Cases of the second; count, at least 1.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
@@ -283,8 +283,8 @@ def non_inferiority(difference: Estimate, margin: float, *, better: Direction = 
 
     Args:
         difference: The second minus the first, with its interval.
-        margin: The worsening that would matter; above 0, in the unit of the difference.
-        better: Whether lower values are better (defects) or higher ones.
+        margin: The smallest worsening that matters; above 0, in the unit of the difference.
+        better: Whether lower values are better (defects) or higher values.
 
     Returns:
         True when the margin is ruled out, False when it is surely passed, None
@@ -316,7 +316,7 @@ def non_inferiority(difference: Estimate, margin: float, *, better: Direction = 
 def both_results(
     a: Sequence[float | None], b: Sequence[float | None], clusters: ClusterIds | None
 ) -> tuple[Floats, Floats, ClusterIds | None]:
-    """Return the results of the cases that have both, and their clusters.
+    """Return the results of the cases with both results, and their clusters.
 
     Raises:
         InputError: If the lengths differ, there is not one cluster a case, or a score is infinite.
@@ -393,7 +393,7 @@ ALL_SIGNS: Final = 16
 """Largest number of clusters with enumeration of all sign flips: 65,536 of them."""
 
 AT_ONCE: Final = 1_000_000
-"""Numbers held at once while signs are turned."""
+"""Maximum number of values in memory while signs are flipped."""
 
 ROUNDING: Final = 1e-9
 """Tolerance, so that a sum as far from 0 as the observed one counts, in any order of addition."""
@@ -407,8 +407,8 @@ def mcnemar(only_a: int, only_b: int, *, method: McNemar = "exact") -> Significa
     take `cluster_permutation`.
 
     Args:
-        only_a: Cases with the defect under the first alone; count.
-        only_b: Cases with it under the second alone; count.
+        only_a: Cases with the defect only under the first; count.
+        only_b: Cases with the property only under the second; count.
         method: `exact` never promises too much; `mid-p` is less cautious and
             nearly right; `chi2` and `chi2, corrected` are approximations.
 
@@ -464,15 +464,15 @@ def cluster_permutation(
 
     If there is no difference, it does not matter which system's results in a
     cluster belong to the first. All assignments are enumerated if there
-    are 16 clusters or fewer, else so many drawn ones. Nothing is assumed of
-    how results are spread or how cases in a cluster resemble each other.
+    are at most 16 clusters, else a random sample of them. No assumption is made about
+    the distribution of results or the correlation of cases in a cluster.
 
     Args:
         a: Result of each case for the first; None or NaN = missing.
         b: Result of the same cases for the second; likewise.
         clusters: The cluster of each case; None = each is alone.
         draws: Random assignments if there are too many to enumerate; count.
-        seed: Seed of the draws.
+        seed: Seed of the sample.
 
     Returns:
         Two-sided p-value; the statistic is the mean of `b` minus `a`.
@@ -535,7 +535,7 @@ def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -
 
     Args:
         p_values: One a comparison; fractions.
-        method: One of the four.
+        method: One of the four methods.
 
     Returns:
         Adjusted p-values in the same order; compare them with the limit itself.
@@ -576,7 +576,7 @@ def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -
 
 
 MANY: Final = 1_000
-"""Clusters from which the chi-square distribution stands for drawn arrangements; count."""
+"""Number of clusters above which the chi-square distribution replaces random permutations; count."""
 
 
 _METHOD: Final = "Cochran's Q"

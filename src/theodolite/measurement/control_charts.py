@@ -21,14 +21,14 @@ from theodolite.measurement.sequences import Floats, Whole, as_scores, packed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlChart:
-    """A statistic at each observation, and the limits that it should stay within.
+    """A statistic at each observation, with its control limits.
 
     Attributes:
         upper: The statistic, or its upper side; in units of the observations.
         lower: Its lower side; the same as `upper` for an EWMA.
         high: Upper limit at each observation.
         low: Lower limit at each observation.
-        signals: Places of observations outside the limits, from 0.
+        signals: Indices of observations outside the limits, from 0.
     """
 
     upper: tuple[float, ...]
@@ -47,9 +47,9 @@ def cusum(observations: Sequence[float], *, target: float, slack: float, limit: 
 
     Args:
         observations: In order of time; shape (n,).
-        target: Mean of the good times.
+        target: In-control mean.
         slack: Half the shift that matters; 0 or more.
-        limit: Sum from which it signals; above 0.
+        limit: Sum at which it signals; above 0.
 
     Raises:
         InputError: If `slack` is below 0 or `limit` is not above 0.
@@ -96,10 +96,10 @@ def ewma(
 
     Args:
         observations: In order of time; shape (n,).
-        target: Mean of the good times.
+        target: In-control mean.
         sd: Standard deviation of one observation in the good times; 0 or more.
-        weight: Of the newest observation; fraction in (0, 1].
-        width: Of the limits; standard errors.
+        weight: Weight of the newest observation; fraction in (0, 1].
+        width: Width of the limits; standard errors.
 
     Raises:
         InputError: If `weight` is outside (0, 1] or `sd` is below 0.
@@ -141,13 +141,13 @@ def moving_averages(row: Floats, *, target: float, weight: float) -> Floats:
 
 
 TIMES_BASELINE: Final = (1.5, 2.0, 3.0, 5.0, 10.0)
-"""Rates that are bet on, as multiples of the baseline."""
+"""Alternative rates of the bets, as multiples of the baseline."""
 
 BETS: Final = (0.05, 0.1, 0.2, 0.4, 0.7)
 """Stakes of the bets on a bounded mean, as fractions of the largest safe one."""
 
 _SHORTEST_BLOCK, _LONGEST_BLOCK = 256, 65_536
-"""Observations that are taken at a time, after an alarm and while nothing alarms; counts."""
+"""Chunk sizes of observations, after an alarm and while there is none; counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +155,8 @@ class Alarm:
     """Alarm of a detector.
 
     Attributes:
-        index: Place of the observation that raised it, from 0.
-        since: Estimated place of the first observation of the change.
+        index: Index of the observation that raised it, from 0.
+        since: Estimated index of the first observation after the change.
         log_evidence: Logarithm of the detector's statistic.
     """
 
@@ -172,7 +172,7 @@ class Detection:
     Attributes:
         alarms: All alarms; the detector restarts after each.
         path: Logarithm of its statistic after each observation.
-        threshold: Logarithm from which it alarms.
+        threshold: Logarithm at which it alarms.
     """
 
     alarms: tuple[Alarm, ...]
@@ -192,8 +192,8 @@ def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: f
     Args:
         outcomes: 1 for a defect, 0 for none, in order of time; one for each
             session, since turns of one session are not independent.
-        baseline: Rate of the good times; fraction in (0, 1).
-        arl: Average run length wanted; observations.
+        baseline: In-control rate; fraction in (0, 1).
+        arl: Required average run length; observations.
 
     Raises:
         InputError: If the baseline is no fraction, `arl` is below 1, or an outcome neither 0 nor 1.
@@ -224,7 +224,7 @@ def _log_ratios(baseline: float) -> tuple[Floats, Floats]:
 
 
 POWER: Final = 0.8
-"""Probability with which a stated rise is found; fraction."""
+"""Required probability of detecting a stated rise; fraction."""
 
 
 def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER) -> float | None:
@@ -238,12 +238,12 @@ def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER
 
     Args:
         n: Observations since the rise; count.
-        baseline: Rate of the good times; fraction in (0, 1).
+        baseline: In-control rate; fraction in (0, 1).
         arl: Average run length of the detector; observations.
-        power: Probability with which the rise is found at least; fraction in (0, 1).
+        power: Minimum probability of detecting the rise; fraction in (0, 1).
 
     Returns:
-        The rate, fraction; None if even a rate of 1 is not found.
+        The rate, fraction; None if even a rate of 1 is not detected.
 
     Raises:
         InputError: If `n` is below 1, the baseline or `power` no fraction, or `arl` below 1.
@@ -285,8 +285,8 @@ def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: f
 
     Args:
         badness: Scores as fractions of their scale, 1 the bad end, in order of time; one for each session.
-        baseline: Mean of the good times; fraction in (0, 1).
-        arl: Average run length wanted; observations.
+        baseline: In-control mean; fraction in (0, 1).
+        arl: Required average run length; observations.
 
     Raises:
         InputError: If a score is outside 0..1, the baseline is no fraction, or `arl` is below 1.
@@ -416,8 +416,8 @@ class ScanAlarm:
     """Alarm of a scan.
 
     Attributes:
-        index: Place of the last of the compared windows, from 0.
-        since: Place of the first of them.
+        index: Index of the last compared window, from 0.
+        since: Index of the first of them.
         p_value: Exact probability of ranks as high as these, in the good times.
     """
 
@@ -427,7 +427,7 @@ class ScanAlarm:
 
 
 def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ...]:
-    """Compare the latest windows with those of the good times, again and again.
+    """Compare the latest windows repeatedly with in-control windows.
 
     For every window and each span, the latest windows are compared with the
     reference by the rank sum, whose exact distribution given ties is used. If

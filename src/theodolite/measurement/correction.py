@@ -307,7 +307,7 @@ def _part_of(
             and equally likely ones, shape (verdicts, points).
         heaps: Their strata.
         confidence: Coverage of the interval; fraction.
-        otherwise: Why there is no such part where there is nothing.
+        otherwise: Reason for an empty part.
     """
     plain, likely = masses
     if plain.sum() <= 0.0:
@@ -339,8 +339,8 @@ def rogan_gladen_rate(
     Args:
         positives: Dialogues that the judge called a defect; count.
         judged: Dialogues with a verdict; count.
-        sensitivity: (caught, defects) of the calibration sample; counts.
-        specificity: (passed, sound dialogues) of the calibration sample; counts.
+        sensitivity: (detected, defects) of the calibration sample; counts.
+        specificity: (passed, non-defects) of the calibration sample; counts.
         clusters: Pairs (positives, judged) that add up to the totals; None = dialogues are
             independent. Their design effect divides the dialogues that count.
         confidence: Coverage; fraction in (0, 1).
@@ -446,7 +446,7 @@ def corrected_mean(
             more often, e.g. the judge's verdict; None = all were drawn alike.
         clusters: The cluster of each unit; None = units are independent. Without
             `drawn_from` each is labelled as a whole or not at all.
-        scale: Lowest and highest score that people can give; None = unknown. Only
+        scale: Lowest and highest possible human score; None = unknown. Only
             labels that are all the same need it, as they show no error: their
             interval is that of `ends_of_constant`, and there is none without it.
         confidence: Coverage; fraction in (0, 1).
@@ -508,7 +508,7 @@ def corrected_mean(
 def _not_too_sure(
     found: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
 ) -> Estimate | Undefined:
-    """Return the mean with the interval of a constant where all labels are the same."""
+    """Return the mean with the interval of a constant if all labels are equal."""
     labels = people[~np.isnan(people)]
     if isinstance(found, Undefined) or np.ptp(labels) > 0.0:
         return found
@@ -550,7 +550,7 @@ def _means(codes: NDArray[np.int64], values: Floats) -> Floats:
 
 
 def _weight(people: Floats, judge: Floats, alone: Floats) -> float:
-    """Return how far to trust the judge, 0 to 1: cov / ((1 + n/N) var)."""
+    """Return the weight of the judge, 0 to 1: cov / ((1 + n/N) var)."""
     spread = float(np.var(np.concatenate((judge, alone)), ddof=1))
     if not len(alone) or spread == 0.0:
         return 0.0

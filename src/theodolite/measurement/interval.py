@@ -45,11 +45,11 @@ def whole_count(value: SupportsIndex, name: str) -> int:
     """Return a count as an int.
 
     Args:
-        value: The value; whole number, 0 or more.
+        value: The value; an integer, at least 0.
         name: Its name in messages.
 
     Raises:
-        InputError: If it is no whole number or below 0.
+        InputError: If it is not an integer or is below 0.
     """
     try:
         count = operator.index(value)
@@ -162,7 +162,7 @@ CORRECTED: Final = "agreement beyond chance; 1 is perfect, 0 is chance"
 """Unit of statistics that are corrected for chance."""
 
 BY_WILSON: Final = "wilson, chance level fixed"
-"""Name of the interval where annotators agree on all units or on none."""
+"""Name of the interval if annotators agree on all units or on none."""
 
 BY_BETA_BINOMIAL: Final = "beta-binomial, chance level fixed"
 """Its name for clustered units."""
@@ -201,7 +201,7 @@ CORRELATION_PRIOR = (0.8, 4.0)
 """Beta prior of the correlation within clusters: mostly small, mean 1/6."""
 
 COARSE = 256
-"""Cells of the first grid over shares; it only finds where the mass is."""
+"""Cells of the first grid over shares, which only locates the mass."""
 
 FINE = 512
 """Cells of the second grid over shares."""
@@ -236,7 +236,7 @@ class ClusteredShare:
         correlation: Posterior mean of the correlation within clusters; fraction.
         correlations: Posterior weights of the correlations of the grid; fractions, shape (`CORRELATIONS`,).
         count: Units with the property; parts of a unit may occur.
-        sizes: How many clusters there are of each size.
+        sizes: Number of clusters of each size.
     """
 
     edges: Floats

@@ -38,7 +38,7 @@ from theodolite.measurement.labels import (
 Floats = NDArray[np.float64]
 
 Chance = Callable[[Floats, Floats], Floats]
-"""From the use of the categories, shape (..., uses), and the weights to the level of chance."""
+"""Computes the chance level from the category frequencies, shape (..., uses), and the weights."""
 
 AGREED, SHARED, UNITS, USE = 0, 1, 2, 3
 """Places of the sums: agreement, units with two labels, units, and from there the use."""
@@ -98,7 +98,7 @@ def brennan_prediger(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate agreement beyond that of annotators who choose evenly at random.
+    """Estimate agreement beyond that of annotators who choose uniformly at random.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
@@ -171,7 +171,7 @@ class RatingTable:
     Attributes:
         units: shape (units, sums): agreement of each, whether two labelled it,
             1, and its use of the categories.
-        alike: How far two categories count as agreement.
+        alike: Agreement credit of two categories.
         agreeing: Whether labels are unanimous, of units with two labels or more.
         shared: Clusters of these units; None = units are independent.
         clusters: Clusters of all units that have a label; likewise.
@@ -187,7 +187,7 @@ class RatingTable:
     def of_counts(
         cls, table: Floats, weights: str, clusters: ClusterIds | None, use: Floats | None = None
     ) -> RatingTable:
-        """Read a table from how many annotators gave each unit each category.
+        """Build a table from the number of annotators who gave each unit each category.
 
         Args:
             table: shape (units, categories); counts.
@@ -369,7 +369,7 @@ KNOWN: Final = ("identity", "linear", "quadratic", "ordinal", "band")
 
 
 def agreement_weights(n_categories: int, weights: str) -> Floats:
-    """Return how much each pair of categories counts as agreement, shape (categories, categories).
+    """Return the agreement credit of each pair of categories, shape (categories, categories).
 
     1 on the diagonal. `identity` gives nothing for any disagreement, `linear`
     and `quadratic` take its distance on the scale, `ordinal` the number of pairs
@@ -420,7 +420,7 @@ def cohen_kappa(
     was not used changes the distances and so the value.
 
     Args:
-        a: Labels of the first annotator, one a unit; None or NaN = missing.
+        a: Labels of the first annotator, one per unit; None or NaN = missing.
         b: Labels of the second annotator, of the same units in the same order.
         categories: The full scale in order, used or not.
         weights: None counts every disagreement alike; `linear` and `quadratic`
@@ -531,7 +531,7 @@ def fleiss_kappa(
 
 
 def _weights_of(n_categories: int, weights: KappaWeights) -> Floats:
-    """Return how much each pair of categories counts as agreement; shape (categories, categories)."""
+    """Return the agreement credit of each pair of categories; shape (categories, categories)."""
     if weights not in {None, "linear", "quadratic"}:
         message = f"`weights` must be None, `linear` or `quadratic`; got {weights!r}"
         raise InputError(message)

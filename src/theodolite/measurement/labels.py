@@ -63,7 +63,7 @@ def check_lengths(a: Sequence[Label], b: Sequence[Label]) -> None:
     """Reject annotators that do not label the same units.
 
     Raises:
-        InputError: If one gives more labels than the other.
+        InputError: If the numbers of labels differ.
     """
     if len(a) != len(b):
         message = (
@@ -89,7 +89,7 @@ def check_labels(pairs: Sequence[tuple[str, str]], points: Sequence[str]) -> Non
     """Reject labels that the scale does not have.
 
     Raises:
-        InputError: If there are such labels; all are named.
+        InputError: If there are such labels; names all of them.
     """
     known = set(points)
     strange = sorted({label for pair in pairs for label in pair if label not in known})
@@ -100,10 +100,10 @@ def check_labels(pairs: Sequence[tuple[str, str]], points: Sequence[str]) -> Non
 
 
 def confusion_matrix(a: Sequence[Label], b: Sequence[Label], *, categories: Sequence[Label]) -> ConfusionMatrix:
-    """Count how often two annotators gave which pair of labels.
+    """Count each pair of labels of two annotators.
 
     Args:
-        a: Labels of the first annotator, one a unit; None or NaN = missing.
+        a: Labels of the first annotator, one per unit; None or NaN = missing.
         b: Labels of the second annotator, of the same units in the same order.
         categories: The full scale in order, used or not.
 
@@ -153,7 +153,7 @@ ClusterIds = Sequence[Hashable]
 
 
 def cluster_codes(clusters: ClusterIds | None, n: int) -> Whole:
-    """Return a number from 0 for the cluster of each unit; every unit its own where there are no ids.
+    """Return a cluster number from 0 for each unit; without ids, every unit is its own cluster.
 
     Args:
         clusters: The cluster of each unit; None = there are none.
@@ -174,7 +174,7 @@ def cluster_codes(clusters: ClusterIds | None, n: int) -> Whole:
 
 
 def selected_clusters(clusters: ClusterIds | None, is_selected: Sequence[bool]) -> ClusterIds | None:
-    """Return the clusters of the units that are kept.
+    """Return the clusters of the selected units.
 
     Raises:
         InputError: If there is not one id a unit.
@@ -191,7 +191,7 @@ def shared_clusters(ids: Sequence[Id]) -> list[Id] | None:
 
 
 def cluster_sizes(flags: Iterable[bool], clusters: ClusterIds | None) -> list[tuple[int, int]] | None:
-    """Return how many units of each cluster have a property, and how many there are.
+    """Return the number of units of each cluster with a property, and the size of each cluster.
 
     Args:
         flags: Whether each unit has the property.
@@ -224,7 +224,7 @@ class ClusterSums:
 
         Args:
             units: shape (units, sums).
-            clusters: The cluster of each unit; None = each unit is alone.
+            clusters: The cluster of each unit; None = each unit is independent.
         """
         if clusters is None:
             return cls(parts=units)
@@ -265,7 +265,7 @@ class ClusterSums:
         return math.sqrt(float(((without - without.mean()) ** 2).sum()) * (self.n - 1) / self.n)
 
     def bootstrap(self, statistic: Statistic, *, replicates: int, seed: int) -> Floats:
-        """Return the statistic of clusters drawn again, shape (replicates,).
+        """Return the statistic of resampled clusters, shape (replicates,).
 
         Args:
             statistic: From sums to values.
@@ -283,7 +283,7 @@ Scale = tuple[float, float]
 
 
 def score_column(scores: Iterable[float | None], name: str) -> Floats:
-    """Return scores as an array, shape (units,), NaN where one is missing.
+    """Return scores as an array, shape (units,), NaN for missing scores.
 
     Args:
         scores: One a unit; None or NaN = missing.
@@ -337,13 +337,13 @@ def check_scale(scale: Scale | None, *columns: Floats) -> None:
 
 
 def ends_of_constant(value: float, sizes: Sequence[int], scale: Scale, confidence: float) -> tuple[float, float]:
-    """Return the ends of the interval of a mean where all values seen are the same.
+    """Return the ends of the interval of a mean if all observed values are equal.
 
     Units with another value may be as frequent as `zero_count_bound` allows
     without one of them in the sample, and each is within the scale.
 
     Args:
-        value: The value of all units seen.
+        value: The value of all observed units.
         sizes: Units of each cluster; counts.
         scale: Lowest and highest possible value.
         confidence: Coverage; fraction in (0, 1).
@@ -358,6 +358,6 @@ def ends_of_constant(value: float, sizes: Sequence[int], scale: Scale, confidenc
 
 
 def sizes_of(counts: Iterable[int]) -> Sizes:
-    """Return how many clusters there are of each size."""
+    """Return the number of clusters of each size."""
     sizes, times = np.unique(np.fromiter(counts, dtype=np.int64), return_counts=True)
     return tuple(zip(sizes.tolist(), times.tolist(), strict=True))

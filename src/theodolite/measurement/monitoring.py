@@ -1,4 +1,4 @@
-"""The watch over a history: alarms, judge drift on anchors, and changes of the instrument."""
+"""Monitoring of a history: alarms, judge drift on anchors, and changes of the instrument."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def watch_history(
     now: datetime | None = None,
     on_rows: Callable[[str, int], None] | None = None,
 ) -> Watch:
-    """Watch a history of scores for slips, disorder and drift of the judge.
+    """Monitor a history of scores for slips, disorder and judge drift.
 
     Every application is watched on its own, and again where the instrument
     changed: what moves at such a line is no news about the application. Within
@@ -53,7 +53,7 @@ def watch_history(
     Args:
         history: In order of time.
         rules: The monitoring rules; the defaults if None.
-        now: The present moment, for the age of the last look by people; UTC.
+        now: The current time, for the age of the last review by people; UTC.
         on_rows: Called before each long step with the step and its scores.
 
     Returns:
@@ -98,7 +98,7 @@ def watch_history(
 def _segments(
     history: History, changes: Sequence[InstrumentChange]
 ) -> list[tuple[tuple[str, Mapping[str, str]], Whole]]:
-    """Return the places of each application's scores between two changes of its instrument, in order of time."""
+    """Return the indices of each application's scores between two changes of its instrument, in order of time."""
     columns = history.columns
     plain = np.flatnonzero(np.frombuffer(columns.flags, dtype=np.uint8) == 0) if len(columns) else np.empty(0, np.int64)
     change_points = np.array(sorted({change.position for change in changes if change.is_suspected}), dtype=np.int64)
@@ -162,7 +162,7 @@ def _drift(drifting: Sequence[AnchorCheck], rules: WatchRules) -> Alert:
 def _recalibrations(
     history: History, changes: Sequence[InstrumentChange], rules: WatchRules, now: datetime | None
 ) -> Iterator[Alert]:
-    """Yield one alert where people must look again: too long ago, or the instrument changed since."""
+    """Yield an alert if people must review again: the last review is too old, or the instrument has changed since."""
     columns = history.columns
     scored = np.flatnonzero(~np.isnan(np.frombuffer(columns.human))).tolist() if len(columns) else []
     anchors = [position for position in scored if columns.is_anchor(position)] if columns.n_anchors else []
@@ -216,17 +216,17 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
 
 
 SPANS = (1, 2, 4)
-"""Latest batches that are compared with as many first ones; counts."""
+"""Number of latest batches, compared with as many first ones; counts."""
 
 TESTS_PER_SESSION = 2 * len(SPANS)
 """Tests at each batch: for each span, whether scores shifted, and whether they shifted away from people's."""
 
 Placed = tuple[int, Score]
-"""A score with its place in the history."""
+"""A score with its index in the history."""
 
 
 def sign_test(n_up: int, n_down: int) -> float:
-    """Return the probability of so many ups, or more, if ups and downs were equally likely.
+    """Return the probability of at least this many ups if ups and downs were equally likely.
 
     Exact, P(X >= n_up) for X binomial with n_up + n_down trials; 1 where nothing moved.
 
@@ -297,7 +297,7 @@ class _Moves:
 def _batches(history: History) -> Iterator[list[Placed]]:
     """Yield the anchors of each batch, in order of time.
 
-    Without named batches a batch ends where an anchor is repeated.
+    Without named batches, a batch ends where an anchor is repeated.
     """
     current: list[Placed] = []
     seen: set[str] = set()
@@ -367,7 +367,7 @@ def _ranking(scores: Sequence[Score]) -> RankingAgreement | None:
 
 
 FEWEST_MOVED = 8
-"""Applications that must move at once before an instrument is suspected; count."""
+"""Minimum number of applications that must move together before an instrument is suspected; count."""
 
 MOST_FALSE = 1e-4
 """Probability below which a common shift of all applications is no accident; fraction."""
@@ -377,7 +377,7 @@ UNSTATED = "not stated"
 
 
 def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
-    """Return where a part of the instrument changed, and how applications moved there.
+    """Return the changes of a part of the instrument, and the movement of applications at each.
 
     Declared changes follow from the scores' instruments. A change that is not
     declared is suspected where at least 8 applications move at one moment, and
@@ -458,7 +458,7 @@ def _suspected(scores: Sequence[Score], declared: set[int]) -> Iterator[Instrume
 
 
 def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[float]]]:
-    """Yield the first and last place of each moment, and how applications moved since they were scored before."""
+    """Yield the first and last index of each time, and how applications moved since their previous scores."""
     plain = ((position, score) for position, score in enumerate(scores) if not score.is_anchor and _moment(score))
     level: dict[str, float] = {}
     for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):

@@ -128,7 +128,7 @@ def profile_or_reason(scores: Sequence[float | None], *, order: int = 3, delay: 
         delay: Step between them; 1 or more.
 
     Raises:
-        InputError: If `order` or `delay` means nothing.
+        InputError: If `order` or `delay` is invalid.
     """
     check_pattern(order, delay)
     n = sum(score is not None for score in scores)
@@ -217,10 +217,10 @@ class Bands:
 
     Attributes:
         name: Which rule of thumb they are from.
-        pen: Of the normalised permutation entropy.
+        pen: Cut-offs of the normalised permutation entropy.
         pen_in_gap: Whether the published table leaves that value out.
-        cin: Of the inversions.
-        lis: Of the longest increasing subsequence.
+        cin: Cut-offs of the inversions.
+        lis: Cut-offs of the longest increasing subsequence.
     """
 
     name: str
@@ -358,7 +358,7 @@ class Null:
     Attributes:
         rows: The orders, as ranks; shape (orders, n).
         exact: Whether these are all orders.
-        seed: Of the sample.
+        seed: Seed of the sample.
     """
 
     rows: Whole
@@ -366,7 +366,7 @@ class Null:
     seed: int
 
     def of(self, metric: Metric, observed: float) -> Chance:
-        """Return where a value is among the values of all orders.
+        """Return the position of a value among the values of all orders.
 
         Exact where all orders were enumerated. Otherwise the order that was
         found counts as one of the sample, so that no share is ever 0.
@@ -389,7 +389,7 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
 
     Args:
         scores: Shape (n,).
-        seed: Of the random orders, if there are too many to enumerate.
+        seed: Seed of the random generator.
 
     Returns:
         `Undefined` where the sequence is too long for a useful sample.

@@ -359,7 +359,7 @@ def group_agreement(
         categories: The full scale; labels count as unordered.
         fewest: Smallest number of raters of a reported group; count, at least 2.
         draws: Random assignments of raters to groups; count.
-        seed: Seed of the draws.
+        seed: Seed of the sample.
         confidence: Coverage of the intervals; fraction in (0, 1).
         clusters: Cluster of each unit; similar units share one; None if units are independent.
 
@@ -482,7 +482,7 @@ def defect_rates_by_group(
         groups: The group of each rater.
         fewest: Smallest number of raters of a reported group; count.
         draws: Random assignments of raters to groups; count.
-        seed: Seed of the draws.
+        seed: Seed of the sample.
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:
