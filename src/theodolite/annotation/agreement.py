@@ -79,7 +79,7 @@ class AllAnswers:
     """The answers of a category.
 
     Attributes:
-        people: Question to what people answered, each for the first time they met a dialogue.
+        people: People's answers by question, each from their first annotation of a dialogue.
         everybody: The same with judges, under their names in the study; empty without annotations by judges.
         repeats: People's answers to dialogues that they annotated twice; empty if there are none.
     """
@@ -97,14 +97,14 @@ class AllAnswers:
 def all_answers(records: RecordCache, queue: str, category: str, judge_version: str = "") -> AllAnswers:
     """Return the answers in a category, in the versions that its items use.
 
-    Computed once for each state of the answers: a second request waits
-    for nothing but the question whether anything has changed.
+    Computed once for each state of the answers: a second request only
+    checks whether anything has changed.
 
     Args:
         records: Store of the study.
         queue: Token of the queue.
         category: Name of the category.
-        judge_version: Only this version of a judge beside people; empty for the latest of each judge.
+        judge_version: Only this version of a judge, compared with people; empty for the latest of each judge.
     """
     row = queue_of(queue)
     key = ("answers", row.pk, category, judge_version)
@@ -130,7 +130,7 @@ def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """State of the answers that were read: count of annotations, number of the last one, withdrawals."""
+    """State of the answers read: number of annotations, number of the last one, withdrawals."""
 
     table: QueueAnswers
     n: int
@@ -142,7 +142,7 @@ _NOTHING = _Known(QueueAnswers(), 0, 0, 0)
 
 
 def _table(records: RecordCache, queue: QueueRow, category: str) -> QueueAnswers:
-    """Return the answers of every annotation of a category; only those that are new are read."""
+    """Return the answers of every annotation of a category; only new ones are read."""
     annotations = AnnotationRow.objects.filter(annotations_of(queue, category))
     counts = annotations.aggregate(n=Count("id"), last=Max("id"))
     gone = n_withdrawn(queue, category)
@@ -238,7 +238,7 @@ def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[Q
 
 
 def annotations_per_quarter_hour(queue: str) -> dict[datetime, int]:
-    """Return how many annotations of people were submitted in each quarter of an hour, by its start; counts."""
+    """Return the number of people's submitted annotations in each quarter of an hour, by its start; counts."""
     rows = ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
     return per_quarter_hour(rows, "submitted")
 
@@ -246,9 +246,9 @@ def annotations_per_quarter_hour(queue: str) -> dict[datetime, int]:
 def daily_agreement(
     records: RecordCache, queue: str, category: str, zone: ZoneInfo, *, now: datetime
 ) -> DailyAgreement | None:
-    """Return how far people agree day by day on the question that decides about defects in a category.
+    """Return people's daily agreement on the question that decides about defects in a category.
 
-    It is computed at most once a minute: a page that many people keep open does not read all answers for each.
+    It is computed at most once a minute, since many people may keep the page open.
 
     Args:
         records: Store of the study.
@@ -278,7 +278,7 @@ def daily_agreement(
 
 
 def _deciding_question(guideline: Guideline) -> Question | None:
-    """Return the question of the first defect rule that has labels, else the first question that has any."""
+    """Return the question of the first defect rule that has labels, else the first question with labels."""
     asked = [question for question in guideline.instrument.questions if question.scale.kind is not ScaleKind.TEXT]
     decisive = [rule.question for rule in guideline.defect_rules]
     by_name = {question.name: question for question in asked}
@@ -404,7 +404,7 @@ class QuestionFigures:
         return spreads(self.asked, self.people)
 
     def pairs(self, of: str = "") -> tuple[PairAgreement, ...]:
-        """Return the agreement of each pair of people, or of one person with each other one."""
+        """Return the agreement of each pair of people, or of one person with every other."""
         return pair_agreements(self.asked, self.people, of=of)
 
     def models_beside_people(self) -> tuple[PairAgreement, ...]:
@@ -412,7 +412,7 @@ class QuestionFigures:
         return model_agreements(self.asked, self.everybody, self.models)
 
     def plan(self, half_width: float) -> tuple[PlannedPasses, ...] | Undefined:
-        """Return how many dialogues it takes, with 1, 2, ... passes, for an interval of a wanted half-width."""
+        """Return the number of dialogues, with 1, 2, ... annotations each, for an interval of a required half-width."""
         return planned_passes(self.asked, self.people, half_width)
 
     def orders(self) -> list[OrderEffect]:
@@ -420,7 +420,7 @@ class QuestionFigures:
         return order_effects(self.guideline, self.asked, self.people)
 
     def groups(self, attribute: str) -> tuple[GroupAgreement, ...]:
-        """Return how far annotators of each self-described group agree within it and with the others."""
+        """Return the agreement of annotators in each self-described group with each other and with the others."""
         return groups_of_annotators(self.asked, self.people, attributes(self.queue).get(attribute, {}))
 
 
@@ -428,7 +428,7 @@ def question_figures(records: RecordCache, queue: str, category: str, question: 
     """Read the answers to one question; the same number of queries however many there are.
 
     Raises:
-        InputError: If the queue has no such category, or the category no such question.
+        InputError: If the queue has no such category, or the category has no such question.
     """
     guideline = guideline_of(records, queue, category)
     requested = guideline.instrument.question(question)

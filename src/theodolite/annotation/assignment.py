@@ -133,13 +133,13 @@ def let_go(records: RecordCache, queue: str, participant: str) -> int:
 
 
 def scenario_of(reservation: str) -> str:
-    """Return the scenario of the dialogue that a reservation is about; empty for no such reservation."""
+    """Return the scenario of a reservation's dialogue; empty if there is no such reservation."""
     row = ReservationRow.objects.filter(token=reservation).values_list("item__dialogue__scenario", flat=True).first()
     return row or ""
 
 
 def n_heavy_lately(records: RecordCache, queue: str) -> dict[str, dict[str, int]]:
-    """Return how many dialogues of each heavy topic people submitted lately, by annotator's key and topic; counts."""
+    """Return the number of recently submitted dialogues of each heavy topic, by annotator's key and topic."""
     row, since = queue_of(queue), database_now() - timedelta(hours=LATELY_H)
     topics = [topic for topic in records.study(row.study_content_id).topics if topic.weight is TopicWeight.HEAVY]
     heavy = heavy_scenarios(topics)
@@ -154,13 +154,13 @@ def n_heavy_lately(records: RecordCache, queue: str) -> dict[str, dict[str, int]
 
 
 HISTORY = 10
-"""Submissions that an annotator may look at and change again; count."""
+"""Number of submissions that an annotator may view and change; count."""
 
 
 def next_work(
     records: RecordCache, queue: str, participant: str, *, category: str = "", is_sequence: bool = False
 ) -> Reservation | None:
-    """Return the work that an annotator holds, or reserve the next one; None if nothing is left for them.
+    """Return the work that an annotator has reserved, or reserve the next; None if no work is left.
 
     One transaction: expired reservations end, then the item is chosen by
     the rules of `rules`, then its place is taken.
@@ -192,11 +192,11 @@ def next_work(
 
 
 def sequence_of(records: RecordCache, token: str, participant: str) -> tuple[str, ...]:
-    """Return the tokens of the reservations that are annotated together with one, itself included.
+    """Return the tokens of the reservations that are annotated together with one, including itself.
 
     These are the annotator's reservations on the same dialogue, in the order of the queue's
-    categories. Those that expired belong to them, so that no saved answer disappears from the page.
-    A submitted or released reservation is alone.
+    categories. Expired ones are included, so that no saved answer disappears from the page.
+    A submitted or released reservation is separate.
 
     Raises:
         NotFound: If the reservation is not one's own.
@@ -224,12 +224,12 @@ def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | 
 
 
 def take(records: RecordCache, item: WorkItemRow, participant: str) -> ReservationRow:
-    """Reserve a free place of an item for an annotator; the open transaction must hold the queue's lock.
+    """Reserve a free slot of an item for an annotator; the open transaction must hold the queue's lock.
 
-    Which order the annotator sees is settled at the first reservation, and stays.
+    The annotator's order of presentation is fixed at the first reservation.
 
     Raises:
-        Conflict: If all its places are taken.
+        Conflict: If no slot is free.
     """
     design = records.design(item.queue.design_id)
     return reserve(
@@ -315,7 +315,7 @@ def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, q
 
 
 def resume(records: RecordCache, token: str, participant: str) -> Reservation:
-    """Resume a reservation: one that expired is renewed if a place is free.
+    """Resume a reservation: an expired one is renewed if a slot is free.
 
     Raises:
         Conflict: If another annotator has taken it; the answers are stored nevertheless.
@@ -348,7 +348,7 @@ def resume_sequence(records: RecordCache, token: str, participant: str) -> None:
 
 
 def release(token: str, participant: str, *, reason: str = "") -> None:
-    """Give work back without penalty; with a reason it is a skip, and is not offered to this annotator again.
+    """Release work without penalty; with a reason it counts as skipped, and is not offered to this annotator again.
 
     Raises:
         Conflict: If it was submitted before.
@@ -365,7 +365,7 @@ def release(token: str, participant: str, *, reason: str = "") -> None:
 
 
 def skip(token: str, participant: str, reason: str) -> None:
-    """Give work back for good, with a reason that seniors read.
+    """Release work permanently, with a reason that seniors read.
 
     Raises:
         InputError: If there is no reason.
@@ -378,7 +378,7 @@ def skip(token: str, participant: str, reason: str) -> None:
 
 
 def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by: str = "") -> int:
-    """Offer items to one annotator before all others; an offer uses no pass until it is accepted.
+    """Offer items to one annotator before all others; an offer takes no slot until it is accepted.
 
     Args:
         queue: Token of the queue.
@@ -404,7 +404,7 @@ def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by:
 
 
 def void(token: str, *, by: str, reason: str) -> None:
-    """Void a reservation, submitted or not: its pass is open again, and its annotation stays on record.
+    """Void a reservation, submitted or not: its slot is free again, and its annotation stays on record.
 
     Raises:
         NotFound: If there is no such reservation.
@@ -417,19 +417,19 @@ def void(token: str, *, by: str, reason: str) -> None:
 
 
 def last_ones(queue: str, participant: str) -> list[Reservation]:
-    """Return an annotator's last submissions, the latest first; each says whether it may still be changed."""
+    """Return an annotator's last submissions, latest first, each with whether it may still be changed."""
     rows = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant, state=SUBMITTED)
     return [reservation_of(row) for row in rows.select_related("item").order_by("-submitted", "-id")[:HISTORY]]
 
 
 def own_today(queue: str, participant: str, since: datetime) -> tuple[int, int]:
-    """Return how many items an annotator has submitted since a moment, and how many they hold now; counts."""
+    """Return the number of items that an annotator has submitted since a time, and has reserved now; counts."""
     mine = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant)
     return mine.filter(state=SUBMITTED, submitted__gte=since).count(), mine.filter(state=RESERVED).count()
 
 
 def n_left(records: RecordCache, queue: str, participant: str) -> int:
-    """Return how many items wait that this annotator may take now; count."""
+    """Return the number of items that this annotator may take now; count."""
     return candidates(records, queue_of(queue), participant).count()
 
 
@@ -461,7 +461,7 @@ class CategoryCount:
         n_done: Dialogues submitted; count.
         n_today: The same since midnight UTC; count.
         n_left: Dialogues that the annotator may take now; count.
-        is_held: Whether they hold one now.
+        is_held: Whether the annotator has reserved one now.
     """
 
     name: str

@@ -44,7 +44,7 @@ OFFERED, _RELEASED = ReservationState.OFFERED.value, ReservationState.RELEASED.v
 
 
 def offer_many(records: RecordCache, queue: str, items: Sequence[str], participant: str, *, by: str) -> list[BulkLine]:
-    """Offer items to one annotator before anything else, as far as they may take them.
+    """Offer items to one annotator with priority, if they may take them.
 
     An offer uses no pass until it is accepted, and counts towards the annotator's quota.
 
@@ -72,11 +72,11 @@ class _Offering:
         process: Its rules.
         number: Number of the annotator's row.
         now: The present moment.
-        who: The annotator as a member of the queue; each offer raises their quota.
-        free: Numbers of the items that they might take now.
+        who: The annotator as a member of the queue; each offer raises the quota.
+        free: Numbers of the items that the annotator may take now.
         own: Their reservations by item.
         new: Reservations that start with an offer.
-        again: Reservations that are offered again.
+        again: Reservations to offer again.
     """
 
     row: QueueRow
@@ -169,14 +169,14 @@ def take_back_offers(offers: Sequence[ReservationRow], by: str) -> None:
 
 
 MOST_ROOMS = 30
-"""Rooms that are opened at once; count. Each of them takes people an hour."""
+"""Maximum number of calibration sessions opened together; count. Each takes people an hour."""
 
 Items = Sequence[str]
-"""Tokens of work items; those that are not of the queue are passed over."""
+"""Tokens of work items; those outside the queue are skipped."""
 
 
 def put_first(queue: str, items: Items) -> list[BulkLine]:
-    """Put items before all others, for any annotator."""
+    """Prioritise items for all annotators."""
 
     def refused(item: WorkItemRow) -> str:
         if item.is_first:
@@ -191,7 +191,7 @@ def put_first(queue: str, items: Items) -> list[BulkLine]:
 
 
 def send_back(queue: str, items: Items, *, by: str) -> list[BulkLine]:
-    """Withdraw offers or reservations, and return the items to the queue; drafts and submissions stay."""
+    """Withdraw offers or reservations, and return the items to the queue; drafts and submissions are kept."""
     row = queue_of(queue)
     with locked(row):
         expire(row)
@@ -214,7 +214,7 @@ def _not_back(item: WorkItemRow, reservations: Sequence[ReservationRow]) -> str:
 
 
 def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> list[BulkLine]:
-    """Open a calibration room on each item, in the version that the queue asks now.
+    """Open a calibration session on each item, in the queue's current version.
 
     Raises:
         InputError: If they are more than can be talked about.
@@ -253,7 +253,7 @@ def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> li
 
 
 def ask_for_checks(queue: str, items: Items, *, by: str) -> list[BulkLine]:
-    """Send all submissions for items to review, in addition to those that the plan draws."""
+    """Send all submissions for items to review, in addition to the planned sample."""
     row, now = queue_of(queue), database_now()
     with locked(row):
         known = set(ReviewWishRow.objects.filter(item__queue=row).values_list("item_id", flat=True))
@@ -301,7 +301,7 @@ def undo_rooms(queue: str, made: Collection[str]) -> int:
 
 
 def undo_checks(queue: str, items: Collection[str]) -> int:
-    """Draw again which annotations of items are reviewed; return the count of items."""
+    """Sample again which annotations of items are reviewed; return the number of items."""
     row = queue_of(queue)
     with locked(row):
         wishes = [ReviewWishRow.objects.filter(item__queue=row, item__token__in=tokens) for tokens in in_chunks(items)]
@@ -309,7 +309,7 @@ def undo_checks(queue: str, items: Collection[str]) -> int:
 
 
 def undo_reviews(queue: str, items: Collection[str]) -> int:
-    """End the freeze of items whose review has no outcome yet; return their count."""
+    """Unfreeze items whose review has no outcome yet; return their number."""
     row = queue_of(queue)
     with locked(row):
         frozen = [item for item in rows_under(row, list(items)) if item.state == ItemState.FROZEN.value]

@@ -52,13 +52,13 @@ from theodolite.store.models.annotating import (
 from theodolite.store.statements import database_now, one_at_a_time
 
 CASES_PAGE = 50
-"""Cases on one page of the list; count."""
+"""Cases per page of the list; count."""
 
 
 def flag(token: str, participant: str, raised: Flag) -> str:
     """Flag something from an annotation page; return the token of the case.
 
-    A second flag of the same kind on the same turn joins the case that is open.
+    A second flag of the same kind on the same turn joins the open case.
 
     Raises:
         NotFound: If the reservation is not one's own.
@@ -71,7 +71,7 @@ def flag_dialogue(study: str, dialogue: str, raised: Flag, *, by: str) -> str:
     """Flag a passage of a dialogue outside of a reservation, as a detector or as a senior.
 
     Raises:
-        NotFound: If the dialogue was never kept.
+        NotFound: If the dialogue does not exist.
     """
     row = DialogueRow.objects.filter(unit__key=dialogue).values_list("id", flat=True).first()
     if row is None:
@@ -104,7 +104,7 @@ def open_case(study: str, dialogue_id: int, raised: Flag, *, by: str) -> str:
 
 
 def restrict(token: str, *, by: str, note: str = "") -> None:
-    """Keep annotators from the dialogue: its items are set aside until it is redacted or the case is closed."""
+    """Hide the dialogue from annotators: its items are set aside until it is redacted or the case is closed."""
     with transaction.atomic():
         row = case_row(token)
         add_step(row, CaseAct.RESTRICTED, by, note)
@@ -118,8 +118,8 @@ def redact(
 
     Args:
         records: Store of the dialogues.
-        token: Of the case.
-        words: As they are in the dialogue.
+        token: Token of the case.
+        words: The words as written in the dialogue.
         by: The person who hides them.
         shown_in: Categories whose annotators see the words because they judge them.
         note: Why, for the record.
@@ -138,7 +138,7 @@ def redact(
 
 
 def confirm(token: str, *, by: str, note: str = "") -> None:
-    """Confirm a detector's finding; its redactions stay.
+    """Confirm a detector's finding; its redactions are kept.
 
     Raises:
         Conflict: If a person has decided the case before.
@@ -171,7 +171,7 @@ def notify(token: str, *, by: str, note: str) -> None:
 
 
 def close(token: str, *, by: str, note: str = "") -> None:
-    """Close a case; its redactions stay, and its dialogue returns to the queue."""
+    """Close a case; its redactions are kept, and its dialogue returns to the queue."""
     with transaction.atomic():
         row = case_row(token)
         add_step(row, CaseAct.CLOSED, by, note)
@@ -218,12 +218,12 @@ def cases(study: str) -> list[SensitiveCase]:
 
 
 def case_page(study: str, view: CaseView, page: int = 0) -> list[SensitiveCase]:
-    """Return one page of the cases of a study that a view holds, the latest first."""
+    """Return one page of the cases of a study in a view, latest first."""
     return cases_of(list(cases_in_view(study, view)[page * CASES_PAGE : (page + 1) * CASES_PAGE]))
 
 
 def n_cases(study: str) -> dict[CaseView, int]:
-    """Return how many cases each view of a study holds; counts."""
+    """Return the number of cases in each view of a study; counts."""
     return {view: cases_in_view(study, view).count() for view in CaseView}
 
 
@@ -251,11 +251,11 @@ def unseen(queue: str, dialogues: Sequence[str]) -> list[str]:
 
 
 def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
-    """Scan dialogues and open a case for each finding; a second scan opens no case again.
+    """Scan dialogues and open a case for each finding; a second scan does not open a case twice.
 
     Args:
         records: Store of study and dialogues.
-        queue: Token of the queue; its first category sees personal details all the same, since it judges them.
+        queue: Token of the queue; its first category sees personal details nevertheless, since it judges them.
         dialogues: Keys of dialogues that are stored.
 
     Returns:
@@ -306,7 +306,7 @@ def _open(study: str, found: Iterable[tuple[int, Suspicion]]) -> int:
 
 
 THREADS_PAGE = 20
-"""Threads on one page of the list; count."""
+"""Threads per page of the list; count."""
 
 
 def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anchor, text: str) -> str:
@@ -344,7 +344,7 @@ def reply(token: str, participant: str, text: str, *, senior: bool = False) -> N
     Raises:
         Conflict: If it has ended.
         InputError: If there is no text.
-        NotFound: If there is none, or it is not one's own.
+        NotFound: If there is none, or it belongs to another person.
     """
     if not text.strip():
         message = "a post cannot be empty"
@@ -396,7 +396,7 @@ def thread_page(queue: str, participant: str = "", *, is_open: bool = True, page
 
 
 def n_threads(queue: str) -> tuple[int, int]:
-    """Return how many threads of a queue are open, and how many have ended; counts."""
+    """Return the number of open and of ended threads of a queue; counts."""
     rows = ThreadRow.objects.filter(queue__token=queue)
     n_open = rows.filter(end="").count()
     return n_open, rows.count() - n_open

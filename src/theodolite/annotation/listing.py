@@ -50,27 +50,27 @@ from theodolite.store.models.annotating import (
 from theodolite.store.statements import grouped
 
 SHORTEST = 3
-"""Letters of words that are sought, at least; count."""
+"""Minimum length of a search text; characters."""
 
 
 MOST_SOUGHT = 400
-"""Largest number of dialogues that a search for words reads; count."""
+"""Maximum number of dialogues that a text search reads; count."""
 
 
 EVERYWHERE = ""
-"""No category: words that are redacted for any category are redacted."""
+"""No category: words redacted for any category are redacted."""
 
 
 def seen_dialogues(
     records: RecordCache, queue: QueueRow, rows: Sequence[DialogueRow], *, turn: int | None = None
 ) -> dict[int, Dialogue]:
-    """Return dialogues, redacted and masked, by the number of their row; as many queries as for one.
+    """Return dialogues, redacted and masked, by row number, in a constant number of queries.
 
     Args:
         records: Store of study and dialogues.
         queue: The queue; its study names the terms that are masked.
         rows: The dialogues.
-        turn: Number of the only turn that is wanted; None for all.
+        turn: Number of the only turn to return; None for all.
     """
     mask = mask_for(records.study(queue.study_content_id))
     hidden = redactions_in([row.pk for row in rows])
@@ -87,7 +87,7 @@ def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
 
 
 def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
-    """Return the numbers of those dialogues in which some words occur, as annotators see them.
+    """Return the numbers of those dialogues in which annotators see some words.
 
     The database searches the original texts; each hit is
     searched again after redaction and masking, so that a search reveals nothing that is hidden.
@@ -110,7 +110,7 @@ def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
 
 
 def _says(sought: str) -> Q:
-    # SQLite compares letters without regard to case in ASCII alone.
+    # SQLite ignores case only in ASCII.
     result = Q()
     for written in {sought, sought.lower(), sought.upper(), sought.capitalize()}:
         turns = TurnRow.objects.filter(Q(prompt__icontains=written) | Q(response__icontains=written))
@@ -130,11 +130,11 @@ def _texts(dialogue: Dialogue) -> Iterator[str]:
 
 
 PAGE = 50
-"""Dialogues on one page of the list; count."""
+"""Dialogues per page of the list; count."""
 
 
 MOST_GROUPS = 200
-"""Groups of cases that a list is filtered by at most; count."""
+"""Maximum number of groups of cases to filter by; count."""
 
 
 _AT_HAND = [ReservationState.OFFERED.value, ReservationState.RESERVED.value, ReservationState.SUBMITTED.value]
@@ -163,7 +163,7 @@ class Listing:
     Attributes:
         queue: The queue.
         sought: The search.
-        spoken: Numbers of the dialogues in which the words are; None if none are sought.
+        spoken: Numbers of the dialogues that contain the words; None without a search.
     """
 
     queue: QueueRow
@@ -191,7 +191,7 @@ class Listing:
 
     @property
     def items(self) -> QuerySet[WorkItemRow]:
-        """Their work items, as far as the filter lets these through."""
+        """Their work items that match the filter."""
         items = found_items(self.queue, self.sought)
         return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
 
@@ -225,7 +225,7 @@ class Listing:
 
     @property
     def _is_about_items(self) -> bool:
-        """Whether the filter concerns work items alone and no dialogues."""
+        """Whether the filter concerns only work items."""
         sought = self.sought
         return not any((sought.scenario, sought.level, sought.flag, sought.group, self.spoken is not None))
 
@@ -236,7 +236,7 @@ class Listing:
 
 
 def found_items(queue: QueueRow, sought: DialogueFilter) -> QuerySet[WorkItemRow]:
-    """Return the work items of a queue that a filter lets through, as far as it is about items."""
+    """Return the work items of a queue that match the item part of a filter."""
     items = WorkItemRow.objects.filter(queue=queue)
     if sought.category:
         items = items.filter(category=sought.category)
@@ -322,23 +322,23 @@ def _flags_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, tuple[Flag
 
 
 def item_names(tokens: Sequence[str], reader: str) -> dict[str, tuple[str, str]]:
-    """Return the name of the dialogue for one reader, and the category, of each work item by its token."""
+    """Return the reader's name of the dialogue, and the category, of each work item by its token."""
     rows = WorkItemRow.objects.filter(token__in=tokens).select_related("dialogue__unit", "queue")
     return {row.token or "": (blind_name(row.dialogue.unit.key, reader, row.queue.salt), row.category) for row in rows}
 
 
 def scenarios_in(queue: str) -> list[str]:
-    """Return the names of the scenarios that a queue's dialogues were held in, by name."""
+    """Return the names of the scenarios of a queue's dialogues, sorted."""
     return _of_dialogues(queue, "scenario")
 
 
 def levels_in(queue: str) -> list[str]:
-    """Return the levels of testing at which a queue's dialogues were held, by name."""
+    """Return the levels of testing of a queue's dialogues, sorted."""
     return _of_dialogues(queue, "level")
 
 
 def groups_in(queue: str) -> list[tuple[str, str]]:
-    """Return name and value of the groups that the cases of a queue's dialogues belong to, the first ones."""
+    """Return the first names and values of the groups of a queue's dialogues."""
     items = WorkItemRow.objects.filter(queue__token=queue)
     rows = DialogueGroupRow.objects.filter(dialogue_id__in=items.values("dialogue_id"))
     return list(rows.values_list("name", "value").distinct().order_by("name", "value")[:MOST_GROUPS])
@@ -350,7 +350,7 @@ def _of_dialogues(queue: str, column: str) -> list[str]:
 
 
 ROOMS = 20
-"""Rooms on one page of the list; count."""
+"""Calibration sessions per page of the list; count."""
 
 
 _AROUND = 45
@@ -399,7 +399,7 @@ def _excerpt(text: str, start: int, mark: str) -> str:
 
 
 def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) -> list[ListedRoom]:
-    """Return one page of the rooms of a queue, those that are open first, then the latest."""
+    """Return one page of the calibration sessions of a queue, open ones first, then the latest."""
     row = queue_of(queue)
     is_over = Case(When(state=RoomState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField())
     rows = RoomRow.objects.filter(queue=row).select_related("dialogue").order_by(is_over, "-id")
@@ -423,7 +423,7 @@ def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) 
 
 
 def n_rooms(queue: str) -> int:
-    """Return how many rooms a queue has; count."""
+    """Return the number of calibration sessions of a queue; count."""
     return RoomRow.objects.filter(queue__token=queue).count()
 
 
@@ -464,7 +464,7 @@ def has_queue(name: str) -> bool:
 
 
 def topic_demand(records: RecordCache, name: str, scenarios: Collection[str]) -> TopicDemand:
-    """Return why some scenarios need annotators; nothing if there is no queue."""
+    """Return why some scenarios need annotators; empty if there is no queue."""
     queue = QueueRow.objects.filter(name=name).first()
     if queue is None:
         return TopicDemand()
@@ -502,7 +502,7 @@ def latest_submissions(name: str, participant: str, limit: int) -> list[str]:
     Args:
         name: Name of the queue.
         participant: Opaque key of the annotator.
-        limit: Reservations at most; count.
+        limit: Maximum number of reservations; count.
     """
     own = ReservationRow.objects.filter(item__queue__name=name, participant__key=participant, state=_SUBMITTED)
     return list(own.order_by("-id").values_list("token", flat=True)[:limit])

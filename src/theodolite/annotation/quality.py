@@ -71,7 +71,7 @@ from theodolite.store.models.annotating import (
 from theodolite.store.statements import database_now, one_at_a_time
 
 PAGE = 20
-"""Gold items on one page of the list; count."""
+"""Gold items per page of the list; count."""
 
 
 Expected = Mapping[tuple[str, int | None], str]
@@ -81,7 +81,7 @@ Expected = Mapping[tuple[str, int | None], str]
 def add_gold(
     records: RecordCache, item: str, expected: Mapping[tuple[str, int | None], str], *, by: str, reason: str
 ) -> None:
-    """Store the correct answers to an item, which annotators get like any other.
+    """Store the correct answers to an item, which annotators receive like any other.
 
     Args:
         records: Store of the guideline.
@@ -135,7 +135,7 @@ def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | 
 def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: int = 0) -> int:
     """Store the known answers to an item as gold, and assign it to more people; return the count of answers.
 
-    With more passes the item opens again: annotators may change their submitted
+    With more slots the item opens again: annotators may change their submitted
     answers until its review starts again.
 
     Args:
@@ -146,7 +146,7 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
         more: Additional annotators; count.
 
     Raises:
-        InputError: If nothing is known of it, there is no reason, or `more` is below 0.
+        InputError: If no answer is known, there is no reason, or `more` is below 0.
     """
     known = known_from_review(records, item)
     if not known or not reason.strip() or more < 0:
@@ -169,7 +169,7 @@ def _let_more_meet(item: str, more: int) -> None:
 
 
 def drop_gold(item: str) -> int:
-    """Delete the known answers of an item; its annotations stay. Returns the number of deleted answers."""
+    """Delete the known answers of an item; its annotations are kept. Returns the number of deleted answers."""
     return GoldRow.objects.filter(item=item_row(item)).delete()[0]
 
 
@@ -199,7 +199,7 @@ def gold_items(queue: str, *, page: int = 0) -> list[GoldItem]:
 
 
 def n_gold(queue: str) -> int:
-    """Return how many items of a queue are gold; count."""
+    """Return the number of gold items of a queue; count."""
     return _gold(queue).values("item_id").distinct().count()
 
 
@@ -208,7 +208,7 @@ def _gold(queue: str) -> QuerySet[GoldRow]:
 
 
 def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
-    """Return for each annotator how many of their answers to gold items are right, and how many there are; counts."""
+    """Return for each annotator the number of right answers to gold items, and of all; counts."""
     result: dict[str, tuple[int, int]] = {}
     for _, person, is_right in _compared(_gold(queue)):
         right, requested = result.get(person, (0, 0))
@@ -291,7 +291,7 @@ def annotator_of(queue: str, token: str) -> str:
     """Return the opaque key of the annotator who submitted under a token in a queue.
 
     Raises:
-        NotFound: If nothing of that queue was submitted under it.
+        NotFound: If the queue has no submission under the token.
     """
     rows = ReservationRow.objects.filter(token=token, item__queue__token=queue, state=SUBMITTED)
     person = rows.values_list("participant__key", flat=True).first()
@@ -321,8 +321,8 @@ def returned_to(queue: str, participant: str) -> list[QualityReview]:
 def from_above(records: RecordCache, queue: str) -> list[Conscientiousness]:
     """Return quality indicators of each annotator for seniors: speed, gold items, drift, returned work.
 
-    Others are all people who answered, here or elsewhere. The number of queries
-    depends on how many categories there are, and not on answers.
+    Others are all other respondents, here or elsewhere. The number of queries
+    depends on the number of categories, not on the number of answers.
     """
     minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(records, queue)
     returned = QualityReviewRow.objects.filter(reservation__item__queue__token=queue, verdict="returned")
@@ -383,7 +383,7 @@ V = TypeVar("V")
 
 
 BACKGROUND = "background"
-"""Name of the background material among the texts that are acknowledged."""
+"""Name of the background material among the texts to acknowledge."""
 
 
 RULES = "impartiality rules"
@@ -406,7 +406,7 @@ def standing(records: RecordCache, queue: QueueRow, participant: str) -> Onboard
 
 
 def standings(records: RecordCache, queue: QueueRow, participants: Collection[str]) -> dict[str, Onboarding]:
-    """Return the progress of several annotators towards a queue; as many queries as for one."""
+    """Return the progress of several annotators towards a queue, in a constant number of queries."""
     design = records.design(queue.design_id)
     done = _done(queue, design, participants)
     return {who: _onboarding(records, design, done, who) for who in participants}
@@ -498,7 +498,7 @@ Given = Mapping[int, Mapping[str, str]]
 
 
 def acknowledge(records: RecordCache, queue: str, participant: str, subject: str) -> None:
-    """Write down that an annotator has read a text of the queue, in its present wording.
+    """Record that an annotator has read the current version of a text of the queue.
 
     Args:
         records: Store of the queue's design.
@@ -550,7 +550,7 @@ def practise(
 
 
 def go_through(records: RecordCache, queue: str, participant: str, category: str, example: int) -> None:
-    """Write down that a practice example was answered as a whole in this series, with feedback.
+    """Record that all questions of a practice example were answered in this series, with feedback.
 
     Args:
         records: Store of the queue's design.
@@ -578,16 +578,16 @@ def go_through(records: RecordCache, queue: str, participant: str, category: str
 
 
 def next_test(records: RecordCache, version: str, participant: str) -> tuple[int, ...]:
-    """Return the places of the examples that the next attempt at the test of a category asks."""
+    """Return the indices of the examples in the next attempt at the test of a category."""
     tests = QualificationRow.objects.filter(participant__key=participant, version=version, asked__gt=0)
     return drawn_test(records.guideline(version), participant, tests.count() + 1)
 
 
 def attempt(records: RecordCache, queue: str, participant: str, category: str, given: Given) -> QualificationResult:
-    """Mark an attempt at the test of a category and keep it, with feedback for each question.
+    """Grade an attempt at the test of a category and store it, with feedback for each question.
 
     Raises:
-        Conflict: If it was passed before, or no attempt is left; a senior can let in.
+        Conflict: If it was passed before, or no attempt is left; a senior can admit the annotator.
         InputError: If the queue has no such category, or its guideline no example to test by.
     """
     design = records.design(queue_of(queue).design_id)

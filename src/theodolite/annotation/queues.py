@@ -61,7 +61,7 @@ def judges_of(study: Study) -> list[Annotator]:
 
 
 def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:
-    """Return the promotions that hold, of the judges of the queue's study in their present version."""
+    """Return the current promotions of judges of the queue's study."""
     study = records.study(queue.study_content_id)
     result = (_held(_decided(records, study.annotator_version(judge.name))) for judge in judges_of(study))
     return [one for one in result if one is not None]
@@ -126,14 +126,14 @@ def _n_read(queue: QueueRow, judge_version: str, guideline_version: str) -> int:
 
 
 class _Free(NamedTuple):
-    """An open item with a place for a judge."""
+    """An open item with a slot for a judge."""
 
     item: WorkItemRow
     place: int
 
 
 def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
-    """Let promoted judges take the passes that are theirs; the open transaction must hold the queue's lock.
+    """Let promoted judges take their slots; the open transaction must hold the queue's lock.
 
     A judge takes a pass of an item if it has read the dialogue in a run, in the
     version that was promoted and by the guideline as the queue asks it, where a place
@@ -141,7 +141,7 @@ def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
     never takes a slot from an annotator who is working.
 
     Returns:
-        Passes that were taken; count.
+        Number of slots taken; count.
     """
     process = records.design(queue.design_id).process
     if not process.judge_passes:
@@ -178,7 +178,7 @@ def _readings(promotion: Promotion) -> QuerySet[AnnotationRow]:
 
 
 def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Free]:
-    """Return the items that a judge may annotate, with the lowest free place of each."""
+    """Return the items that a judge may annotate, with the lowest free slot of each."""
     reservations = ReservationRow.objects.filter(item__in=items, state__in=LIVE).select_related("participant")
     taken, free = grouped(reservations, "item_id"), []
     for item in items:
@@ -243,9 +243,9 @@ def _count(records: RecordCache, items: Iterable[WorkItemRow]) -> None:
 
 
 def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
-    """Make a judge's passes void, but those under review: people are asked in its place. Returns their count.
+    """Void a judge's annotations except those under review: people are asked instead. Returns their number.
 
-    Its annotations stay on record as a shadow, beside people's.
+    Its annotations stay on record in the background, next to people's.
     """
     reservations = ReservationRow.objects.filter(item__queue=queue, participant__key=judge_key(judge), state=SUBMITTED)
     rows = list(reservations.exclude(item__state=ItemState.FROZEN.value).select_related("item"))
@@ -255,7 +255,7 @@ def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
 
 
 def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
-    """Promote a judge of the queue's study, in its present version, and keep the decision.
+    """Promote the current version of a judge of the queue's study, and store the decision.
 
     It takes at once the passes that the study leaves to judges, and later ones when
     work is given out.
@@ -293,7 +293,7 @@ def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: st
 
 
 def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> int:
-    """Make a promoted judge a shadow again; its passes are void, and people are asked in its place.
+    """End the promotion of a judge; its annotations become void, and people are asked instead.
 
     Passes of items whose review has started are not changed.
 

@@ -297,7 +297,7 @@ def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *,
 
     Raises:
         InputError: If the queue has no such category.
-        NotFound: If the dialogue was never kept.
+        NotFound: If the dialogue does not exist.
     """
     row = queue_of(queue)
     named = records.design(row.design_id).category(category)

@@ -1,1 +1,1 @@
-"""Bootstrap: the one place where everything is put together."""
+"""Bootstrap: assembles all parts of the program."""

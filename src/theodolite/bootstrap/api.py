@@ -29,22 +29,22 @@ class Silent:
     """Observes a run without output."""
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Take note of nothing."""
+        """Ignore the event."""
 
     def session(self, result: Dialogue | Failure) -> None:
-        """Take note of nothing."""
+        """Ignore the event."""
 
     def annotation(self, result: Annotation | Failure) -> None:
-        """Take note of nothing."""
+        """Ignore the event."""
 
     def over(self, *, sessions: int, annotations: int) -> None:
-        """Take note of nothing."""
+        """Ignore the event."""
 
     def spent(self, total: Spending) -> None:
-        """Take note of nothing."""
+        """Ignore the event."""
 
     def end(self) -> None:
-        """Take note of nothing."""
+        """Ignore the event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class _Call:
     progress: Progress | None = None
 
     def open(self) -> StudyContext:
-        """Write the study where it was given as a dict, open it and remember permissions.
+        """Write the study if it was given as a dict, open it and store permissions.
 
         Raises:
             InputError: If the parts of the study cannot be used.
@@ -126,7 +126,7 @@ def run(
     """Test, score, measure and report a study; a later call resumes it.
 
     It works in a notebook as well: the event loop runs in its own thread.
-    A study that is given as a dict is written to `theodolite-studies/NAME`, an
+    A study given as a dict is written to `theodolite-studies/NAME`, an
     ordinary study folder; its functions run in this process. Functions that are
     not async run on threads, several at a time.
 
@@ -141,7 +141,7 @@ def run(
         new_run: Start a new run of the same plan; every call is made again.
         retry_failed: Retry failed dialogues and annotations.
         cache: Answer repeated requests to models from the cache, but never those to applications.
-        out: Folder for report.html and results.json; the study's own where None.
+        out: Folder for report.html and results.json; default: the study folder.
         allow_code: Allow the code that a study file names, as it is now; remembered in the workspace.
         allow_keys: Send the keys that a study file names to the hosts that it names; remembered in the workspace.
         progress: Receives progress reports; None for no receiver.
@@ -189,7 +189,7 @@ async def run_async(
     allow_keys: bool = False,
     progress: Progress | None = None,
 ) -> StudyRun:
-    """Do the same as `run` in the caller's event loop, e.g. for functions that belong to it; arguments are equal."""
+    """Run like `run`, but in the caller's event loop, e.g. for functions that belong to it; same arguments."""
     call = _Call(
         study=study,
         applications=applications or {},
@@ -202,7 +202,7 @@ async def run_async(
         allow_keys=allow_keys,
         progress=progress,
     )
-    # The database refuses threads that run an event loop, so all that reads it runs beside the loop.
+    # The database refuses threads that run an event loop, so all access to it runs in another thread.
     context = await asyncio.to_thread(call.open)
     try:
         result = await call.hold(context)

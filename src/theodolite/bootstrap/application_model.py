@@ -41,8 +41,8 @@ class _Connected:
     Attributes:
         loop: The loop.
         client: The application.
-        models: The models that the application is made of.
-        known: Session to the exchanges that the application itself has had in it.
+        models: The models that the application uses.
+        known: Session to the exchanges that the application has had in it.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -55,7 +55,7 @@ class ApplicationModel:
     """Answers chat messages by an application of a study, with its limits, retries and permissions."""
 
     def __init__(self, study: str, application: str, *, environ: Mapping[str, str], unsupported: str = "error") -> None:
-        """Load the study; nothing is called yet.
+        """Load the study without calling anything.
 
         Args:
             study: Folder or file of the study.
@@ -90,8 +90,8 @@ class ApplicationModel:
             has_tools: Whether the caller offers tools.
 
         Raises:
-            InputError: If the conversation cannot be held with an application.
-            GatewayError: If no reply came.
+            InputError: If the conversation is not possible with an application.
+            GatewayError: If the call returned no reply.
         """
         prompt, history = self._conversation(messages, has_tools=has_tools)
         connected = await self._open()
@@ -134,7 +134,7 @@ class ApplicationModel:
         return "\n\n".join(prompts), exchanges
 
     async def _open(self) -> _Connected:
-        """Return the connections of the running loop; those of an earlier loop cannot be used any more."""
+        """Return the connections of the running loop; those of an earlier loop are unusable."""
         loop = asyncio.get_running_loop()
         if self._connected is None or self._connected.loop is not loop:
             clock, connection = SystemClock(), self.application.connection

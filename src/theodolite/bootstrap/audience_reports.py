@@ -52,7 +52,7 @@ def write_audience_report(
         draw: Returns 64 random hexadecimal digits for new ids.
 
     Raises:
-        InputError: If a file is a link that leads out of the study's folder, or the review file has errors.
+        InputError: If a file is a link out of the study folder, or the review file has errors.
         StorageUnavailable: If a file cannot be written.
     """
     if audience.kind is AudienceKind.ORGANISER:
@@ -106,7 +106,7 @@ def write_audience_files(
         out: Folder; the study's own if None.
 
     Raises:
-        InputError: If a file is a link that leads out of the study's folder.
+        InputError: If a file is a link out of the study folder.
         StorageUnavailable: If a file cannot be written.
     """
     folder = Path(out) if out else context.loaded.folder

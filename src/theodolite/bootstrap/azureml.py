@@ -35,7 +35,7 @@ _LEFT_OUT = shutil.ignore_patterns(WORKSPACE_NAME, RESULTS, REPORT, "__pycache__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineOptions:
-    """Size and place of a pipeline.
+    """Size and target of a pipeline.
 
     Attributes:
         shards: Parts of the plan in the parallel variant; count.
@@ -85,7 +85,7 @@ def check_written(pipeline: Path) -> str:
     """Check a pipeline by the linter and, if it is installed, by azure-ai-ml; return the names of the checkers.
 
     Raises:
-        InputError: If it has faults; lists all of them.
+        InputError: If it has errors; lists all of them.
     """
     check_pipeline(pipeline)
     if not has_azureml():
@@ -136,7 +136,7 @@ def _copy_study(loaded: LoadedStudy, target: Path) -> None:
 
 
 def _words_of(loaded: LoadedStudy, options: PipelineOptions) -> dict[str, str]:
-    """Return the replacements of the words in capitals in the templates."""
+    """Return the replacements of the upper-case words in the templates."""
     keys = sorted({use.variable for use in named_keys(loaded.study)})
     secrets = (
         f"The steps `generate` and `evaluate` read {', '.join(f'`{key}`' for key in keys)}."

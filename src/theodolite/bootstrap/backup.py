@@ -1,6 +1,6 @@
-"""Backs a workspace up to one file and restores it: the database as SQLite, texts and keys beside it.
+"""Backs up a workspace to one file and restores it: the database as SQLite, with texts and keys.
 
-A backup of PostgreSQL holds the same SQLite file as one of a workspace, since the copy between the two is
+A backup of PostgreSQL contains the same SQLite file as one of a workspace, since the copy between the two is
 compared row by row; so each backup can be restored to either database, without PostgreSQL's client programs.
 """
 
@@ -33,7 +33,7 @@ _LEFT_OUT = {"backups", "workers"}
 """Folders of a workspace that no backup needs: earlier copies, and locks of processes that run."""
 
 _JOURNALS = ("-wal", "-shm", "-journal")
-"""Endings of the files that SQLite writes beside a database; the copy contains their content."""
+"""Suffixes of the files that SQLite writes next to a database; the copy contains their content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ class Backup:
 def back_up(workspace: Path, database_url: str, target: Path, *, now: datetime) -> Backup:
     """Write a backup of one state of the database, and of the workspace's files.
 
-    Runs and `serve` may go on meanwhile. The database is read first: texts are written
+    Runs and `serve` may continue meanwhile. The database is read first: texts are written
     before the rows that name them, so each row finds its text in the backup.
 
     Args:
         workspace: Folder of the workspace.
         database_url: Address of the PostgreSQL database; empty for the workspace's file.
-        target: File to write; readable by its owner alone, since it contains keys.
+        target: File to write; readable only by its owner, since it contains keys.
         now: The present moment.
 
     Raises:
@@ -115,11 +115,11 @@ def restore(source: Path, workspace: Path, database_url: str) -> Backup:
 
     Args:
         source: File that `back_up` wrote.
-        workspace: Folder of the workspace; made if it is missing.
+        workspace: Folder of the workspace; created if missing.
         database_url: Address of a PostgreSQL database without runs; empty for the workspace's file.
 
     Raises:
-        InputError: If the file is no backup or damaged, or the target has a database or other files already.
+        InputError: If the file is not a backup or is damaged, or the target already has a database or other files.
         StoreError: If the database cannot be written.
     """
     if not database_url and (workspace / DATABASE_NAME).exists():
@@ -161,7 +161,7 @@ def _copy_to_postgresql(folder: Path, database_url: str) -> None:
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:
-    """Copy one state of a SQLite file, its write-ahead log included, while others write to it."""
+    """Copy one state of a SQLite file, including its write-ahead log, while others write to it."""
     try:
         with (
             closing(sqlite3.connect(f"file:{source.resolve()}?mode=ro", uri=True)) as old,
@@ -194,7 +194,7 @@ def _write(part: Path, workspace: Path, database: Path, made: str) -> Backup:
 
 
 def _files_of(workspace: Path) -> Iterator[Path]:
-    """Yield the files of a workspace beside its database."""
+    """Yield the files of a workspace other than its database."""
     for path in sorted(workspace.rglob("*")):
         first = path.relative_to(workspace).parts[0]
         is_database = path.name.startswith(DATABASE_NAME) and path.parent == workspace

@@ -93,7 +93,7 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
 
 
 def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
-    """Return the dialogues of people up to the last one that a run has."""
+    """Return the dialogues of people up to the last one of a run."""
     held = dialogue_summaries(store, run.study)
     if not held:
         return []
@@ -179,14 +179,14 @@ def compare(
     Args:
         first: An application of `study`, a study, one of its runs (`STUDY@2`), or a results file;
             `PLACE#APPLICATION` names one of several.
-        second: Likewise; for mitigations it is left empty and `first` names the study.
+        second: In the same form; for mitigations it is empty and `first` names the study.
         study: Study that resolves names of applications.
         by_mitigation: Compare all applications that differ by one mitigation.
-        out: Folder for page and data; the present one where None.
+        out: Folder for page and data; default: the current folder.
         environ: Environment variables; default: those of the process.
 
     Raises:
-        InputError: If a place holds nothing that can be compared.
+        InputError: If a location contains nothing comparable.
     """
     with ExitStack() as stack:
         desk = _Desk(stack, environ)
@@ -214,15 +214,15 @@ def differences_from(
     Args:
         baseline: A run (`STUDY@1`, or `@1` of this study), a results file, or an application of this study.
         context: The study.
-        evidence: Everything that its run holds.
+        evidence: The evidence of its run.
         findings: Everything that was measured on it.
         environ: Environment variables; default: those of the process.
 
     Returns:
-        Application, guideline, rule and annotator to the rate less that of the baseline, paired; fraction.
+        Difference of the rate to the baseline's, paired, by application, guideline, rule and annotator; fraction.
 
     Raises:
-        InputError: If the baseline holds nothing that can be compared.
+        InputError: If the baseline contains nothing comparable.
     """
     from theodolite.measurement.sample_size import compare_sides
 
@@ -286,7 +286,7 @@ def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
 
 
 def _place(text: str, study: str) -> tuple[str, str]:
-    """Return a place and an application in it; a word that is no place names an application of the study."""
+    """Return a location and an application in it; a word that is not a location names an application of the study."""
     source, _, application = text.partition(_MARK)
     if (run := _RUN.fullmatch(source)) and not run["study"]:
         return f"{study}{source}", application
@@ -361,7 +361,7 @@ class Request:
         watched: Which scores of a study.
         rules: The monitoring rules.
         since: Alerts that ended earlier are listed and do not count; None if all count.
-        out: Folder for page and data; where the history is if None.
+        out: Folder for page and data; default: the folder of the history.
     """
 
     place: str
@@ -473,12 +473,12 @@ def write_series_report(
 
     Args:
         path: File of the series.
-        out: Folder for all files; `series-report-NAME` beside the studies where None.
+        out: Folder for all files; default: `series-report-NAME` next to the studies.
         audience: Readers, as `audience_named` takes them; studies without a team's applications are left out.
-        partial: Whether studies that are not finished are reported, and those that were never run left out.
+        partial: Whether to report unfinished studies and omit those that never ran.
 
     Raises:
-        InputError: If a study belongs to another series, or two have one name.
+        InputError: If a study belongs to another series, or two studies have the same name.
         NotFound: If a study has not been run.
         RunStopped: If a study is not finished.
     """
@@ -519,11 +519,11 @@ _COMPLETE = {AudienceKind.ENGINEER.value, AudienceKind.ORGANISER.value}
 
 
 class _NoApplication(Exception):
-    """A study tests no application of the team that reads."""
+    """A study that tests no application of the reading team."""
 
 
 def _require_inside(series: SeriesStudies, folder: Path, *files: str) -> None:
-    """Refuse links within the series' folder that lead out of it; another folder is the operator's choice."""
+    """Reject links within the series folder that lead out of it; any other folder is the operator's choice."""
     require_output_inside(folder, *(folder / file for file in files))
     home = series.folder.resolve()
     if folder.absolute().is_relative_to(series.folder) and not folder.resolve().is_relative_to(home):
@@ -589,7 +589,7 @@ def _readers(audience: str, study: Study, series: Series | None) -> Audience:
 def _for_audience(
     context: StudyContext, readers: Audience, file: Path, folder: Path, *, is_finished: bool
 ) -> SeriesStudy:
-    """Return one study as an audience sees it, after its own report has been written; the review stays inside."""
+    """Return one study as an audience sees it, after its own report has been written; the review stays internal."""
     evidence, findings = audience_results(context, readers)
     written = write_audience_files(context, readers, evidence, findings, out=str(folder))
     return SeriesStudy(
@@ -607,7 +607,7 @@ def _folder_name(study: str) -> str:
 
 
 def _check(series: SeriesStudies, file: Path, study: Study, before: Sequence[SeriesStudy]) -> None:
-    """Refuse a study of another series, and a second one of the same name.
+    """Reject a study of another series, and a second one of the same name.
 
     Raises:
         InputError: For either.

@@ -1,4 +1,4 @@
-"""Connects to applications, models and judges and examines them; the clock of the machine."""
+"""Connects to applications, models and judges and examines them; provides the clock of the machine."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from theodolite.ports.limits import SharedLimits
 
 LIMITS_NAME = "limits"
-"""Folder within a workspace that remembers how many calls in flight each account bore."""
+"""Folder within a workspace that stores the number of calls in flight that each account supports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +95,11 @@ def open_clients(
     Args:
         loaded: The study.
         workspace: Folder of the workspace.
-        environ: Environment variables; keys are taken from it and from nowhere else.
+        environ: Environment variables, the only source of keys.
         clock: Returns the current time.
         caching: Cache of replies; None for none.
-        passed: Functions that run in this process in place of files of the study.
-        limits: Shares limits with other processes on the same database; None for limits of this process alone.
+        passed: Functions that run in this process instead of files of the study.
+        limits: Shares limits with other processes on the same database; None for limits of this process only.
 
     Raises:
         InputError: If the study runs code, or sends keys, that the operator has not allowed.
@@ -159,9 +159,9 @@ def model_client(
         environ: Environment variables with the keys.
         clock: Returns the current time.
         folder: The study's folder.
-        accounts: Limits shared with other models; one of its own if left out.
+        accounts: Limits shared with other models; default: separate limits.
         caching: Cache of replies; None for none.
-        public_only: Whether only addresses of the public Internet are connected to.
+        public_only: Whether to connect only to addresses of the public Internet.
 
     Raises:
         InputError: If the plugin is not installed, or the model cannot be opened.
@@ -215,11 +215,11 @@ def open_one(
     Args:
         loaded: The study.
         application: The application.
-        models: Open models by name; they stay the caller's to close.
+        models: Open models by name; the caller closes them.
         workspace: Folder of the workspace.
-        environ: Environment variables; keys are taken from it and from nowhere else.
+        environ: Environment variables, the only source of keys.
         clock: Returns the current time.
-        accounts: Shared with models; one of its own unless given.
+        accounts: Limits shared with models; default: separate limits.
     """
     reader = loaded.code
     return open_application(
@@ -269,7 +269,7 @@ class SystemClock:
 
 
 def chosen_applications(loaded: LoadedStudy, name: str) -> tuple[Application, ...]:
-    """Return the live applications of a study, or the one that is named.
+    """Return the live applications of a study, or the named one.
 
     Raises:
         InputError: If there is none of that name, or it is a recording.
@@ -341,7 +341,7 @@ async def answer_alone(
 
     Raises:
         InputError: If it cannot be reached as configured.
-        GatewayError: If no reply came.
+        GatewayError: If the call returned no reply.
     """
     opened = _open_alone(application, folder, environ)
     try:
@@ -351,7 +351,7 @@ async def answer_alone(
 
 
 def connection_fault(application: Application, *, folder: Path, environ: Mapping[str, str]) -> str:
-    """Return why an application cannot be reached as configured; empty if it could. Nothing is sent.
+    """Return the reason why an application cannot be reached as configured; empty if it can. Nothing is sent.
 
     Args:
         application: Access to the application.
@@ -368,7 +368,7 @@ def connection_fault(application: Application, *, folder: Path, environ: Mapping
 
 
 def _open_alone(application: Application, folder: Path, credentials: Mapping[str, str]) -> ApplicationClient:
-    """Open an application as an event does: its code sees the usual variables, those that it names, its credentials."""
+    """Open an application as an event does: its code sees the usual variables, named ones and its credentials."""
     connection = application.connection
     named = connection.runtime.env if isinstance(connection, AriaClass) else ()
     usual = {key: value for key, value in os.environ.items() if key.upper() in USUAL_VARIABLES or key in named}

@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
 
 DATABASE_VARIABLE = "DATABASE_URL"
-"""Environment variable that names a PostgreSQL database in place of the workspace's file."""
+"""Environment variable that names a PostgreSQL database to use instead of the workspace's file."""
 
 DATABASE_NAME = "theodolite.db"
 """SQLite file within a workspace."""
 
 LOCK_PATIENCE_S = 20
-"""How long a writer waits for another writer of a SQLite file; seconds."""
+"""Time that a writer waits for another writer of a SQLite file; seconds."""
 
 STATEMENT_S = 600
-"""Duration of a statement on PostgreSQL at most; seconds. Copies and migrations have no limit."""
+"""Maximum duration of a statement on PostgreSQL; seconds. Copies and migrations have no limit."""
 
 IDLE_S = 15
-"""How long a process that does nothing may keep a transaction open on PostgreSQL; seconds.
+"""Maximum time that an idle process may keep a transaction open on PostgreSQL; seconds.
 
-Shorter than `LOCK_PATIENCE_S`, so that a process that was suspended stops no other one.
+Shorter than `LOCK_PATIENCE_S`, so that a suspended process does not block others.
 """
 
 _TCP = {"connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3"}
-"""A server that does not answer is noticed within half a minute; `DATABASE_URL` may state other values."""
+"""A server that does not respond is noticed within half a minute; `DATABASE_URL` may set other values."""
 
 _MODES_BY_DEFAULT = {0o755, 0o775}
 """Modes of folders that earlier versions have made under the usual masks."""
@@ -51,7 +51,7 @@ _POSTGRES_SCHEMES = ("postgres", "postgresql")
 
 
 def make_workspace(workspace: Path) -> None:
-    """Make a workspace's folder where it is missing, for the operator's account alone.
+    """Create a workspace folder if missing, accessible only to the operator's account.
 
     Raises:
         StorageUnavailable: If it cannot be made.
@@ -69,7 +69,7 @@ def make_workspace(workspace: Path) -> None:
 
 
 def _close_to_others(workspace: Path) -> None:
-    """Restrict access to a workspace that an earlier version left open; a mode that a person chose stays."""
+    """Restrict access to a workspace that an earlier version left open; a mode that a person chose is kept."""
     status = workspace.stat()
     if hasattr(os, "getuid") and status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) in _MODES_BY_DEFAULT:
         workspace.chmod(0o700)
@@ -81,9 +81,9 @@ def database_settings(
     """Return Django's settings of one database.
 
     Args:
-        workspace: Folder that holds the SQLite file where no URL is given.
+        workspace: Folder of the SQLite file if no URL is given.
         database_url: `postgresql://user:password@host:port/name`; None or empty for SQLite.
-        patience_s: How long to wait for another writer; seconds.
+        patience_s: Time to wait for another writer; seconds.
 
     Raises:
         InputError: If the URL names no PostgreSQL database.
@@ -166,7 +166,7 @@ def configure_django(database: dict[str, Any], everything: dict[str, Any] | None
 
     Args:
         database: See `database_settings`.
-        everything: All settings, where more than the store is wanted; they count the first time only.
+        everything: All settings, if more than the store is needed; they only take effect the first time.
     """
     from django.conf import settings
 
@@ -184,7 +184,7 @@ def configure_django(database: dict[str, Any], everything: dict[str, Any] | None
 
 
 def _set_up(*, is_for_pages: bool) -> None:
-    """Let Django find its applications; only web pages want addresses and logs too, which take time to load."""
+    """Let Django find its applications; only web pages also need addresses and logs, which take time to load."""
     if is_for_pages:
         import django
 
@@ -202,7 +202,7 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
     Args:
         workspace: Folder; made if it is missing.
         database_url: See `database_settings`.
-        patience_s: How long to wait for another writer; seconds.
+        patience_s: Time to wait for another writer; seconds.
 
     Raises:
         InputError: If the URL names no PostgreSQL database.
@@ -222,15 +222,15 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
 
 
 def is_archive(workspace: Path) -> bool:
-    """Return whether a workspace holds a database and can only be read: read-only media, a cache of CI."""
+    """Return whether a workspace contains a database but is read-only: read-only media, a CI cache."""
     return (workspace / DATABASE_NAME).is_file() and not os.access(workspace, os.W_OK)
 
 
 def archive_settings(workspace: Path) -> dict[str, Any]:
-    """Return Django's settings of a read-only database, so that SQLite makes no file beside it.
+    """Return Django's settings of a read-only database, so that SQLite creates no file next to it.
 
     Raises:
-        StorageUnavailable: If a part of it is in a log that nothing can be written from.
+        StorageUnavailable: If a part of it is in a write-ahead log that cannot be merged.
     """
     file = (workspace / DATABASE_NAME).resolve()
     log = file.with_name(f"{file.name}-wal")
@@ -263,7 +263,7 @@ def _open_archive(workspace: Path) -> DjangoStore:
 def open_store_to_read(workspace: Path, database_url: str | None = None) -> DjangoStore | None:
     """Return the store of a workspace for reading; None if it has no run.
 
-    Nothing is made, migrated or written: the database itself refuses it.
+    Nothing is created, migrated or written: the database itself rejects it.
 
     Args:
         workspace: Folder; may be missing.
@@ -303,7 +303,7 @@ def store_on(workspace: Path, database: Mapping[str, Any]) -> DjangoStore:
 
 
 def bind_thread(database: Mapping[str, Any]) -> None:
-    """Make a database the default one of the calling thread, and of no other.
+    """Make a database the default of the calling thread only.
 
     Args:
         database: See `database_settings`.

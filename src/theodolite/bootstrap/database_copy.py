@@ -32,7 +32,7 @@ class CopiedTable:
     Attributes:
         name: Its name in the database.
         rows: Its rows; count.
-        digest: Sum of the SHA-256 of its rows, which does not depend on their order; hexadecimal.
+        digest: Sum of the SHA-256 hashes of its rows, independent of their order; hexadecimal.
     """
 
     name: str
@@ -43,7 +43,7 @@ class CopiedTable:
 def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) -> tuple[CopiedTable, ...]:
     """Copy all rows of one database to another one without runs, and compare the two.
 
-    The copy is one transaction: if a table differs afterwards, the target stays as it was.
+    The copy is one transaction: if a table differs afterwards, the target is unchanged.
     Texts in the workspace's `blobs` folder are in no SQLite database; a copy to PostgreSQL takes them in at its end.
 
     Args:
@@ -55,7 +55,7 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
         The tables with rows, in order of their names.
 
     Raises:
-        InputError: If the address is none, or the target has runs.
+        InputError: If the address is invalid, or the target has runs.
         NotFound: If the source has no tables.
         StoreError: If a database cannot be used, or the two differ after the copy.
     """
@@ -115,7 +115,7 @@ def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
 
 
 def _fix_state() -> None:
-    """Read one state of the source throughout; SQLite's transactions do so by themselves."""
+    """Read one state of the source throughout; SQLite's transactions do so by default."""
     from django.db import connection
 
     if connection.vendor == "postgresql":
@@ -141,7 +141,7 @@ def _require_no_runs(models: list[type[Model]], name: str) -> None:
 
 
 def _insert_all(model: type[Model]) -> None:
-    """Insert the rows of a table as they are; `raw` leaves moments of the last change alone."""
+    """Insert the rows of a table unchanged; `raw` leaves modification times untouched."""
     fields = list(model._meta.concrete_fields)  # noqa: SLF001
     rows = _rows_of(model, "default").order_by("pk").iterator(chunk_size=_AT_ONCE)
     while objects := list(islice(rows, _AT_ONCE)):
@@ -158,7 +158,7 @@ def _insert(model: type[Model], objects: list[Any], fields: list[Any]) -> None:
 
 
 def _reset_numbers(models: list[type[Model]]) -> None:
-    """Let new rows be numbered after the copied ones."""
+    """Number new rows after the copied ones."""
     from django.core.management.color import no_style
     from django.db import connections
 

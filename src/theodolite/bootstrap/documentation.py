@@ -1,4 +1,4 @@
-"""The documentation of the installed version: its pages, a search in them, and a site of HTML files."""
+"""The documentation of the installed version: its pages, full-text search, and a site of HTML files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SECTION = re.compile(r"(?P<level>##+) (?P<title>.+)")
 _ENTRY = re.compile(r"- \[(?P<title>.+)\]\((?P<file>[^)#]+)\.md\)")
 _TITLE = re.compile(r"^# (?P<title>.+)$", re.MULTILINE)
 _FROM_SKILL = "](../../docs/"
-"""Start of the links from the skill to the pages; it is a page beside them here."""
+"""Start of the links from the skill to the pages; here the skill is a page next to them."""
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _STYLES = ("report/css/00-tokens.css", "documentation/style.css")
@@ -82,7 +82,7 @@ class Documentation:
         """Return the page of a name, with or without its folder.
 
         Raises:
-            InputError: If there is none, or several.
+            InputError: If there is none, or several match.
         """
         wanted = name.strip("/").removesuffix(".md").removesuffix(".html")
         if wanted in self.pages:
@@ -147,7 +147,7 @@ def _page(name: str, path: Path) -> Page:
 
 
 def default_site_folder() -> Path:
-    """Return the folder of the site if none is named; each version has its own."""
+    """Return the default folder of the site; each version has its own."""
     return user_data_folder() / "documentation" / version("theodolite")
 
 
@@ -176,7 +176,7 @@ def write_site(source: Documentation, folder: Path) -> Path:
 
 
 def _plain(text: str) -> str:
-    """Return the words of a page without its title and its marks."""
+    """Return the text of a page without its title and markup."""
     words = _LINK.sub(r"\1", _TITLE.sub("", _COMMENT.sub("", _FRONT.sub("", text)), count=1))
     return " ".join(_MARK.sub(" ", words).split())
 
@@ -223,7 +223,7 @@ def _body(page: Page) -> str:
 
 
 def _anchor(heading: str) -> str:
-    """Return the address of a heading within its page, as other readers of Markdown form it."""
+    """Return the anchor of a heading within its page, as other Markdown renderers form it."""
     return re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).strip().replace(" ", "-")
 
 

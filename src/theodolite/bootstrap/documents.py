@@ -84,7 +84,7 @@ _NAMED = frozenset(
     {"annotator", "annotators", "name", "title", "authority", "authorities", "corrected_by", "raters"}
     | {"first", "second", "by", "against", "judge", "reference"}
 )
-"""Keys of a results file whose values may be names of people who label."""
+"""Keys of a results file whose values may be names of annotators."""
 
 
 def _without_names(value: Any, names: Mapping[str, str], key: str = "") -> Any:
@@ -99,7 +99,7 @@ def _without_names(value: Any, names: Mapping[str, str], key: str = "") -> Any:
 
 
 def _pseudonyms(evidence: Evidence) -> Mapping[str, str]:
-    """Return a number for each person who labelled; the name of a guideline is not that of a person."""
+    """Return a number for each annotator; names of guidelines are not names of people."""
     study = evidence.study
     people = {one.name for one in study.annotators if one.kind is AnnotatorKind.PERSON}
     return numbered(evidence, people - {guideline.name for guideline in study.guidelines}, "P")
@@ -112,7 +112,7 @@ def _versioned(key: str, names: Mapping[str, str]) -> str:
 
 
 def _previous(folder: Path) -> tuple[dict[str, str], int]:
-    """Return the Markdown files of the previous issue and its number; nothing and 0 if there is none."""
+    """Return the Markdown files of the previous issue and its number; empty and 0 if there is none."""
     if not (folder / ISSUE).exists():
         return {}, 0
     try:

@@ -60,7 +60,7 @@ def with_settings(published: Study, written: Study) -> Study:
 
     Args:
         published: The study as it was published.
-        written: The study as its files hold it now.
+        written: The study from its current files.
     """
     now = {application.name: application for application in written.applications}
     applications = (_with_settings(item, now.get(item.name)) for item in published.applications)
@@ -105,14 +105,14 @@ def open_event(
     Args:
         path: A folder with a study file, or the file.
         store: The store of the workspace.
-        workspace: Folder of the workspace; it holds the limits of accounts.
+        workspace: Folder of the workspace; it stores the limits of accounts.
         clock: Returns the current time; the machine's by default.
         study: The published study, if its files may have changed since.
-        environ: Environment variables that keys are taken from; those of the process by default.
+        environ: Environment variables with the keys; default: those of the process.
 
     Raises:
-        StudyError: If the study has faults; names all of them.
-        PlanError: If nothing can be planned.
+        StudyError: If the study has errors; names all of them.
+        PlanError: If no plan can be drawn.
         StoreError: If the database cannot be used.
     """
     loaded = load_study(Path(path), resolver=resource_resolver()).with_held_recordings()
@@ -142,18 +142,18 @@ def event_results(
 ) -> WrittenFiles:
     """Measure the dialogues and labels of one release of a study, and write report.html and results.json.
 
-    Each application of a team gets its own report, on nothing but its own dialogues.
+    Each application of a team gets its own report, based only on its own dialogues.
 
     Args:
         folder: Folder of the study's files.
-        workspace: The server's, which need not be beside the study.
-        out: Folder of the files; made if it is missing.
+        workspace: The server's workspace, which need not be next to the study.
+        out: Folder for the files; created if missing.
         study_version: Content hash of the study as it was published.
         database_url: PostgreSQL database; None for the workspace's own file.
         applications: Names of the applications of teams; those without a completed dialogue get no report.
 
     Raises:
-        TheodoliteError: If there is nothing to measure, or it cannot be read or written.
+        TheodoliteError: If there is nothing to measure, or reading or writing fails.
     """
     store = open_store(workspace, database_url)
     try:
@@ -182,7 +182,7 @@ def event_study_context(folder: str, workspace: Path, store: DjangoStore, study:
 
     Args:
         folder: Folder of the study's files.
-        workspace: The server's, which need not be beside the study.
+        workspace: The server's workspace, which need not be next to the study.
         store: Of that workspace.
         study: The study as it was published; None for the current files.
     """
@@ -206,7 +206,7 @@ def study_context_of(opened: OpenEvent, folder: str, store: DjangoStore) -> Stud
 
 
 def run_records(context: StudyContext, *, include_text: bool = False, with_people: bool = False) -> RunRecords:
-    """Return the records of the run of a context, to be listed without loading all of them.
+    """Return the records of the run of a context for listing, without loading all of them.
 
     Args:
         context: The study and its run.
@@ -254,7 +254,7 @@ class Looked:
     """Content of a file, and how it was read.
 
     Attributes:
-        read: Its dialogues and faults.
+        read: Its dialogues and errors.
         means: Meanings of its columns; guessed unless stated.
         remarks: Texts of a corpus or of tasks; None for a table.
         voices: The application's speakers; guessed unless stated.
@@ -271,7 +271,7 @@ class Looked:
 def look_into(
     stored: bytes, name: str, event: EventContext, means: BringColumns | None = None, voices: Voices | None = None
 ) -> Looked:
-    """Return a file's content, its faults, and the meanings of its columns, guessed unless stated.
+    """Return a file's content, its errors, and the roles of its columns, guessed unless stated.
 
     Args:
         stored: The bytes of a table (CSV, TSV, JSON Clients), of a corpus of ConvoKit, or of Label Studio's tasks.
@@ -306,7 +306,7 @@ def columns_for(stored: bytes, name: str, means: BringColumns) -> BringColumns:
 
 
 def stored_of(path: Path) -> bytes:
-    """Return a file's bytes; a folder is read as an archive of the corpus that is in it.
+    """Return a file's bytes; a folder is read as an archive of the corpus in it.
 
     Raises:
         InvalidStudyError: If it cannot be read.
@@ -331,7 +331,7 @@ def bring_looked(looked: Looked, event: EventContext, *, store: bool = True) -> 
     Args:
         looked: The file's content.
         event: The study.
-        store: Whether to keep them; else the file is only checked.
+        store: Whether to store them; otherwise the file is only checked.
 
     Raises:
         InvalidStudyError: If it has errors; lists all of them.

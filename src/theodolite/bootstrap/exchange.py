@@ -69,7 +69,7 @@ from theodolite.usecases.labels import (
 
 
 def write_label_sample(context: StudyContext, request: LabelRequest, path: Path, *, by: str = "") -> DrawnLabels:
-    """Draw dialogues for people to label, write their file and keep how they were drawn.
+    """Sample dialogues for people to label, write the label file and store the sampling design.
 
     Raises:
         InputError: If the file exists already: it may contain labels.
@@ -92,7 +92,7 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
         New labels, and the rows without an answer; count.
 
     Raises:
-        InvalidStudyError: If the file has faults; lists all of them.
+        InvalidStudyError: If the file has errors; lists all of them.
     """
     evidence = context.evidence()
     read = read_label_file(path, label_key(evidence), by=by)
@@ -253,7 +253,7 @@ def write_export(
 
 
 def _write_dialogues(context: StudyContext, path: Path, form: ExportForm, guideline: str, *, include_text: bool) -> int:
-    """Write the dialogues of a run with their labels and return how many rows, dialogues or samples; count."""
+    """Write the dialogues of a run with their labels and return the number of rows, dialogues or samples; count."""
     if include_text:
         _require_review(context)
     match form:
@@ -277,7 +277,7 @@ def _require_review(context: StudyContext) -> None:
 
 
 def _write_results(context: StudyContext, path: Path, form: ExportForm) -> int:
-    """Write figures to a folder, or tables to a file, and return how many; count."""
+    """Write figures to a folder, or tables to a file, and return their number; count."""
     if form is ExportForm.FIGURES_PNG:
         require_png()
     evidence = context.evidence()
@@ -452,7 +452,7 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
 def export_archive(
     evidence: Evidence, form: ExportForm = ExportForm.ANSWERS, *, guideline: str = ""
 ) -> tuple[bytes, int]:
-    """Return the disaggregated export as a zip archive, and how many answers it holds; count.
+    """Return the disaggregated export as a zip archive, and the number of answers; count.
 
     Args:
         evidence: All records of one run.
@@ -509,7 +509,7 @@ def _zipped(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def _write_label_studio(context: StudyContext, path: Path, guideline: str) -> int:
-    """Write tasks for Label Studio, with its labelling configuration beside them, and return how many; count."""
+    """Write tasks for Label Studio with their labelling configuration, and return the number of tasks; count."""
     tasks, config, n_tasks = _label_studio(context.evidence(), guideline)
     write_whole(path, tasks)
     write_whole(path.with_suffix(".xml"), config)
@@ -561,10 +561,10 @@ def import_labels(
     """Import labels from another tool's file, all or none, like labels from this one.
 
     Raises:
-        InvalidStudyError: If the file has faults; lists all of them.
+        InvalidStudyError: If the file has errors; lists all of them.
     """
     evidence = context.evidence()
-    # An annotator of another tool need not be in the study, however similar the name is to one that is.
+    # An annotator of another tool need not be in the study, even if a similar name is.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
     if read.faults:
@@ -581,7 +581,7 @@ def import_label_rows(context: StudyContext, rows: Sequence[Mapping[str, str]], 
         by: The annotator.
 
     Raises:
-        InvalidStudyError: If rows have faults; lists all of them, with the number of the row, from 1, as line.
+        InvalidStudyError: If rows have errors; lists all of them, with the number of the row, from 1, as line.
     """
     evidence = context.evidence()
     read = read_sent_rows(rows, label_key(evidence), names_of_dialogues(evidence), by=by)

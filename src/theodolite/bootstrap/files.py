@@ -1,4 +1,4 @@
-"""Files of the workspace: written whole, locked, cached findings and tree files."""
+"""Files of the workspace: atomic writes, locks, cached findings and tree files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ except ImportError:  # Windows has no locks of this kind: there, files of dead p
 
 
 def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file whole or not at all: half a file must not look like one.
+    """Write a file atomically: a partial file must not look complete.
 
     Incomplete files of killed writers of the same file are deleted.
 
@@ -46,7 +46,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
         StorageUnavailable: If it cannot be written.
     """
     target = path.resolve()  # a link stays one, and its target is replaced
-    # Two processes of one run end at the same moment; each writes its own file, and the later one stays.
+    # Two processes of one run may end at the same moment; each writes its own file, and the later one wins.
     partial = target.with_name(f"{_ours(target)}{os.getpid()}-{get_ident()}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -77,9 +77,9 @@ def _ours(target: Path) -> str:
 
 @contextmanager
 def _held(partial: Path) -> Iterator[None]:
-    """Make a file, and hold its lock for the length of the block.
+    """Create a file, and hold its lock for the length of the block.
 
-    The system lets go of the lock when the process dies, however it dies.
+    The system releases the lock when the process dies, for any reason.
     """
     if fcntl is None:
         yield
@@ -140,24 +140,24 @@ def _remove_if_dead(left: Path) -> None:
 
 
 _UNUSED = frozenset({"archive", "sessions", "spending", "spending_parts", "run", "study"})
-"""Fields of the evidence that are covered by a version, or that no number rests on."""
+"""Fields of the evidence that a version covers, or that affect no number."""
 
 _DERIVED = frozenset({"sessions", "label_cache"})
-"""Fields of the answer table that follow from the others."""
+"""Fields of the answer table that are derived from others."""
 
 Digests: TypeAlias = dict[int, tuple[object, bytes]]
-"""Digests of records by identity, each with its record, so that no other one takes its place in memory."""
+"""Digests of records by identity, each with its record, so that its id is not reused."""
 
 
 def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Findings]) -> Findings:
     """Return the findings of some evidence: those of the last measurement if nothing has changed since.
 
-    The file in the workspace only saves time. One that is missing, damaged, of other
-    records or of another version of the program is made again.
+    The file in the workspace only saves time. If it is missing, damaged, from other
+    records or another version of the program, it is created again.
 
     Args:
         evidence: All records of one run.
-        folder: The workspace; where it cannot be written to, nothing is stored.
+        folder: The workspace; if it is not writable, nothing is stored.
         measure: Measures the evidence.
     """
     from pydantic import TypeAdapter, ValidationError
@@ -185,7 +185,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
 
 
 def _is_about_people(evidence: Evidence) -> bool:
-    """Return whether people took part: withdrawn data must not stay in a file, so none of theirs are stored."""
+    """Return whether people took part: withdrawn data must not stay in a file, so their findings are never cached."""
     people = (
         evidence.sittings,
         evidence.responses,
@@ -206,7 +206,7 @@ def _store(path: Path, content: bytes) -> None:
 
 
 def fingerprint_of(evidence: Evidence) -> str:
-    """Return a hash of everything that the findings of some evidence rest on; 64 hexadecimal digits."""
+    """Return a hash of everything that affects the findings of some evidence; 64 hexadecimal digits."""
     state = hashlib.sha256()
     for part in (_code(), evidence.run.key, evidence.run.plan_version, version_of(evidence.study)):
         state.update(part.encode() + b"\0")
@@ -218,7 +218,7 @@ def fingerprint_of(evidence: Evidence) -> str:
 
 
 def _code() -> str:
-    """Return the version of the program, of the files that measure and of the libraries that they use."""
+    """Return the version of the program, its measurement code and the libraries it uses."""
     root = Path(theodolite.__file__).parent
     files = sorted([*root.glob("domain/**/*.py"), *root.glob("measurement/**/*.py")])
     stamps = [f"{file.relative_to(root)} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]

@@ -1,4 +1,4 @@
-"""Limits of the server's connections: size and duration of requests, slow readers, and how many connections are open.
+"""Limits of the server's connections: size and duration of requests, slow readers, and number of connections.
 
 uvicorn keeps a request's head in memory however long it grows, and waits for ever for the rest of a
 request and for a client that does not read its answer. A proxy in front bounds all of this; a server
@@ -18,16 +18,16 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 LONGEST_HEAD = 64 * 1024
-"""Bytes of a request's line and headers at most, and of the framing of its body."""
+"""Maximum size of a request's line and headers, and of the framing of its body; bytes."""
 
 HEAD_S = 10.0
-"""Time for a whole head, from the first byte or from the connection on; seconds."""
+"""Maximum time for a whole head, from the first byte or the start of the connection; seconds."""
 
 SILENCE_S = 60.0
-"""Time between two parts of a body at most; seconds."""
+"""Maximum time between two parts of a body; seconds."""
 
 BODY_S = 600.0
-"""Time for a whole body; seconds. 32 MB take 320 of them at 100 KB a second."""
+"""Maximum time for a whole body; seconds. 32 MB take 320 s at 100 KB/s."""
 
 READING_S = 60.0
 """Time in which a client must take `SLOWEST_READING` bytes of an answer, or the rest of it; seconds."""
@@ -36,16 +36,16 @@ SLOWEST_READING = 64 * 1024
 """Bytes of an answer that a client must take in `READING_S`: about 1 KB a second."""
 
 STALLED_S = 5.0
-"""Time after which a client that takes nothing may lose its place to a new one on a full server; seconds."""
+"""Time after which a client that reads nothing may be replaced by a new one on a full server; seconds."""
 
 MOST_CONNECTIONS = 2_000
-"""Open connections at most, if the system offers as many file descriptors; count."""
+"""Maximum number of open connections, if the system offers enough file descriptors; count."""
 
 _DESCRIPTORS_KEPT = 200
 _FEWEST_CONNECTIONS = 100
 _UNSENT_IN_SYSTEM = 128 * 1024
 _NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", {"linux": 25, "darwin": 0x201}.get(sys.platform))
-"""Option by which the system takes no more of an answer than it can soon send; Python names it from 3.12 on."""
+"""Socket option that limits the buffered part of a response to what can soon be sent; named in Python 3.12."""
 
 
 class _Phase(Enum):
@@ -57,7 +57,7 @@ class _Phase(Enum):
 
 
 def most_connections() -> int:
-    """Return how many connections may be open, so that file descriptors for other work remain."""
+    """Return the maximum number of connections that leaves file descriptors for other work."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -84,7 +84,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._blocked_since = float("inf")
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection if there is room, or in place of the one that has waited longest for its head."""
+        """Accept a connection if there is room, or in place of the one that has waited longest for its head."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # so `pause_writing` says that something has not been taken yet
         _keep_little_in_system(transport)
@@ -113,13 +113,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Watch a client that has not taken all that was sent to it."""
+        """Watch a client that has not read everything that was sent."""
         super().pause_writing()
         self._blocked_since = self.loop.time()
         self._watch_reading()
 
     def resume_writing(self) -> None:
-        """Stop watching a client that has taken everything."""
+        """Stop watching a client that has read everything."""
         self._forget_reading()
         super().resume_writing()
 
@@ -130,12 +130,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
     @property
     def alarm_at(self) -> float:
-        """When the connection is given up; seconds of the loop's clock."""
+        """Time at which the connection is closed; seconds of the loop's clock."""
         return self._alarm.when() if self._alarm is not None else float("inf")
 
     @property
     def blocked_since(self) -> float:
-        """Since when the client has not taken all that was sent; seconds of the loop's clock."""
+        """Time since which the client has not read everything; seconds of the loop's clock."""
         return self._blocked_since
 
     def drop(self) -> None:
@@ -227,7 +227,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._reading_alarm = None
 
     def _look_at_reading(self, unsent_before: int) -> None:
-        """Give a client up that takes an answer too slowly; nothing is added while some of it has not been taken."""
+        """Disconnect a client that reads a response too slowly; nothing is added while a part is unread."""
         if unsent_before - self.transport.get_write_buffer_size() < SLOWEST_READING:
             self.drop()
         else:
@@ -262,7 +262,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def _keep_little_in_system(transport: asyncio.Transport) -> None:
-    """Let the system take an answer in small parts, so that the progress of slow clients is seen; where it can."""
+    """Make the system buffer responses in small parts, if supported, so that slow clients show progress."""
     connection = transport.get_extra_info("socket")
     if connection is not None and _NOTSENT_LOWAT is not None:
         with contextlib.suppress(OSError):

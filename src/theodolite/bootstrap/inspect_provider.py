@@ -32,9 +32,9 @@ def theodolite() -> type[ModelAPI]:
 
 
 class ApplicationAPI(ModelAPI):  # type: ignore[misc] # Inspect is an extra
-    """An application under test in place of a model.
+    """An application under test used as a model.
 
-    Inspect and tools on it, such as Petri, then measure the same application as Theodolite does.
+    Inspect and tools based on it, such as Petri, then measure the same application as Theodolite.
     """
 
     def __init__(

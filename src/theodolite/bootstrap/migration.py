@@ -1,4 +1,4 @@
-"""Bringing a workspace's tables up to date, in one place and by one process at a time."""
+"""Migrates a workspace's tables, in one place and by one process at a time."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
     workspace's `backups` folder before it is changed.
 
     Args:
-        workspace: Folder; holds lock and backups.
+        workspace: Folder for lock and backups.
         database: See `database_settings`.
-        whole: The tables of all installed applications, accounts and web pages included; else the store's only.
+        whole: Whether to create the tables of all applications, including web pages; otherwise only the store's.
 
     Raises:
         StorageUnavailable: If the database cannot be reached.
@@ -63,7 +63,7 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
 
 
 def _is_blank(database: dict[str, Any]) -> bool:
-    """Return whether a database is a file without a byte in it, or one that is yet to be made."""
+    """Return whether a database is an empty file, or does not exist yet."""
     if not database["ENGINE"].endswith("sqlite3"):
         return False
     file = Path(database["NAME"])
@@ -71,7 +71,7 @@ def _is_blank(database: dict[str, Any]) -> bool:
 
 
 def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
-    """Return whether a database has the tables that this program knows; nothing is changed.
+    """Return whether a database has the tables of this program version, without changing it.
 
     Raises:
         StorageUnavailable: If the database cannot be reached.
@@ -96,9 +96,9 @@ def _has_tables(path: Place) -> bool:
 
 
 def why_not_ready() -> str:
-    """Return why the database of the calling thread cannot serve pages; empty if it can.
+    """Return the reason why the calling thread's database cannot serve pages; empty if it can.
 
-    The text has no address, name or path; the log has the error of the database.
+    The text contains no address, name or path; the log contains the error of the database.
     """
     try:
         with connection.cursor() as cursor:
@@ -147,9 +147,9 @@ def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any]
 
 
 def _without_tables(*, whole: bool) -> list[AppConfig]:
-    """Return the applications that are to have tables and have none yet, where these can be made at once.
+    """Return the applications whose tables are missing and can be created directly.
 
-    They can in an empty database, and in one that holds the store's tables alone, up to date.
+    This is possible in an empty database, and in one that contains only the store's current tables.
     """
     from django.apps import apps
 
@@ -165,14 +165,14 @@ def _tables_of(application: AppConfig) -> set[str]:
 
 
 def _lay_out(applications: Sequence[AppConfig], *, whole: bool) -> None:
-    """Make the tables of applications at once, as their migrations would leave them.
+    """Create the tables of applications directly, as their migrations would.
 
-    One step after the other takes seconds, since Django works out every state in
+    Running the migrations takes seconds, since Django computes every state in
     between. A test checks that both ways lead to the same tables.
 
     Args:
         applications: Applications without tables.
-        whole: Whether these are the last missing ones.
+        whole: Whether these are the last missing tables.
     """
     from django.core.management.sql import emit_post_migrate_signal
     from django.db.migrations.recorder import MigrationRecorder

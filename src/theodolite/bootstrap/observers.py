@@ -1,6 +1,6 @@
 """Metrics, logs and traces of this process: switched on by options and the environment, off by default.
 
-A process has one set of observers, as it has one standard error. Nothing of it is imported while all are off.
+A process has one set of observers, as it has one standard error. Nothing is imported while all are off.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FORWARDED = ("forwarded", "x-forwarded-for")
 
 
 class _Process:
-    """Observers of this process; None for those that are off."""
+    """Observers of this process; None for disabled ones."""
 
     def __init__(self) -> None:
         self.metrics: PrometheusMetrics | None = None
@@ -106,7 +106,7 @@ def may_read_metrics(client: str, headers: Mapping[str, str], token: str) -> boo
     Args:
         client: Address of the client.
         headers: Headers of the request by name in lower case.
-        token: Token of the operator; empty if this machine alone may read. A request that a proxy
+        token: Token of the operator; empty if only this machine may read. A request that a proxy
             forwards comes from another machine.
     """
     if token:
@@ -115,7 +115,7 @@ def may_read_metrics(client: str, headers: Mapping[str, str], token: str) -> boo
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether an IP address is of this machine alone."""
+    """Return whether an IP address is a loopback address."""
     try:
         return ip_address(address).is_loopback
     except ValueError:
@@ -134,7 +134,7 @@ def metrics_server(
         environ: Environment variables.
 
     Raises:
-        InputError: If nothing can listen there, or other machines could ask without a token.
+        InputError: If the address cannot be used, or other machines could read without a token.
     """
     from wsgiref.simple_server import make_server
 
@@ -163,7 +163,7 @@ def metrics_server(
 
 
 def _answer_scrapes(token: str) -> WSGIApplication:
-    """Return the application that answers `/metrics` alone."""
+    """Return the application that answers only `/metrics`."""
 
     def answer(request: dict[str, Any], start: StartResponse) -> list[bytes]:
         headers = {key[5:].replace("_", "-").lower(): str(text) for key, text in request.items() if key[:5] == "HTTP_"}
@@ -187,7 +187,7 @@ def _quiet_handler() -> type[WSGIRequestHandler]:
         timeout = 10
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - Python's own name
-            """Write nothing: a line for each question is of no use."""
+            """Write nothing: a line for each request is not useful."""
 
     return QuietHandler
 

@@ -1,4 +1,4 @@
-"""Pages as readers see them, and the words on them that reveal an application."""
+"""Pages as readers see them, and words on them that reveal an application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Form:
     Attributes:
         action: Target of the form; empty for the page itself.
         fields: Its hidden fields, which it sends unchanged.
-        choices: Values that one may choose from, by field; empty ones left out.
+        choices: Possible values by field, without empty ones.
         texts: Fields that one writes into.
     """
 
@@ -92,7 +92,7 @@ class PageAnswer:
         return self._read.links
 
     def form(self, ending: str) -> Form | None:
-        """Return the first form whose action has this suffix, or without a suffix the form without action, or None."""
+        """Return the first form whose action has this suffix (without one, the form without action), or None."""
         fits = (form for form in self.forms if form.action.endswith(ending) and bool(ending) == bool(form.action))
         return next(fits, None)
 
@@ -104,7 +104,7 @@ class PageAnswer:
 
 
 GUESSING = "/guess/"
-"""End of the path of the one page on which names of applications are: there they are to be guessed."""
+"""Suffix of the only page with names of applications, on which testers guess."""
 
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
@@ -118,7 +118,7 @@ class PageLeak:
     Attributes:
         role: Role that can open the page.
         page: Its path, numbers and tokens included.
-        told: The information that it reveals, and its context.
+        told: The revealed information and its context.
     """
 
     role: str
@@ -134,12 +134,12 @@ class Lookout:
     """
 
     def __init__(self, role: str, secrets: tuple[SecretWord, ...], *, hears: bool = False) -> None:
-        """Take note of words to search for.
+        """Store the words to search for.
 
         Args:
             role: Role that sees these pages.
-            secrets: Words that must not be on them.
-            hears: Whether the dialogue's texts are searched too, where they are shown with masked names.
+            secrets: Words that must not appear.
+            hears: Whether to search the dialogue's texts too, on pages that show them with masked names.
         """
         self.role, self.n_pages = role, 0
         self._secrets, self._hears = secrets, hears

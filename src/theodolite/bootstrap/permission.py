@@ -1,4 +1,4 @@
-"""Permission of the operator: needed before code of a study runs or its keys are sent, remembered in the workspace."""
+"""Permission of the operator: required before code of a study runs or its keys are sent; stored in the workspace."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def code_request(loaded: LoadedStudy) -> CodeRequest | None:
 
 
 def require_code_permission(loaded: LoadedStudy) -> None:
-    """Refuse to run code that the operator has not allowed.
+    """Reject code that the operator has not allowed.
 
     Raises:
         InputError: If the study runs such code; states how to allow it.
@@ -115,13 +115,13 @@ class KeyRequest:
 
 
 def key_request(loaded: LoadedStudy, environ: Mapping[str, str]) -> KeyRequest | None:
-    """Return the keys that the operator is to be asked about; None if there are none, or all are allowed.
+    """Return the keys to ask the operator about; None if there are none, or all are allowed.
 
     Credentials of application teams need no permission: an organiser has accepted them with their address.
 
     Args:
         loaded: The study.
-        environ: Environment variables; one that is not set is sent nowhere.
+        environ: Environment variables; unset ones are not sent.
     """
     needed = [use for use in named_keys(loaded.study) if use.needs_permission and _is_set(use, environ)]
     if not needed or os.environ.get(ALLOW_KEYS) == "1":
@@ -164,10 +164,10 @@ def require_output_inside(folder: Path, *files: Path) -> None:
 
     Args:
         folder: The study's folder.
-        files: Files to be written; those in other folders are the operator's choice.
+        files: Files to write; those in other folders are the operator's choice.
 
     Raises:
-        InputError: If a link leads out of the study's folder, to a place that was not allowed.
+        InputError: If a link leads out of the study folder, to a location that was not allowed.
     """
     home = folder.resolve()
     for file in files:
@@ -183,7 +183,7 @@ def require_output_inside(folder: Path, *files: Path) -> None:
 
 
 def allow_paths(path: str, allowed: Iterable[str]) -> None:
-    """Let a study read files and folders outside of its own, now and later.
+    """Let a study read files and folders outside its own folder, now and later.
 
     Args:
         path: A folder with a study file, or the file.
@@ -221,7 +221,7 @@ def trust_new_study(folder: Path, *, reads: Iterable[Path] = ()) -> bool:
 
 
 VARIABLE = "THEODOLITE_OPERATOR_KEY"
-"""Environment variable that holds the operator's key: any words, twenty letters at least."""
+"""Environment variable with the operator's key: any text of at least twenty characters."""
 
 TEAM_VARIABLES = "SUBMISSION_"
 """Prefix of the names of teams' credentials in study files."""
@@ -249,7 +249,7 @@ def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
     """Return decrypted credentials, only for the call that needs them.
 
     Raises:
-        InputError: If they were sealed under another key, or there is none.
+        InputError: If they were encrypted with another key, or there is none.
     """
     from cryptography.fernet import InvalidToken
 
@@ -286,6 +286,6 @@ def _fernet(key: str) -> Fernet:
             " before starting the server"
         )
         raise InputError(message)
-    # The operator's words are to be long, and are no password of a person: one round of a keyed hash is enough.
+    # The operator's key must be long and is not a personal password, so one round of a keyed hash is enough.
     derived = hashlib.blake2b(_PURPOSE, key=hashlib.sha256(key.encode()).digest(), digest_size=32).digest()
     return Fernet(base64.urlsafe_b64encode(derived))

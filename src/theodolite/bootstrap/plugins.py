@@ -1,4 +1,4 @@
-"""Parts of the installed plugins, beside those of the package itself."""
+"""Parts of the installed plugins, in addition to those of the package."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from theodolite.config.assembly import study_text
 from theodolite.domain.errors import InputError
 
 HOME = "theodolite-studies"
-"""Folder, below the present one, for studies that were given as a dict."""
+"""Folder, below the current one, for studies given as a dict."""
 
 _FUNCTIONS = "functions"
 
@@ -134,7 +134,7 @@ def judge(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonStudy:
-    """A study that Python gives, before it is written.
+    """A study given from Python, before it is written.
 
     Attributes:
         content: The content of a study file.
@@ -261,7 +261,7 @@ def _home(member: object) -> str:
 
 
 def _local_file(module: ModuleType | None) -> Path | None:
-    """Return the file of a module below the present folder; None for installed ones."""
+    """Return the file of a module below the current folder; None for installed modules."""
     file = getattr(module, "__file__", None)
     if not file:
         return None

@@ -1,4 +1,4 @@
-"""Workers of a run on an existing Ray cluster: Ray places and replaces them, the database stays the truth."""
+"""Workers of a run on an existing Ray cluster: Ray places and replaces them, and the database stores the state."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DRAIN_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """Place of the workers.
+    """Placement of the workers.
 
     Attributes:
         address: Address of the cluster; empty for `RAY_ADDRESS`, else the cluster of this machine.
@@ -63,7 +63,7 @@ class Placement:
 class RayWorker:
     """The async actor: joins the run of a study until it is done.
 
-    Ray starts it again on another node when its own is lost, and calls `work` again; leases of the
+    Ray restarts it on another node if its node is lost, and calls `work` again; leases of the
     lost worker expire in the database.
     """
 
@@ -301,7 +301,7 @@ class _Watch:
         progress: Receives progress reports.
         pending: Workers that have not ended, by the reference of their result.
         reasons: Why workers stopped.
-        lost: The error of the last worker that Ray gave up.
+        lost: The error of the last worker that Ray did not restart.
     """
 
     ray: Any
@@ -315,10 +315,10 @@ class _Watch:
     def until_over(self) -> str:
         """Report progress until the run is over, and return why it stopped; empty if it did not.
 
-        Workers that Ray cannot place for lack of nodes do not hold up a run that the others complete.
+        Workers that Ray cannot place for lack of nodes do not delay a run that the others complete.
 
         Raises:
-            RunStopped: If all workers are lost for good.
+            RunStopped: If all workers are lost permanently.
         """
         actors, clock = [*self.pending.values()], self.context.clock
         with _interrupts() as interrupted:

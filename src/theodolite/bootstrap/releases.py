@@ -61,7 +61,7 @@ PREDICATE: Final = "https://theodolite.example/release/v1"
 
 _STUDY, _RUN, _RESULTS, _ABOUT = "study.json", "run.json", "results.json", "release.json"
 _TOLERANCE: Final = 1e-9
-"""Relative difference of two decimals that still count as equal: other processors round the last digits differently."""
+"""Relative difference up to which two decimals count as equal: processors round the last digits differently."""
 
 _LISTS: Final[tuple[tuple[str, str, type], ...]] = (
     ("sessions", "sessions.jsonl", PlannedSession),
@@ -94,12 +94,12 @@ _COLUMNS: Final = ("finding", "kind", "dialogue", "words", "context", "n", "deci
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """Choices of the person who releases.
+    """Choices of the releasing person.
 
     Attributes:
         out: Folder of the bundle; must not exist.
         review: File of decisions about identifiers; written and read.
-        key: File of the private key; made if it does not exist.
+        key: File of the private key; created if missing.
         redact_all: Whether undecided identifiers are redacted.
         without: Labels of dialogues to leave out.
         min_group: People who must share a combination of attributes; count.
@@ -121,7 +121,7 @@ class WrittenRelease:
         findings: Identifiers and decisions.
         review: File of decisions; empty if nothing was found.
         folder: The bundle; empty while findings are undecided.
-        key_id: Identity of the key that signed.
+        key_id: Identity of the signing key.
         new_key: Whether the key was made now.
         dialogues: Released dialogues; count.
         left_out: Reason to the number of dialogues left out; counts.
@@ -148,7 +148,7 @@ def write_release(
 
     Args:
         context: The open study.
-        options: Choices of the person who releases.
+        options: Choices of the releasing person.
         draw: Returns 64 random hexadecimal digits for new ids.
 
     Raises:
@@ -331,10 +331,10 @@ def _file_name(name: str) -> str:
 
 
 def records_of(files: Mapping[str, str]) -> ReleasedRecords:
-    """Return the records that the files of a bundle hold.
+    """Return the records in the files of a bundle.
 
     Raises:
-        InputError: If a file is missing or holds something else.
+        InputError: If a file is missing or has other content.
     """
 
     def read(name: str, kind: type[Any]) -> Any:
@@ -442,10 +442,10 @@ def _readme(released: ReleasedRecords, findings: Collection[IdentifierFinding]) 
 
 
 def _require_no_original_id(files: Mapping[str, str], evidence: Evidence, released: ReleasedRecords) -> None:
-    """Refuse to write a bundle in which an original id of a record occurs.
+    """Refuse to write a bundle that contains an original id of a record.
 
     Raises:
-        InputError: If one does; this is an error of the program.
+        InputError: If it does; this is an error of the program.
     """
     originals = {dialogue.key for dialogue in evidence.archive.dialogues()}
     originals |= {one.session for one in evidence.responses} | {one.participant for one in evidence.responses}
@@ -478,7 +478,7 @@ def _sign(folder: Path, files: Mapping[str, str], signer: Any) -> None:
 
 
 def _signer(path: Path) -> tuple[Any, bool]:
-    """Return the signer of a private key, and whether the key was made now; its public half is beside it."""
+    """Return the signer of a private key, and whether the key was created; its public half is stored next to it."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import (
         Encoding,
@@ -530,7 +530,7 @@ class Verification:
 
     Attributes:
         problems: Differences, each as one sentence; none if the bundle is intact.
-        signer: Identity of the key that signed; empty if the signature could not be checked.
+        signer: Identity of the signing key; empty if the signature could not be checked.
         trusted: Whether the caller named the public key.
         files: Files that were checked; count.
         numbers: Values of results that were compared; count.
@@ -580,7 +580,7 @@ def _envelope(path: Path) -> Any:
 
 
 def _check_signature(envelope: Any, key: Path | None) -> tuple[str, list[str]]:
-    """Return the identity of the signing key, and the faults of the signature."""
+    """Return the identity of the signing key, and the errors of the signature."""
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
     from securesystemslib.exceptions import VerificationError
     from securesystemslib.signer import SSlibKey  # type: ignore[attr-defined]  # public, unmarked
@@ -613,7 +613,7 @@ def _subjects(envelope: Any) -> dict[str, str]:
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    """Return the files of a bundle but signature and sums, which are about the others."""
+    """Return the files of a bundle except signature and checksums, which cover the others."""
     found = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -656,7 +656,7 @@ _MOST_SHOWN = 20
 
 
 def _differences(published: Any, measured: Any, path: str = "results") -> tuple[list[str], int]:
-    """Return where two JSON documents differ, and how many values were compared; count."""
+    """Return the differences of two JSON documents, and the number of compared values; count."""
     if isinstance(published, dict) and isinstance(measured, dict):
         found, n = [], 0
         for name in dict.fromkeys([*published, *measured]):

@@ -43,7 +43,7 @@ _NAME = re.compile(r'"study": \{\s*"name": ("(?:[^"\\]|\\.)*")')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenFiles:
-    """Paths of the files that were written, as people may type them; empty if one was not.
+    """Paths of the written files, as people may type them; empty for files that were not written.
 
     Attributes:
         report: The HTML report.
@@ -66,19 +66,19 @@ def write_reports(
     took_s: float | None = None,
     audience: Sequence[Section] = (),
 ) -> WrittenFiles:
-    """Write results.json, a file for each measurement tree and report.html, and return where they are.
+    """Write results.json, a file for each measurement tree and report.html, and return their paths.
 
     Args:
         context: The study.
-        evidence: Everything that its run holds.
+        evidence: The evidence of its run.
         findings: Everything that was measured on it.
-        out: Folder; the study's own where None.
-        with_report: Whether the HTML report is wanted too.
+        out: Folder; default: the study folder.
+        with_report: Whether to write the HTML report too.
         took_s: Duration of the command's work; seconds, None if there was none.
         audience: Sections for the readers of the HTML report.
 
     Raises:
-        InputError: If a file is a link that leads out of the study's folder.
+        InputError: If a file is a link out of the study folder.
         StorageUnavailable: If a file cannot be written.
     """
     folder = Path(out) if out else context.loaded.folder
@@ -98,7 +98,7 @@ def write_reports(
 
 
 def _study_in(results: Path) -> str:
-    """Return the name of the study that a results file is of; empty if there is none that can be read."""
+    """Return the name of the study of a results file; empty if it cannot be read."""
     try:
         with results.open(encoding="utf-8", errors="replace") as file:
             result = _NAME.search(file.read(_HEAD))
@@ -130,10 +130,10 @@ def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool 
         context: The study.
         label: Displayed label of the dialogue.
         width: Columns of the terminal; count.
-        raw: Whether judges' prompts, their raw replies and costs are wanted too.
+        raw: Whether to include judges' prompts, their raw replies and costs.
 
     Raises:
-        InputError: If the run holds no dialogue of that label.
+        InputError: If the run has no dialogue with that label.
     """
     study, archive, sessions = context.loaded.study, context.archive(), context.sessions
     position = sessions.find(label)
@@ -162,7 +162,7 @@ def _meant(label: str, sessions: Sessions) -> str:
 
 
 def first_screen(context: StudyContext, positions: Sequence[int], *, width: int) -> str:
-    """Return some sessions of the plan: the first in full, the others in a line each."""
+    """Return some sessions of the plan: the first in full, the others on one line each."""
     archive = context.archive()
     dialogues, annotations = tuple(archive.dialogues(positions)), tuple(archive.annotations(positions))
     return first_text(context.loaded.study, dialogues, annotations, tuple(archive.failures(positions)), width=width)
@@ -175,7 +175,7 @@ def _network(context: StudyContext) -> tuple[NetworkUse, ...]:
 
 
 def facts_of(context: StudyContext, took_s: float | None = None) -> RunFacts:
-    """Return how a report was made; `took_s` is the duration of the command's work, if any."""
+    """Return the facts about the creation of a report; `took_s` is the duration of the command's work, if any."""
     return RunFacts(
         command=f"theodolite run {context.path}",
         package_version=version("theodolite"),

@@ -1,8 +1,8 @@
 """A run in its own process: the command `theodolite run`, started and stopped from elsewhere.
 
-The process writes its output to a log in the workspace and holds a lock on this file for as long as it lives.
-The lock shows whether it lives, even to a program that did not start it: a process number alone may belong to
-another process by then. Where the system has no such locks (Windows), only the program that started it knows.
+The process writes its output to a log in the workspace and locks this file for as long as it lives.
+The lock shows whether it lives, even to a program that did not start it: a process id may by then belong to
+another process. On systems without such locks (Windows), only the program that started it knows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RECORD_NAME = "run-process.json"
 """File of a workspace with number and command of the latest run process."""
 
 MOST_OUTPUT = 20_000
-"""Size of the output that is read at most, the end of it; bytes."""
+"""Maximum size of the output that is read, from its end; bytes."""
 
 _STARTED: dict[Path, subprocess.Popen[bytes]] = {}
 """Processes that this program has started, by workspace."""

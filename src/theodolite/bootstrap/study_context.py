@@ -55,7 +55,7 @@ class StudyContext:
         environ: Environment variables; the only source of API keys.
         owner: Name of this process in the ledger.
         chosen: The selected run; None for the latest run of the plan.
-        passed: Functions that run in this process in place of files of the study.
+        passed: Functions that run in this process instead of files of the study.
         shard: The part of the plan that this database is for; None for the whole plan.
     """
 

@@ -80,7 +80,7 @@ async def send_webhook(message: WebhookMessage, timestamp: int, *, public_only: 
     Args:
         message: The message.
         timestamp: Time of the attempt; seconds since 1970.
-        public_only: Whether only addresses of the public Internet are connected to.
+        public_only: Whether to connect only to addresses of the public Internet.
     """
     headers = {
         "Content-Type": "application/json",

@@ -84,7 +84,7 @@ def open_model(
         accounts: Shared with other models; one of its own unless given.
         caching: Cache of replies; None for none.
         folder: The study's folder, for files of certificates.
-        public_only: Whether only addresses of the public Internet are connected to.
+        public_only: Whether to connect only to addresses of the public Internet.
 
     Raises:
         InputError: If address, key, proxy or certificates cannot be used.
@@ -199,12 +199,12 @@ def open_application(
 
     Args:
         application: Its entry in the study.
-        models: Open models by name; they stay the caller's to close.
+        models: Open models by name; the caller closes them.
         recordings: Recorded dialogues of all applications.
         folder: The study's folder.
         environ: Environment variables, for the key.
         clock: Returns the current time and waits between tries.
-        accounts: Shared with models; one of its own unless given.
+        accounts: Limits shared with models; default: separate limits.
         workspace: Folder of the workspace, for logs and environments of applications that are code.
         changed: Returns which file of the application's code differs from the version that the study
             describes; empty for none. Asked whenever a process starts.

@@ -144,7 +144,7 @@ class CallRoute:
         direct: Hosts that are called directly all the same.
         tls: Certificates to check by; None for the system's authorities and no client certificate.
         is_loopback_direct: Whether this machine's own addresses are called directly.
-        public_only: Whether only addresses of the public Internet are connected to.
+        public_only: Whether to connect only to addresses of the public Internet.
     """
 
     proxies: Mapping[str, HttpProxy] = field(default_factory=dict)
@@ -185,7 +185,7 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
         network: The study's settings.
         context: Where the settings are read.
         what: Owner of the settings, for messages: "model `app`".
-        public_only: Whether only addresses of the public Internet are connected to.
+        public_only: Whether to connect only to addresses of the public Internet.
 
     Raises:
         InputError: If a proxy or a certificate cannot be used.

@@ -197,7 +197,7 @@ def own_reservation(token: str, participant: str) -> ReservationRow:
 
 
 def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callable[[], str]) -> ReservationRow:
-    """Reserve a free place of an item for an annotator; the open transaction must hold the queue's lock.
+    """Reserve a free slot of an item for an annotator; the open transaction must hold the queue's lock.
 
     Args:
         item: The work item.
@@ -206,7 +206,7 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
         shown: Returns the order that the annotator sees for good; called at the first reservation only.
 
     Raises:
-        Conflict: If all its places are taken.
+        Conflict: If no slot is free.
     """
     who = participant_id(participant)
     row = ReservationRow.objects.filter(item=item, participant_id=who).first()
@@ -227,7 +227,7 @@ def free_place(item: WorkItemRow) -> int:
     """Return the lowest free place of an item, from 1.
 
     Raises:
-        Conflict: If all its places are taken.
+        Conflict: If no slot is free.
     """
     taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("place", flat=True))
     free = next((position for position in range(1, item.passes + 1) if position not in taken), None)

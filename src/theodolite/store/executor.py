@@ -59,7 +59,7 @@ _thread = local()
 
 
 def bind_thread(database: DatabaseSettings) -> None:
-    """Make a database the default one of the calling thread, and of no other."""
+    """Make a database the default of the calling thread only."""
     settings = connections.configure_settings({DEFAULT_DB_ALIAS: deepcopy(dict(database))})[DEFAULT_DB_ALIAS]
     connections[DEFAULT_DB_ALIAS] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, DEFAULT_DB_ALIAS)
     _thread.database = database
