@@ -41,6 +41,7 @@ from theodolite.store.annotation_queue import (
     redactions_of,
     resolutions_of,
     room_row,
+    withdraw_resolution,
 )
 from theodolite.store.models import AnswerRow, DialogueRow
 from theodolite.store.models.annotating import (
@@ -51,7 +52,7 @@ from theodolite.store.models.annotating import (
     RoomVoteRow,
     WorkItemRow,
 )
-from theodolite.store.results import replace_adjudication
+from theodolite.store.results import drop_adjudication, replace_adjudication
 from theodolite.store.statements import database_now, one_at_a_time
 
 PAGE = 50
@@ -211,6 +212,40 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
         routed = route_on(records, row, said) if said.is_final else None
         let_judges_take(records, row.queue)
         return routed
+
+
+def undo_resolution(records: RecordCache, item: str, question: str, turn: int | None, *, by: str) -> None:
+    """Reopen a dispute that a person has settled; the result stays on record and counts no longer.
+
+    Categories that the result opened stay open, as after any later revision.
+
+    Args:
+        records: Store of the guidelines.
+        item: Token of the item.
+        question: Name of the disputed question.
+        turn: Its turn; None for the whole dialogue.
+        by: The person who recorded the result.
+
+    Raises:
+        Conflict: If the review is closed, or the current result is not of this person.
+        NotFound: If there is no such item.
+    """
+    with transaction.atomic():
+        row = _locked(item)
+        current = next((one for one in resolutions_of(row) if (one.question, one.turn) == (question, turn)), None)
+        if row.state != ItemState.FROZEN.value or current is None or current.participants[:1] != (by,):
+            message = "the last decision cannot be undone: it has changed since; open the dispute to settle it again"
+            raise Conflict(message)
+        guideline, answers = records.guideline(row.version), given_to(row)
+        groups = records.dialogue(row.dialogue.unit_id).groups
+        was_final = reviewed(guideline, answers, resolutions_of(row), groups).is_final
+        withdraw_resolution(row, question, turn)
+        if turn is None:
+            drop_adjudication(
+                row.dialogue.unit.run_id, row.dialogue.unit.key, guideline=row.category, question=question
+            )
+        if was_final:
+            route_on(records, row, reviewed(guideline, answers, resolutions_of(row), groups))
 
 
 def reopen(item: str) -> None:

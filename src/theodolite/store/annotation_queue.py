@@ -435,6 +435,12 @@ def add_resolution(row: WorkItemRow, found: Resolution) -> None:
     )
 
 
+def withdraw_resolution(row: WorkItemRow, question: str, turn: int | None) -> None:
+    """Leave a question of a review without a current result; all results stay on record."""
+    recorded = ResolutionRow.objects.filter(item=row, question=question, turn=turn or 0, current=True)
+    recorded.update(current=False)
+
+
 def _once(people: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(people))
 

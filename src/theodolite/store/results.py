@@ -249,14 +249,22 @@ def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
 
     The reviews behind it are stored elsewhere, each of them; the value that counts now is here.
     """
-    (dialogue_id,) = ids_of_dialogues([adjudication.dialogue]).values()
+    dialogue_id = drop_adjudication(
+        run_id, adjudication.dialogue, guideline=adjudication.guideline, question=adjudication.question
+    )
     position = (dialogue_id, adjudication.guideline, adjudication.question)
+    _insert_adjudications(run_id, {position: adjudication})
+
+
+def drop_adjudication(run_id: int, dialogue: str, *, guideline: str, question: str) -> int:
+    """Delete the final label of a question, if there is one; return the dialogue's primary key."""
+    (dialogue_id,) = ids_of_dialogues([dialogue]).values()
     before = AdjudicationRow.objects.filter(
-        run_id=run_id, dialogue_id=dialogue_id, guideline=adjudication.guideline, question=adjudication.question
+        run_id=run_id, dialogue_id=dialogue_id, guideline=guideline, question=question
     )
     AdjudicatorRow.objects.filter(adjudication__in=before).delete()
     before.delete()
-    _insert_adjudications(run_id, {position: adjudication})
+    return dialogue_id
 
 
 def _insert_adjudications(run_id: int, new: dict[tuple[int, str, str], Adjudication]) -> None:

@@ -97,6 +97,7 @@ _SENIOR = [
     path("item/<slug:item>/begin/", review.begin, name="begin"),
     path("item/<slug:item>/resolve/", review.resolve, name="resolve"),
     path("item/<slug:item>/reopen/", review.reopen, name="reopen"),
+    path("undo/", review.undo, name="undo"),
     path("item/<slug:item>/room/", review.open_room, name="open_room"),
     path("room/<slug:room>/", review.room_step, name="room_step"),
     path("check/<slug:reservation>/", review.check, name="check"),

@@ -14,6 +14,7 @@ from theodolite.annotation.review import (
     disputed_items,
     dissent,
     n_disputed_items,
+    n_unsettled,
     open_review,
     open_room,
     reopen,
@@ -24,6 +25,7 @@ from theodolite.annotation.review import (
     rooms,
     say,
     shifts,
+    undo_resolution,
     vote,
 )
 from theodolite.annotation.submission import save_answer, submit
@@ -125,6 +127,22 @@ def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: 
     assert list(venue.store.labels(venue.run)) == before
     assert (finals["released"].value, finals["released"].origin) == ("yes", AdjudicationOrigin.CONSENSUS)
     assert finals["how-bad"].participants == ("s-1", "p-0")
+
+
+def test_an_undone_result_opens_the_dispute_again_and_is_no_final_label(venue: Venue, queue: str, item: str) -> None:
+    open_review(item)
+    resolve(venue.records, item, agreed("how-bad", "5"))
+    resolve(venue.records, item, agreed("released", "yes"))
+    undo_resolution(venue.records, item, "released", None, by="s-1")
+
+    assert [one.question for one in venue.store.adjudications(venue.run)] == ["how-bad"]
+    assert [one.question for one in review_sheet(venue.records, item, "s-1").resolutions] == ["how-bad"]
+    assert n_unsettled(queue) == 1
+    assert [row.violation for row in RoutedRow.objects.order_by("number")] == [None, True, None]
+    with pytest.raises(Conflict, match="cannot be undone"):
+        undo_resolution(venue.records, item, "released", None, by="s-1")
+    with pytest.raises(Conflict, match="cannot be undone"):
+        undo_resolution(venue.records, item, "how-bad", None, by="p-0")
 
 
 def test_once_the_review_begins_nobody_changes_an_answer(venue: Venue, queue: str, item: str) -> None:

@@ -77,7 +77,7 @@ _SITTING = ("take", "annotation", "answer", "undo", "submit", "release", "skip",
 _TRAINING = ("read", "practice", "qualify", "result")
 _ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (
-    *("home", "resolution", "begin", "resolve", "reopen", "open_room", "room_step", "check", "judge"),
+    *("home", "resolution", "begin", "resolve", "undo", "reopen", "open_room", "room_step", "check", "judge"),
     *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
     *("judges", "decide", "cases", "gold", "make_gold", "drop_gold", "raters"),
 )

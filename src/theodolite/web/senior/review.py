@@ -194,14 +194,18 @@ def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> 
         "is_settled": bool(disputes) and n_settled == len(disputes),
         "next_item": review.next_disputed(annotator.queue, item) if n_settled == len(disputes) else "",
         "recent": request.session.get(_RECENT, []),
+        "can_undo": bool(request.session.get(_DECIDED)),
         "took_part": request.session.get(f"{_TOOK_PART} {item}", []),
         "n_known": len(quality.known_from_review(annotator.records, item)),
     }
     return render(request, "web/senior/resolution.html", context)
 
 
-_RECENT, _TOOK_PART = "recent rationales", "took part"
-"""Keys of the browser session: recent rationales, and letters of the participants of a review."""
+_RECENT, _TOOK_PART, _DECIDED = "recent rationales", "took part", "decided disputes"
+"""Keys of the browser session: recent rationales, letters of the participants of a review, disputes to undo."""
+
+MOST_UNDONE = 20
+"""Decisions that can be undone; count."""
 
 
 def _index(disputes: list[Dispute], key: str) -> int:
@@ -312,7 +316,27 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
         verb = "recorded a consensus" if resolution.is_consensus else "recorded no consensus"
         annotator.access.audit(verb, f"item {item}", question=resolution.question)
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
+    decided = [item, question_key(resolution.question, resolution.turn)]
+    request.session[_DECIDED] = [*request.session.get(_DECIDED, []), decided][-MOST_UNDONE:]
     place = _next_place(annotator, item, question_key(resolution.question, resolution.turn))
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
+
+
+@allowed(Role.SENIOR)
+@require_POST
+@senior_view
+def undo(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
+    """Reopen the dispute that this person settled last; repeated, the one before."""
+    decided = request.session.get(_DECIDED, [])
+    if not decided:
+        message = "no decision of this visit is left to undo"
+        raise InputError(message)
+    *request.session[_DECIDED], (item, place) = decided
+    question, turn = key_parts(place)
+    with transaction.atomic():
+        review.undo_resolution(annotator.records, own_item(annotator, item), question, turn, by=annotator.participant)
+        annotator.access.audit("undid a decision", f"item {item}", question=question)
+    messages.success(request, "Undone. The dispute is open again.")
     return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
 
 

@@ -287,6 +287,20 @@ def settle_by_two_keys(sami):
     expect(sami.locator(".adjudication-steps")).to_contain_text("Dispute 2 of")
     expect(sami.locator("#question")).to_be_focused()
     assert sami.evaluate("window.isSamePage")
+    undo_by_one_key(sami)
+
+
+def undo_by_one_key(sami):
+    """One key reopens the dispute that was settled last, and the answer can be recorded again."""
+    sami.keyboard.press("z")
+    expect(sami.locator("#status")).to_contain_text("Undone")
+    expect(sami.locator(".adjudication-steps [data-settled]")).to_have_count(0)
+    expect(sami.locator(".adjudication-steps")).to_contain_text("Dispute 1 of")
+    expect(sami.locator("[data-undo]")).to_be_disabled()
+    sami.keyboard.press("1")
+    sami.keyboard.press("Enter")
+    expect(sami.locator(".adjudication-steps")).to_contain_text("Dispute 2 of")
+    expect(sami.locator("[data-undo]")).to_be_enabled()
 
 
 def leave_without_consensus(sami):

@@ -19,6 +19,14 @@ function decide(key) {
   }
 }
 
+/** Open the form of a gold item at its first field. */
+function openGold() {
+  const gold = document.getElementById("gold");
+  if (!gold) return;
+  gold.open = true;
+  gold.querySelector("#gold-why").focus();
+}
+
 /** Save the decision, or press the only button that leads on. */
 function save() {
   const button = find("[data-save]");
@@ -38,6 +46,9 @@ keys({
   t: () => find("#rationale")?.focus(),
   "[": () => find("[data-previous]")?.click(),
   "]": () => find("[data-following]")?.click(),
+  z: () => document.querySelector("[data-undo]")?.click(),
+  g: openGold,
+  c: () => document.querySelector("[data-calibration]")?.click(),
 });
 
 document.addEventListener("keydown", (event) => {
@@ -50,6 +61,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-gold]")) openGold();
   const recent = event.target.closest("[data-recent]");
   if (recent) find("#rationale").value = recent.textContent;
 });
