@@ -202,7 +202,7 @@ def case_of(token: str) -> SensitiveCase:
     """Return a case.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     return cases_of([case_row(token)])[0]
 

@@ -393,7 +393,7 @@ def design_of(records: RecordCache, queue: str) -> QueueDesign:
     """Return the questions of a queue and its annotators.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     return records.design(queue_of(queue).design_id)
 
@@ -402,7 +402,7 @@ def study_of(records: RecordCache, queue: str) -> Study:
     """Return the study of a queue, in the version that the queue was opened with last.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     return records.study(queue_of(queue).study_content_id)
 

@@ -458,7 +458,7 @@ def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
     """Return a room as one person in it sees it: others' votes and the discussion only once they are revealed.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     row = room_row(token)
     study, dialogue = records.study(row.queue.study_content_id), records.dialogue(row.dialogue.unit_id)

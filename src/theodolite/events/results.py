@@ -208,7 +208,7 @@ def activity_counts(event: EventContext) -> ActivityCounts:
 
 
 def naming_counts(event: EventContext) -> list[NamingCount]:
-    """Return how often each application identified itself, in order of the names."""
+    """Return how often each application identified itself, sorted by name."""
     return event.store.events.replies.naming_counts(event.study.name)
 
 

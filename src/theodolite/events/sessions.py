@@ -212,7 +212,7 @@ def start_session(event: EventContext, key: str, *, language: str = "") -> Sessi
 
     Raises:
         InputError: If the session is over.
-        NotFound: If there is none of that key.
+        NotFound: If there is none with that key.
     """
     return event.sessions.update(key, lambda known: known.begun(event.clock.now(), language))
 

@@ -47,7 +47,7 @@ class Window:
     __slots__ = ("_requests", "_span_s", "_starts", "_tokens", "_tokens_in_window", "_under_way_s")
 
     def __init__(self, *, requests: int | None = None, tokens: int | None = None, span_s: float = SPAN_S) -> None:
-        """Remember nothing yet.
+        """Start with an empty cache.
 
         Args:
             requests: Starts in any window at most; count, None for no limit.
@@ -195,7 +195,7 @@ class SharedWindow:
     )
 
     def __init__(self, limits: SharedLimits, clock: Clock, key: str) -> None:
-        """Lease nothing yet.
+        """Start without leases.
 
         Args:
             limits: Leases blocks.

@@ -130,7 +130,7 @@ class SharedLimits(Protocol):
         ...
 
     async def lease_slots(self, account: str, parallel: int, in_flight: int) -> SlotLease:
-        """Lease a fair share of the slots of an account; calls that are in flight count against the others' shares.
+        """Lease a fair share of the slots of an account; calls in flight count against the others' shares.
 
         Args:
             account: Hash of host and name of the key; 64 hexadecimal digits.
@@ -140,7 +140,7 @@ class SharedLimits(Protocol):
         ...
 
     async def allow(self, budget: Budget, committed: Spending, expected: Spending) -> Allowance:
-        """Lease a part of the budget of this worker's run.
+        """Lease a part of the run's budget for this worker.
 
         Args:
             budget: Limits of the study.
@@ -150,7 +150,7 @@ class SharedLimits(Protocol):
         ...
 
     async def n_other_workers(self) -> int:
-        """Return how many other workers use this database now; count."""
+        """Return the number of other workers on this database; count."""
         ...
 
     async def give_back(self) -> None:

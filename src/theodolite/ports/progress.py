@@ -81,7 +81,7 @@ class Cache(Protocol):
         ...
 
     async def keep(self, kept: Kept) -> None:
-        """Keep a reply; an earlier one under the same key makes room."""
+        """Store a reply, replacing an earlier one with the same key."""
         ...
 
     def close(self) -> None:

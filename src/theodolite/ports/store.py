@@ -61,7 +61,7 @@ class LedgerStore(Protocol):
         ...
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
-        """Add units to the ledger; existing ones stay as they are.
+        """Add units to the ledger; existing units are unchanged.
 
         With `adopt`, a unit whose `work_key` was done in an earlier run of the
         workspace takes over that result instead of being done again.
@@ -86,11 +86,11 @@ class LedgerStore(Protocol):
         ...
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
-        """Extend all leases of an owner, and return the keys of the units that it still holds."""
+        """Extend all leases of an owner, and return the keys of the units that it still leases."""
         ...
 
     def release(self, owner: str) -> None:
-        """Give back all units that an owner has leased and not finished."""
+        """Release all unfinished units of an owner."""
         ...
 
     def reopen(self, units: Iterable[str]) -> None:
@@ -102,7 +102,7 @@ class LedgerStore(Protocol):
         ...
 
     def count_open(self, run: Run, kind: UnitKind, *, owner: str, within: Sequence[int] | None = None) -> int:
-        """Return the units that an owner can lease now or later: those that are ready and those of other owners.
+        """Return the units that an owner can lease now or later: ready units and those of other owners.
 
         With `within`, only units at these positions of the plan are counted.
         """
@@ -178,7 +178,7 @@ class ResultStore(Protocol):
         ...
 
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
-        """Store final labels of a file; those already there stay unchanged."""
+        """Store final labels of a file; existing ones are unchanged."""
         ...
 
 
@@ -245,7 +245,7 @@ class ReadingStore(Protocol):
         ...
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
-        """Return how annotators' answers were asked for, by annotator; those that a run took over count."""
+        """Return how annotators' answers were requested, by annotator; adopted ones count."""
         ...
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:

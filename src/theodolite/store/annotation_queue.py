@@ -89,7 +89,7 @@ def queue_of(token: str) -> QueueRow:
     """Return the row of a queue.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     row = QueueRow.objects.filter(token=token).first()
     if row is None:
@@ -102,7 +102,7 @@ def item_row(token: str) -> WorkItemRow:
     """Return the row of an item.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     row = WorkItemRow.objects.select_related("queue", "dialogue__unit").filter(token=token).first()
     if row is None:
@@ -112,7 +112,7 @@ def item_row(token: str) -> WorkItemRow:
 
 
 def add_edition(row: QueueRow, by: str) -> None:
-    """Record that a queue asks by another design from now on."""
+    """Record that a queue uses another design from now on."""
     last = QueueEditionRow.objects.filter(queue=row).aggregate(last=Max("number"))["last"] or 0
     QueueEditionRow.objects.create(queue=row, number=last + 1, design_id=row.design_id, by=by, created=database_now())
 
@@ -161,7 +161,7 @@ def rows_under(row: QueueRow, items: Sequence[str]) -> list[WorkItemRow]:
 
 
 def in_chunks(values: Iterable[V]) -> Iterator[list[V]]:
-    """Yield different values, as many at once as one statement takes."""
+    """Yield distinct values, in chunks of the size of one statement."""
     known = list(dict.fromkeys(values))
     for start in range(0, len(known), CHUNK):
         yield known[start : start + CHUNK]
@@ -174,7 +174,7 @@ LIVE = (RESERVED, SUBMITTED)
 
 
 BY_JUDGE = Q(participant__key__startswith=judge_key(""))
-"""Which reservations are those of promoted judges; figures of people leave them out."""
+"""Condition that selects the reservations of promoted judges; figures about people exclude them."""
 
 
 def participant_id(key: str) -> int:
@@ -202,8 +202,8 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
     Args:
         item: The work item.
         participant: Opaque key of the annotator.
-        minutes: How long the reservation lasts.
-        shown: Returns the order that the annotator sees for good; called at the first reservation only.
+        minutes: Duration of the reservation.
+        shown: Returns the annotator's permanent order of presentation; called only at the first reservation.
 
     Raises:
         Conflict: If no slot is free.
@@ -224,7 +224,7 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
 
 
 def free_place(item: WorkItemRow) -> int:
-    """Return the lowest free place of an item, from 1.
+    """Return the lowest free slot of an item, from 1.
 
     Raises:
         Conflict: If no slot is free.
@@ -238,7 +238,7 @@ def free_place(item: WorkItemRow) -> int:
 
 
 def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", reason: str = "") -> None:
-    """End a reservation without an annotation, or make one void; its place is free at once, its drafts stay."""
+    """End a reservation without an annotation, or void one; its slot is free immediately, and its drafts are kept."""
     was_live, was_done = row.state in LIVE, row.state == SUBMITTED
     row.state, row.place, row.until, row.reason = state.value, None, None, reason
     row.save()
@@ -252,7 +252,7 @@ def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", rea
 
 
 def expire(queue: QueueRow) -> int:
-    """End the expired reservations of a queue and return their count; submitted ones never expire."""
+    """End the expired reservations of a queue and return their number; submitted ones never expire."""
     stale = ReservationRow.objects.filter(state=RESERVED, until__lt=database_now(), item__queue=queue)
     rows = list(stale.order_by("id"))
     for row in rows:
@@ -299,7 +299,7 @@ def note_all(reservations: Sequence[ReservationRow], by: str) -> None:
 
 
 def add_draft(reservation: ReservationRow, row: DraftRow, quotes: tuple[Quote, ...]) -> datetime:
-    """Add a draft as the current one of its question and turn, and return when; earlier ones stay on record."""
+    """Add a draft as the current one of its question and turn, and return its time; earlier ones stay on record."""
     last = DraftRow.objects.filter(reservation=reservation).aggregate(last=Max("number"))["last"] or 0
     DraftRow.objects.filter(reservation=reservation, question=row.question, turn=row.turn, current=True).update(
         current=False
@@ -351,7 +351,7 @@ def saved_at(reservation: ReservationRow) -> datetime | None:
 
 
 def given_to(item: WorkItemRow) -> Mapping[str, tuple[Answer, ...]]:
-    """Return the answers of the submitted passes of an item, latest revisions, by participant."""
+    """Return the answers of the submitted annotations of an item, latest revisions, by participant."""
     rows = ReservationRow.objects.filter(item=item, state=SUBMITTED, annotation__isnull=False).order_by("id")
     people = dict(rows.values_list("annotation_id", "participant__key"))
     matches = AnnotationRow.objects.filter(id__in=list(people)).order_by("id")
@@ -369,24 +369,24 @@ def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
 
 
 def n_withdrawn(queue: QueueRow, category: str) -> int:
-    """Return of how many dialogues of a category the answers were deleted, while their annotations stay; count."""
+    """Return the number of dialogues of a category whose answers were deleted while their annotations stay; count."""
     items = WorkItemRow.objects.filter(queue=queue, category=category, state=ItemState.ASIDE.value)
     return items.filter(dialogue__unit__state=UnitState.WITHDRAWN.value).count()
 
 
 class Listed(Aggregate):
-    """Numbers of a group with commas between them: a tenth of the time that it takes to read them one by one."""
+    """Numbers of a group joined by commas: takes a tenth of the time of reading them one by one."""
 
     function = "GROUP_CONCAT"
     output_field = TextField()
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
-        """Return its words in PostgreSQL's syntax."""
+        """Return the expression in PostgreSQL's syntax."""
         return self.as_sql(compiler, connection, template="STRING_AGG(%(expressions)s::text, ',')")
 
 
 def annotations_of(queue: QueueRow, category: str) -> Q:
-    """Return the condition that an annotation answers a category of a queue in a version that its items ask."""
+    """Return the condition that an annotation answers a category of a queue in a version that its items use."""
     items = WorkItemRow.objects.filter(queue=queue, category=category)
     return Q(
         guideline=category,
@@ -465,12 +465,12 @@ _SEPARATOR = "\n"
 
 
 def redactions_of(dialogue_id: int) -> tuple[Redaction, ...]:
-    """Return everything that is hidden in a dialogue, whichever case it belongs to; nothing of dismissed ones."""
+    """Return all redactions of a dialogue, of any case; those of dismissed cases are excluded."""
     return redactions_in([dialogue_id]).get(dialogue_id, ())
 
 
 def redactions_in(dialogue_ids: Collection[int]) -> dict[int, tuple[Redaction, ...]]:
-    """Return everything that is hidden in many dialogues, by dialogue; those with nothing to hide are left out."""
+    """Return all redactions of many dialogues, by dialogue; dialogues without redactions are omitted."""
     dismissed = CaseStepRow.objects.filter(case__dialogue_id__in=dialogue_ids, act=CaseAct.DISMISSED.value)
     rows = RedactionRow.objects.filter(case__dialogue_id__in=dialogue_ids).exclude(case__in=dismissed.values("case_id"))
     result: defaultdict[int, list[Redaction]] = defaultdict(list)
@@ -485,7 +485,7 @@ def cases_in_study(study: str) -> QuerySet[CaseRow]:
 
 
 def cases_in_view(study: str, view: CaseView) -> QuerySet[CaseRow]:
-    """Return the cases of a study that a view holds, the latest first."""
+    """Return the cases of a study in a view, latest first."""
     steps = CaseStepRow.objects.filter(case=OuterRef("pk")).order_by("-id")
     rows = cases_in_study(study).annotate(last=Subquery(steps.values("act")[:1]))
     shut = [CaseAct.CLOSED.value, CaseAct.DISMISSED.value]
@@ -503,7 +503,7 @@ def case_row(token: str) -> CaseRow:
     """Return the row of a case.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     row = CaseRow.objects.filter(token=token).select_related("dialogue__unit").first()
     if row is None:
@@ -565,7 +565,7 @@ def thread_row(token: str) -> ThreadRow:
     """Return the row of a thread.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     row = ThreadRow.objects.filter(token=token).first()
     if row is None:
@@ -621,7 +621,7 @@ def room_row(token: str) -> RoomRow:
     """Return the row of a room.
 
     Raises:
-        NotFound: If there is none under that token.
+        NotFound: If there is no row with that token.
     """
     row = RoomRow.objects.filter(token=token).select_related("queue", "dialogue").first()
     if row is None:

@@ -30,7 +30,7 @@ class StoreConfig(AppConfig):
 
 
 class RunsConfig(StoreConfig):
-    """The same application for commands, which load the tables of people only when they ask for people's work.
+    """The same application for commands, which load the tables of people only when needed.
 
     A run with simulated users starts in less time by a third of all tables.
     """

@@ -29,16 +29,16 @@ R = TypeVar("R")
 BLOB_BYTES = 64 * 1024
 """Size from which on a text is in its own file, with SQLite; bytes.
 
-PostgreSQL keeps all texts, since workers on other machines have the database and no folder in common (ADR-0129).
+PostgreSQL stores all texts, since workers on other machines share the database but no folder (ADR-0129).
 """
 
 
 BASES = 256
-"""Largest number of relatives whose base is cached; the oldest is dropped first. Count."""
+"""Maximum number of base texts in the cache; the oldest is evicted first. Count."""
 
 
 BASE_CHARACTERS = 16_384
-"""Longest text that others are packed against: a longer one's beginning would be out of reach. Count."""
+"""Maximum length of a text that others are compressed against: a longer one's start is out of reach. Count."""
 
 
 _KEPT = ("version", "text", "packed", "base_id")
@@ -50,7 +50,7 @@ CONTEXT_TAG = "context"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """One thing to keep.
+    """A record to store.
 
     Attributes:
         version: Content hash; 64 hexadecimal digits.
@@ -78,7 +78,7 @@ def context_content(context: str) -> Content:
 
 
 def record_of(kind: type[R], text: str) -> R:
-    """Return the record that a kept text holds.
+    """Return the record of a stored text.
 
     Raises:
         WrongSchema: If a newer or older program wrote it in another form.
@@ -94,7 +94,7 @@ def record_of(kind: type[R], text: str) -> R:
 
 
 def context_of(text: str) -> str:
-    """Return the source material that a kept text holds."""
+    """Return the source material of a stored text."""
     return str(json.loads(text))
 
 
@@ -110,7 +110,7 @@ class Contents:
     """The contents of one workspace; called on a thread that is bound to its database."""
 
     def __init__(self, blobs: Path) -> None:
-        """Set the place of large texts."""
+        """Set the location of large texts."""
         self._blobs = blobs
         self._bases: dict[str, _Base] = {}
 
@@ -131,7 +131,7 @@ class Contents:
         """Return the JSON texts of some contents by version.
 
         Raises:
-            NotFound: If one was never kept.
+            NotFound: If one was never stored.
         """
         requested = set(versions)
         rows = list(_rows(requested))
@@ -225,13 +225,13 @@ class Contents:
 
 
 def _in_row(encoded: bytes) -> Row:
-    """Return the columns of a large text that is in the database, packed where that is worth it."""
+    """Return the columns of a large text in the database, compressed if that saves enough."""
     small = packed(encoded)
     return {"text": encoded.decode() if small is None else None, "packed": small, "base_id": None}
 
 
 def _rows(versions: set[str]) -> Iterator[tuple[str, str | None, bytes | None, str | None]]:
-    """Yield version, text, packed text and version of the base of some contents."""
+    """Yield version, text, compressed text and version of the base of some contents."""
     for row in rows_of(ContentRow, "version", map(bytes.fromhex, versions), columns=_KEPT):
         yield row.version, row.text, None if row.packed is None else bytes(row.packed), row.base_id
 
@@ -241,7 +241,7 @@ _SHORT = 200
 
 
 _WORTH = 0.75
-"""A packed text that is larger than this share of the plain one is not kept; fraction."""
+"""A compressed text larger than this share of the plain text is not stored; fraction."""
 
 
 _SMALL_WINDOW, _SMALL_MEMORY = 12, 5  # cheap to set up, and most texts fit: 2 to the 12th bytes with their base

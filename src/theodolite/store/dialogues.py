@@ -28,7 +28,7 @@ from theodolite.store.models import (
 from theodolite.store.statements import Row, grouped, insert, numbers, rows_of
 
 Texts: TypeAlias = Mapping[tuple[int, int], str]
-"""Texts of replies by the number of their unit and their place in its journal."""
+"""Texts of replies by unit number and position in its journal."""
 
 
 _DIALOGUE = (
@@ -65,7 +65,7 @@ _TURN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
-    """Everything that belongs to some dialogues, by the number of the dialogue's row.
+    """All rows of some dialogues, by the number of the dialogue's row.
 
     Attributes:
         keys: Keys of units by number.
@@ -99,8 +99,8 @@ def keep_dialogues(
     Args:
         writes: Values to store.
         ids: Numbers of the units' rows by key.
-        texts: Texts of the units' replies, as far as they are remembered.
-        contents: Where personas and source material go.
+        texts: Cached texts of the units' replies.
+        contents: Store of personas and source material.
         created: The present moment.
     """
     for write in writes:
@@ -128,7 +128,7 @@ def keep_dialogues(
 
 
 def _persona_content(persona: Persona, scenario_version: str) -> Content:
-    """Return a persona as content; people from one template in one scenario have most of their words in common."""
+    """Return a persona as content; people from one template in one scenario share most of their text."""
     return content_of(persona, kin=f"{persona.group} {persona.template_version} {scenario_version}")
 
 
@@ -179,7 +179,7 @@ def _keep_turns(writes: Sequence[KeepDialogue], ids: Mapping[str, int], rows: Ma
 
 
 def _said(unit_id: int, dialogue: Dialogue) -> set[tuple[int, int]]:
-    """Return where the texts of a dialogue are in the journal."""
+    """Return the positions of a dialogue's texts in the journal."""
     positions = (position for turn in dialogue.turns for position in (turn.prompt_at, turn.response_at))
     return {(unit_id, position) for position in positions if position is not None}
 
@@ -225,7 +225,7 @@ def _place(position: int | None) -> int:
 
 
 def _unless_journalled(text: str, journalled: str | None) -> str | None:
-    # A flow may have trimmed the reply; then the turn's own text is the one to keep.
+    # A flow may have trimmed the reply; then the turn's own text is stored.
     return None if journalled is not None and repaired_text(text) == journalled else text
 
 
@@ -304,7 +304,7 @@ def _turn(unit_id: int, row: TurnRow, parts: _Parts) -> Turn:
 
 
 def keep_strategies(dialogues: Sequence[tuple[int, Dialogue]]) -> None:
-    """Store the strategies of some dialogues, given with the numbers of their rows."""
+    """Store the strategies of some dialogues, given by row number."""
     stored = [
         (StrategyRow(dialogue_id=row, position=position, name=strategy.name), strategy)
         for row, dialogue in dialogues
@@ -329,10 +329,10 @@ def keep_strategies(dialogues: Sequence[tuple[int, Dialogue]]) -> None:
 
 
 def strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ...]]:
-    """Return the strategies of some dialogues by the number of the dialogue's row.
+    """Return the strategies of some dialogues by row number.
 
     Args:
-        dialogues: Number of the dialogue's row to its key.
+        dialogues: Key of each dialogue by row number.
     """
     rows = rows_of(StrategyRow, "dialogue_id", dialogues, "dialogue_id", "position")
     if not rows:
@@ -386,7 +386,7 @@ _REPLY = (
 
 
 def keep_replies(entries: Sequence[tuple[int, JournalEntry]], *, created: datetime) -> None:
-    """Store replies of units, given by the numbers of the units' rows."""
+    """Store replies of units, given by row number."""
     insert(JournalEntryRow, [_row(unit_id, entry, created) for unit_id, entry in entries])
 
 

@@ -1,4 +1,4 @@
-"""The store behind the port: Django's ORM on threads of its own."""
+"""The store behind the port: Django's ORM on separate threads."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _spending_sums() -> dict[str, Aggregate]:
     """Return the sums over stored replies that make up a spending."""
     from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
     return {
-        # First, because the sums after it take the names of the columns that it asks about.
+        # Computed first, because the sums after it are named after the columns that it queries.
         "unpriced_calls": Count("id", filter=Q(cost_microusd__isnull=True, scripted=False) & from_a_model),
         "calls": Count("id", filter=Q(attempts__gt=0)),  # the cache needs no attempt
         "attempts": Sum("attempts", default=0),
@@ -137,7 +137,7 @@ class DjangoStore:
         self._owners.leave_all(self.release)
 
     def disconnect(self) -> None:
-        """Close the connection of the executor; the next work opens it again."""
+        """Close the connection of the executor; the next operation opens it again."""
         self._executor.disconnect()
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
@@ -149,7 +149,7 @@ class DjangoStore:
         self._executor.write(lambda: self._ledger.close_run(run, state))
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
-        """Add units to the ledger; existing ones stay as they are."""
+        """Add units to the ledger; existing units are unchanged."""
         rest, n_new = iter(units), 0
         while chunk := list(islice(rest, CHUNK)):
             n_new += self._executor.write(partial(self._ledger.add_units, run, chunk, adopt=adopt))
@@ -158,7 +158,7 @@ class DjangoStore:
     def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
-        """Lease waiting units in order of position, and those whose lease expired."""
+        """Lease waiting units, and those with an expired lease, in order of position."""
         requested = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, within=within)
         return self._executor.write(requested)
 
@@ -167,11 +167,11 @@ class DjangoStore:
         return self._executor.read(lambda: self._ledger.origins(run))
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
-        """Extend all leases of an owner, and return the keys of the units that it still holds."""
+        """Extend all leases of an owner, and return the keys of the units that it still leases."""
         return self._executor.write(lambda: self._ledger.renew(owner, lease_s))
 
     def release(self, owner: str) -> None:
-        """Give back all units that an owner has leased and not finished."""
+        """Release all unfinished units of an owner."""
         self._executor.write(lambda: self._ledger.release(owner))
 
     def reopen(self, units: Iterable[str]) -> None:
@@ -198,7 +198,7 @@ class DjangoStore:
     async def keep_dialogue(
         self, unit: Unit, dialogue: Dialogue, *, journalled: bool = True, lease: Lease | None = None
     ) -> tuple[Unit, ...]:
-        """Store a dialogue and mark its unit as done, in one transaction; lease its annotations if wanted."""
+        """Store a dialogue and mark its unit as done, in one transaction; lease its annotations if requested."""
         await self._executor.put(
             write := KeepDialogue(unit=unit, dialogue=dialogue, journalled=journalled, lease=lease)
         )
@@ -213,7 +213,7 @@ class DjangoStore:
         await self._executor.put(KeepFailure(unit=unit, failure=failure))
 
     async def keep_adjudications(self, run: Run, adjudications: Sequence[Adjudication]) -> None:
-        """Store final labels of a file; those already there stay unchanged."""
+        """Store final labels of a file; existing ones are unchanged."""
         await self._executor.put(KeepAdjudications(run=run, adjudications=tuple(adjudications)))
 
     def merge(self, results: Sequence[UnitResult]) -> list[MergeOutcome]:
@@ -264,7 +264,7 @@ class DjangoStore:
         return self._executor.read(lambda: self._readings.spending_parts(run))
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
-        """Return how annotators' answers were asked for, by annotator."""
+        """Return how annotators' answers were requested, by annotator."""
         return self._executor.read(lambda: self._readings.schema_tallies(run))
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
@@ -375,7 +375,7 @@ class Readings:
     """Reads one workspace; called on a thread that is bound to its database."""
 
     def __init__(self, contents: Contents) -> None:
-        """Remember where personas, source material and studies are kept."""
+        """Set the stores of personas, source material and studies."""
         self._contents = contents
 
     def study(self, version: str) -> Study:
@@ -454,7 +454,7 @@ class Readings:
         )
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
-        """Return how annotators' answers were asked for, by annotator; those that a run took over count."""
+        """Return how annotators' answers were requested, by annotator; adopted ones count."""
         brought_by = (
             UnitRow.objects.filter(run_id=id_of_run(run), kind=UnitKind.ANNOTATION)
             .annotate(origin=Coalesce("adopted_from_id", "id"))
@@ -512,7 +512,7 @@ WHERE hosted.name = %s AND submission.state = 'accepted'
 def sealed_credentials(study: str) -> dict[str, bytes]:
     """Return the sealed credentials of a study's accepted applications, by the submission's token.
 
-    Nothing where no server ever ran over the workspace: its tables are not there then.
+    Empty if no server ever used the workspace, because its tables do not exist then.
     """
     with connection.cursor() as cursor:
         if _SUBMISSIONS not in connection.introspection.table_names(cursor):

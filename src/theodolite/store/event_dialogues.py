@@ -63,7 +63,7 @@ class LiveDialogueRepository(Repository):
 
     @writes
     def add_turn(self, session: str, prompt: str, *, now: datetime) -> LiveTurn:
-        """Store a prompt as the next turn of a session's open dialogue; a new dialogue starts if none is open.
+        """Dialogues of participants, from the first prompt to the dialogue of the run.
 
         Raises:
             Conflict: If the session is not active, or a reply is still in progress.
@@ -107,11 +107,11 @@ class LiveDialogueRepository(Repository):
         """Store partial replies; a reply that has ended in the meantime is not changed.
 
         Args:
-            texts: Key of the turn to the whole text so far.
+            texts: Complete text so far, by turn key.
         """
         for chunk in chunks((bytes.fromhex(key), repaired_text(text)) for key, text in texts.items()):
             fresh = ", ".join(["(%s, %s)"] * len(chunk))
-            # One statement, because other writers wait and each statement waits for the interpreter.
+            # One statement, because other writers wait and each statement needs the interpreter.
             execute(
                 f"UPDATE {_TURNS} SET response = fresh.column2 FROM (VALUES {fresh}) AS fresh "  # noqa: S608
                 "WHERE key = fresh.column1 AND state = ''",
@@ -173,7 +173,7 @@ class LiveDialogueRepository(Repository):
         """Return a dialogue with its turns.
 
         Raises:
-            NotFound: If there is none of that key.
+            NotFound: If there is none with that key.
         """
         return _dialogue(key)
 
@@ -211,7 +211,7 @@ class LiveDialogueRepository(Repository):
         """End a dialogue and store the resulting dialogue of the run, in one transaction.
 
         Args:
-            run: The run that its unit belongs to.
+            run: The run of its unit.
             key: Key of the live dialogue.
             ending: Why it ended.
             result: The unit and the dialogue; None if the application never answered.
@@ -219,7 +219,7 @@ class LiveDialogueRepository(Repository):
 
         Raises:
             Conflict: If it has ended before.
-            NotFound: If there is none of that key.
+            NotFound: If there is none with that key.
         """
         one_at_a_time(run.key)
         row = LiveDialogueRow.objects.select_for_update().filter(key=key).first()
@@ -240,7 +240,7 @@ class LiveDialogueRepository(Repository):
         """Store imported dialogues, all or none.
 
         Args:
-            run: The run that their units belong to.
+            run: The run of their units.
             results: The dialogues; their ordinals follow the stored ones.
             now: The present moment.
 
@@ -409,7 +409,7 @@ def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ..
     """Return the strategies of some live dialogues by the number of their row.
 
     Args:
-        dialogues: Number of the row to the key of the dialogue.
+        dialogues: Key of each dialogue by row number.
     """
     result: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
     for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "place", "number"):
@@ -547,7 +547,7 @@ class ReplyRepository(Repository):
 
     @reads
     def waiting_since(self, study: str) -> dict[str, datetime]:
-        """Return when the reply in progress of each session was requested, by key of the session."""
+        """Return the request time of each session's reply in progress, by session key."""
         turns = LiveTurnRow.objects.filter(dialogue__study=study, state="")
         return dict(turns.values_list("dialogue__session__key", "asked"))
 
@@ -582,13 +582,13 @@ class ReplyRepository(Repository):
 
     @reads
     def errors_since(self, study: str, since: datetime) -> dict[str, int]:
-        """Return how many replies of each application failed since a moment; counts of those with any."""
+        """Return the number of failed replies of each application since a time; only counts above 0."""
         failed = LiveTurnRow.objects.filter(dialogue__study=study, state=TurnState.ERROR.value, asked__gte=since)
         return dict(failed.order_by().values_list(_APPLICATION).annotate(n=Count("id")))
 
     @reads
     def last_prompts(self, study: str) -> dict[str, datetime]:
-        """Return when the last prompt of each active session was sent, by key of the session."""
+        """Return the time of the last prompt of each active session, by session key."""
         active = LiveTurnRow.objects.filter(
             dialogue__session__study=study, dialogue__session__state=SessionState.ACTIVE.value
         )
@@ -596,19 +596,19 @@ class ReplyRepository(Repository):
 
     @reads
     def dialogues_per_quarter_hour(self, study: str) -> dict[datetime, int]:
-        """Return how many dialogues received their first prompt in each quarter of an hour, by its start; counts."""
+        """Return the number of dialogues with their first prompt in each quarter of an hour, by its start; counts."""
         first = LiveTurnRow.objects.filter(dialogue__study=study, number=1, dialogue__session__brought=False)
         return per_quarter_hour(first, "asked")
 
     @reads
     def broken_guardrails(self, study: str) -> dict[str, int]:
-        """Return how many turns each participant marked as broken guardrails; counts by key."""
+        """Return the number of turns that each participant marked as broken guardrails; counts by key."""
         marked = LiveTurnRow.objects.filter(dialogue__study=study, broke=True)
         return dict(marked.values_list(_PARTICIPANT).annotate(n=Count("id")).order_by())
 
     @reads
     def naming_counts(self, study: str) -> list[NamingCount]:
-        """Return how often each application identified itself, in order of the names."""
+        """Return how often each application identified itself, sorted by name."""
         turns = LiveTurnRow.objects.filter(dialogue__study=study)
         counted = turns.values_list(_APPLICATION).annotate(n=Count("id"), named=Count("id", filter=~Q(claims="")))
         return [

@@ -290,7 +290,7 @@ class ResponseRepository(Repository):
 
     @reads
     def counts(self, study: str) -> tuple[int, int]:
-        """Return how many guesses and submitted responses a study has; counts."""
+        """Return the number of guesses and submitted responses of a study; counts."""
         guesses = GuessRow.objects.filter(session__study=study).count()
         return guesses, ResponseRow.objects.filter(session__study=study, submitted=True).count()
 

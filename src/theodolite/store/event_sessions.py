@@ -49,7 +49,7 @@ class SessionRepository(Repository):
             participant: Opaque key of the participant.
             level: Level of testing.
             stratum: Stratum that the participant belongs to.
-            choose: From the occupied slots of the stratum to a free one; called under the lock of the study. A
+            choose: Selects a free slot, given the occupied slots of the stratum; called under the lock of the study. A
                 `Conflict` that it raises cancels the call.
         """
         one_at_a_time(f"seats {study}")
@@ -83,7 +83,7 @@ class SessionRepository(Repository):
 
     @writes
     def release(self, study: str, participant: str, level: Level) -> None:
-        """Release the slot of a participant for the next participant; nothing happens without one."""
+        """Release the slot of a participant for the next participant; does nothing without one."""
         _release(study, participant, level)
 
     @reads
@@ -112,7 +112,7 @@ class SessionRepository(Repository):
         """Return a session.
 
         Raises:
-            NotFound: If there is none of that key.
+            NotFound: If there is none with that key.
         """
         return session_from(_row(SessionRow.objects.all(), key))
 
@@ -129,7 +129,7 @@ class SessionRepository(Repository):
 
     @reads
     def tallies(self, study: str) -> list[SessionTally]:
-        """Return how many sessions of a study took place here, by cell of the design and state."""
+        """Return the number of sessions of a study on this server, by cell of the design and state."""
         rows = SessionRow.objects.filter(study=study, brought=False).order_by()
         counted = rows.values_list("level", "scenario", "application", "state").annotate(n=Count("id"))
         return [
@@ -139,7 +139,7 @@ class SessionRepository(Repository):
 
     @reads
     def tester_tallies(self, study: str) -> dict[str, TesterTally]:
-        """Return how far each participant with a session in a study has come, by key."""
+        """Return the progress of each participant with a session in a study, by key."""
         rows = SessionRow.objects.filter(study=study, brought=False).order_by().values_list("participant__key")
         waiting, active = SessionState.WAITING.value, SessionState.ACTIVE.value
         counted = rows.annotate(
@@ -159,12 +159,12 @@ class SessionRepository(Repository):
 
     @reads
     def started_per_quarter_hour(self, study: str) -> dict[datetime, int]:
-        """Return how many sessions started in each quarter of an hour, by its start; counts."""
+        """Return the number of sessions that started in each quarter of an hour, by its start; counts."""
         return per_quarter_hour(SessionRow.objects.filter(study=study, brought=False), "started")
 
     @reads
     def ended_per_quarter_hour(self, study: str) -> dict[datetime, int]:
-        """Return how many sessions ended in each quarter of an hour, by its start; counts."""
+        """Return the number of sessions that ended in each quarter of an hour, by its start; counts."""
         return per_quarter_hour(SessionRow.objects.filter(study=study, brought=False), "ended")
 
     @reads
@@ -188,7 +188,7 @@ class SessionRepository(Repository):
                 clock, task and language are written.
 
         Raises:
-            NotFound: If there is none of that key.
+            NotFound: If there is none with that key.
         """
         row = _row(SessionRow.objects.select_for_update(of=("self",)), key)
         revised = change(session_from(row))
@@ -389,7 +389,7 @@ class ParticipantRepository(Repository):
 
     @reads
     def profiles(self, participants: list[str]) -> dict[str, PersonProfile]:
-        """Return the latest profiles of the given participants by key; participants without a profile are left out."""
+        """Return the latest profiles of the given participants by key; participants without a profile are omitted."""
         return profiles_of(participants)
 
 
@@ -420,7 +420,7 @@ def session_id(key: str) -> int:
     """Return the number of a session's row.
 
     Raises:
-        NotFound: If there is none of that key.
+        NotFound: If there is none with that key.
     """
     row = SessionRow.objects.filter(key=key).values_list("id", flat=True).first()
     if row is None:

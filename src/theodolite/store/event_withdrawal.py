@@ -82,7 +82,7 @@ _LOG = logging.getLogger(__name__)
 
 
 _CHECKPOINTS = 5
-"""Attempts to empty the log at most; count. Each one waits as long as the database waits for a lock."""
+"""Maximum number of attempts to empty the log; count. Each waits as long as the database waits for a lock."""
 
 
 _BETWEEN_CHECKPOINTS_S = 0.5
@@ -93,13 +93,13 @@ WITHDRAWN = "withdrawn by the person who took part"
 
 
 Mask = Callable[[str], str]
-"""Masks identifying details in a text; its length stays, so that quotes still fit."""
+"""Masks identifying details in a text without changing its length, so that quotes still match."""
 
 
 class WithdrawalRepository(Repository):
     """Withdrawals from studies, and the counts that remain of them.
 
-    Rows that other rows and numberings depend on stay without content: a withdrawn
+    Rows that other rows and numbers depend on are kept without content: a withdrawn
     dialogue keeps its number, so that it is counted as withdrawn.
     """
 
@@ -184,7 +184,7 @@ def empty_log(pause: Callable[[float], None] = time.sleep) -> bool:
         pause: Waits some seconds.
 
     Returns:
-        Whether the log was emptied; if not, the texts stay in it until the database closes.
+        Whether the log was emptied; if not, it contains the texts until the database is closed.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         return True
@@ -293,7 +293,7 @@ def _forget_reviews(contents: Contents, study: str, sessions: Sequence[int]) -> 
 
 
 def _withdraw_feedback(contents: Contents, study: str, participant: str, mask: Mask | None) -> None:
-    """Remove a participant from the feedback that this person entered; its place in the review stays.
+    """Anonymise the participant's feedback; its entry in the review is kept.
 
     Args:
         contents: Where the entries are stored.
@@ -314,13 +314,13 @@ def _withdraw_feedback(contents: Contents, study: str, participant: str, mask: M
 
 
 def _delete_contents(versions: Sequence[str]) -> None:
-    """Delete contents but those that others are packed against."""
+    """Delete contents except those that others are compressed against."""
     leaned_on = ContentRow.objects.filter(base__in=versions).values("base")
     ContentRow.objects.filter(version__in=versions).exclude(version__in=leaned_on).delete()
 
 
 def _forget_work(dialogues: Sequence[int]) -> None:
-    """Delete annotators' texts about some dialogues, gold answers too, and set their items aside.
+    """Delete annotators' texts about some dialogues, including gold answers, and set their items aside.
 
     Args:
         dialogues: Ids of the dialogues' rows.
@@ -387,7 +387,7 @@ def _mask_annotations(dialogues: Sequence[int], mask: Mask) -> None:
 
 
 def _mask_rows(rows: QuerySet[Model], fields: Iterable[str], mask: Mask) -> int:
-    """Mask some fields of rows, write those that changed, and return how many rows there were."""
+    """Mask some fields of rows, write the changed rows, and return the number of rows."""
     names, n_rows = tuple(fields), 0
     for row in rows:
         n_rows += 1

@@ -66,7 +66,7 @@ def bind_thread(database: DatabaseSettings) -> None:
 
 
 def is_bound(database: DatabaseSettings) -> bool:
-    """Return whether a database is the one that the calling thread was bound to."""
+    """Return whether a database is the one to which the calling thread is bound."""
     return bool(getattr(_thread, "database", None) == database)
 
 
@@ -144,7 +144,7 @@ class Executor:
             await writer.stop()
 
     def disconnect(self) -> None:
-        """Close the connection of the thread; the next work opens it again."""
+        """Close the connection of the thread; the next operation opens it again."""
         self._thread.call(lambda: connection.close())  # noqa: PLW0108  # the connection of that thread, not of this one
 
     async def put(self, write: Write) -> None:
@@ -166,7 +166,7 @@ class Executor:
             return self._done(work)
 
     def stream(self, read_chunk: ReadChunk[Result]) -> Iterator[Result]:
-        """Read chunk by chunk, each when it is asked for."""
+        """Read chunk by chunk, on demand."""
         after: Bookmark | None = START
         while after is not None:
             result, after = self.read(partial(read_chunk, after))
@@ -186,7 +186,7 @@ class Executor:
             raise
 
     def _commit(self, batch: Sequence[Write]) -> Sequence[Exception | None]:
-        """Commit a batch; if that fails, write by write, so that only the write at fault is refused."""
+        """Commit a batch; if that fails, commit each write separately, so that only the failing write is rejected."""
         outcome = self._attempt(batch)
         if outcome is None or isinstance(outcome, StorageUnavailable) or len(batch) == 1:
             return [outcome] * len(batch)
@@ -277,7 +277,7 @@ class Place:
     """Name of the database and its last write, for messages."""
 
     def __init__(self, database: Any, workspace: Path) -> None:
-        """Remember where; nothing has been written yet."""
+        """Set the name; nothing has been written yet."""
         self.workspace = workspace
         self.last_written = ""
         host = database.get("HOST") or "this machine"
@@ -390,7 +390,7 @@ Write = KeepReply | KeepDialogue | KeepAnnotation | KeepFailure | KeepAdjudicati
 
 
 def described(write: Write) -> str:
-    """Return a write in words, for messages about the last stored data."""
+    """Return a description of a write, for messages about the last stored data."""
     match write:
         case KeepReply():
             return f"reply {write.entry.position + 1} of unit {write.unit[:SHORT]}"
@@ -407,15 +407,15 @@ def described(write: Write) -> str:
 
 
 BATCH = 256
-"""Writes in one transaction at most; count."""
+"""Maximum number of writes in one transaction; count."""
 
 
 ROUNDS = 4
-"""Rounds of the event loop that a batch waits for other writes; count. They take no time if none is ready."""
+"""Iterations of the event loop that a batch waits for other writes; count. They take no time if none is ready."""
 
 
 MAX_QUEUED = 1024
-"""Writes that may be queued at once; further writers wait. Count."""
+"""Maximum number of queued writes; further writers wait. Count."""
 
 
 Commit = Callable[[Sequence[Write]], Sequence[Exception | None]]
@@ -437,7 +437,7 @@ class Writer:
         """Start the thread.
 
         Args:
-            commit: Called on the thread with one batch after the other.
+            commit: Called on the thread with each batch in turn.
             before: Called on the thread at its start.
             after: Called on the thread at its end.
         """
@@ -457,7 +457,7 @@ class Writer:
         """Store a write; returns once it is committed.
 
         Raises:
-            StoreError: If it could not be stored, or nothing can be any more.
+            StoreError: If it could not be stored, or the writer has stopped.
         """
         async with self._slots:
             if self._refusal is not None:
@@ -506,7 +506,7 @@ class Writer:
         self._loop.call_soon(self._linger, ROUNDS)
 
     def _linger(self, rounds: int) -> None:
-        """Let the loop go round, and time pass: a batch costs much the same, however many it holds."""
+        """Yield to the event loop for some time: the cost of a batch hardly depends on its size."""
         if self._refusal is None and 0 < len(self._waiting) < BATCH:
             if rounds > 1:
                 self._loop.call_soon(self._linger, rounds - 1)
@@ -542,23 +542,23 @@ PERIOD_S = 0.01
 
 
 BATCHES_LEFT = 16
-"""Batches that do not wait after one that waited in vain; count."""
+"""Number of batches committed without waiting after one that waited in vain; count."""
 
 
 class Cadence:
     """Decides how long a batch waits; the caller passes the time."""
 
     def __init__(self) -> None:
-        """Have nothing handed over yet."""
+        """Start without any commit."""
         self._due_s = float("-inf")
         self._left = 0
         self._n_before: int | None = None
 
     def wait_s(self, n_waiting: int, now_s: float) -> float:
-        """Return how long writes that wait are to wait for others; seconds, 0 or less where they go at once.
+        """Return the time that pending writes should wait for others; seconds, 0 or less to commit now.
 
         Args:
-            n_waiting: How many there are; count.
+            n_waiting: Number of pending writes; count.
             now_s: The present moment; seconds.
         """
         wait_s = 0.0 if self._left else self._due_s - now_s
@@ -567,7 +567,7 @@ class Cadence:
         return wait_s
 
     def handed_over(self, n: int, now_s: float) -> None:
-        """Receive the notice that a batch goes to the database.
+        """Record that a batch is committed.
 
         Args:
             n: Writes in it; count.

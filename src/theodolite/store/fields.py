@@ -41,7 +41,7 @@ class HashField(_Field):
         return None if value is None else bytes(value).hex()
 
     def get_prep_value(self, value: str | bytes | None) -> bytes | None:
-        """Return the bytes; Django may ask twice, the second time with them in hand.
+        """Return the bytes; Django may call this twice, the second time with bytes.
 
         Raises:
             StoreError: If the value is no hash.
@@ -58,13 +58,13 @@ class HashField(_Field):
         return packed
 
     def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:  # noqa: FBT001, FBT002  # Django's signature
-        """Wrap the bytes as the driver wants them."""
+        """Convert the bytes to the driver's type."""
         packed = super().get_db_prep_value(value, connection, prepared)
         return None if packed is None else connection.Database.Binary(packed)  # type: ignore[attr-defined]  # every backend has it
 
 
 class StorableTextField(_TextField):
-    """A text in which characters that no database can hold are replaced."""
+    """Text field that replaces characters that no database can store."""
 
     def get_prep_value(self, value: Any) -> Any:
         """Return the repaired text."""
@@ -79,7 +79,7 @@ class MomentField(_Field):
     """
 
     def get_internal_type(self) -> str:
-        """Store it where Django stores large whole numbers."""
+        """Use Django's column type for large integers."""
         return "BigIntegerField"
 
     def from_db_value(self, value: int | None, *_: object) -> datetime | None:
@@ -87,7 +87,7 @@ class MomentField(_Field):
         return None if value is None else _EPOCH + timedelta(microseconds=value)
 
     def get_prep_value(self, value: datetime | int | None) -> int | None:
-        """Return the microseconds; Django may ask twice, the second time with them in hand."""
+        """Return the microseconds; Django may call this twice, the second time with microseconds."""
         return value if value is None or isinstance(value, int) else (value - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -95,11 +95,11 @@ _CLOCKS = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)",
 }
-"""Each database's words for the seconds since 1970."""
+"""SQL expression for the seconds since 1970 in each database."""
 
 
 def clock_words(vendor: str) -> str:
-    """Return a database's words for the seconds since 1970 by its own clock."""
+    """Return the SQL expression for the seconds since 1970 by the database's clock."""
     return _CLOCKS[vendor]
 
 
@@ -114,7 +114,7 @@ class DatabaseClock(Func):
     arity = 0
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
-        """Return SQLite's words for it; millisecond resolution."""
+        """Return SQLite's expression; millisecond resolution."""
         return self.as_sql(compiler, connection, template=clock_words("sqlite"), **extra)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
@@ -133,7 +133,7 @@ def repaired_text(text: str) -> str:
 
 
 def n_repaired(*texts: str) -> int:
-    """Return how many characters of some texts cannot be stored; count."""
+    """Return the number of characters of some texts that cannot be stored; count."""
     return sum(len(_UNSTORABLE.findall(text)) for text in texts if not _is_plain(text))
 
 

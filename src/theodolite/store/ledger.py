@@ -139,7 +139,7 @@ class Ledger:
             raise NotFound(_no_such_run(run))
 
     def add_units(self, run: Run, units: Sequence[Unit], *, adopt: bool) -> int:
-        """Put a chunk of units into the ledger and return how many were new."""
+        """Add a chunk of units to the ledger and return the number of new ones."""
         run_id = id_of_run(run)
         with transaction.atomic():
             one_at_a_time(run.key)
@@ -189,7 +189,7 @@ class Ledger:
             self._registered[owner] = connection.connection
 
     def _share(self, wanted: QuerySet[UnitRow], run: Run, limit: int) -> int:
-        """Return how many units a worker leases: fewer near the end of a run, so that no worker hoards the rest."""
+        """Return the number of units that a worker leases: fewer near the end, so that no worker hoards the rest."""
         n_workers = n_workers_of(self._runs[run.key])
         if n_workers <= 1:
             return limit
@@ -203,9 +203,9 @@ class Ledger:
         limit = min(limit, _LIMIT)
         with transaction.atomic():
             # Those of other workers that are about to be leased are passed over (PostgreSQL);
-            # SQLite's transactions are alone by themselves.
+            # SQLite's transactions are isolated by default.
             units = wanted.select_for_update(skip_locked=True)
-            # Whose own leases ran out has slept, and is still at work on these.
+            # A worker whose leases expired was suspended, and is still working on these.
             rows = _first(_expired(units).exclude(owner=owner), limit)
             rows += _first(units.filter(state=_WAITING, ready=1), limit - len(rows))
             UnitRow.objects.filter(id__in=[row.id for row in rows]).update(
@@ -226,7 +226,7 @@ class Ledger:
                 return _free(UnitRow.objects.filter(lease_until__isnull=False, owner__in=dead))
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
-        """Extend all leases of an owner, and return the keys of the units that it still holds."""
+        """Extend all leases of an owner, and return the keys of the units that it still leases."""
         rows = UnitRow.objects.filter(lease_until__isnull=False, owner=owner)
         rows.update(lease_until=DatabaseClock() + lease_s)
         if owner in self._registered and not extend(owner, lease_s):
@@ -237,7 +237,7 @@ class Ledger:
         return frozenset(rows.values_list("key", flat=True))
 
     def release(self, owner: str) -> None:
-        """Give back all units that an owner has leased and not finished, and its part of shared limits."""
+        """Release all unfinished units of an owner, and its part of shared limits."""
         unlock_session(owner)
         remove(owner)
         self._registered.pop(owner, None)
@@ -258,7 +258,7 @@ class Ledger:
         return {state.value: 0 for state in UnitState} | dict(counted)
 
     def count_open(self, run: Run, kind: UnitKind, *, owner: str, within: Sequence[int] | None = None) -> int:
-        """Return the units that an owner can lease now or later: those that are ready and those of other owners."""
+        """Return the units that an owner can lease now or later: ready units and those of other owners."""
         units = UnitRow.objects.filter(run_id=id_of_run(run), kind=kind.value, ready=1)
         return _within(units, within).filter(Q(state=_WAITING) | Q(state=_LEASED) & ~Q(owner=owner)).count()
 
@@ -284,7 +284,7 @@ def id_of_run(run: Run) -> int:
     """Return the number of a run's row.
 
     Raises:
-        NotFound: If the run is none of this workspace.
+        NotFound: If the run does not belong to this workspace.
     """
     row = RunRow.objects.filter(key=run.key).values_list("id", flat=True).first()
     if row is None:
@@ -307,7 +307,7 @@ def ids_of_units(keys: Iterable[str]) -> dict[str, int]:
 
 
 def _origins_of(run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int]:
-    """Return the units of other runs that did the same work, the latest of each."""
+    """Return the latest unit of other runs that did the same work, for each unit."""
     done = UnitRow.objects.filter(
         work_key__in=[unit.work_key for unit in units], state=_DONE, adopted_from__isnull=True
     )
@@ -316,7 +316,7 @@ def _origins_of(run_id: int, units: Sequence[Unit]) -> dict[tuple[str, str], int
 
 
 def _done_among(keys: set[str]) -> set[str]:
-    """Return those units that are done; none of the others becomes so before the transaction ends."""
+    """Return the completed units; no other unit can complete before the transaction ends."""
     units = UnitRow.objects.filter(key__in=keys).select_for_update()
     return {key for key, state in units.values_list("key", "state") if state == _DONE}
 
@@ -326,7 +326,7 @@ def _first(units: QuerySet[UnitRow], limit: int) -> list[UnitRow]:
 
 
 def _within(units: QuerySet[UnitRow], positions: Sequence[int] | None) -> QuerySet[UnitRow]:
-    """Return the units at some positions of the plan; a long list is one parameter, so no database limits it."""
+    """Return the units at some positions of the plan; a long list is one parameter, which avoids database limits."""
     if positions is None:
         return units
     if isinstance(positions, range) and positions.step == 1:
@@ -471,7 +471,7 @@ KEPT = 10_000
 
 
 class RowNumbers:
-    """Numbers of rows by the keys of the units that they belong to; neither ever changes."""
+    """Row numbers by unit key; neither ever changes."""
 
     def __init__(self, *, kept: int = KEPT) -> None:
         """Start with an empty cache of a limited size."""
@@ -480,7 +480,7 @@ class RowNumbers:
         self._lock = Lock()  # units are leased on one thread and worked on by another
 
     def of(self, keys: Iterable[str]) -> dict[str, int]:
-        """Return those numbers that are remembered."""
+        """Return the cached numbers."""
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
@@ -499,11 +499,11 @@ class ReplyTexts:
     """Reply texts of units in progress, from which dialogues are built."""
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
+        """Start with an empty cache."""
         self._texts: dict[int, dict[int, str]] = {}
 
     def enter(self, entries: Iterable[tuple[int, JournalEntry]]) -> None:
-        """Remember the replies of units, given by number, once the transaction that is open has committed."""
+        """Cache the replies of units, given by number, once the open transaction has committed."""
         transaction.on_commit(partial(self._enter, tuple(entries)))
 
     def take(self, unit_ids: Iterable[int]) -> dict[tuple[int, int], str]:
@@ -551,7 +551,7 @@ class Owners:
 
         Args:
             owner: Its name.
-            settled: Whether its leases are given back. If not, its file stays, by
+            settled: Whether its leases were released. If not, its file is kept, by
                 which others see that they have no owner any more.
         """
         lock = self._held.pop(owner, None)
@@ -572,7 +572,7 @@ class Owners:
 
     @contextmanager
     def dead_among(self, names: Iterable[str]) -> Iterator[list[str]]:
-        """Yield those owners that died on this machine, and keep them dead for the length of the block.
+        """Yield the owners on this machine that died, and lock them for the length of the block.
 
         After the block they are forgotten, unless it ended with an error: then their leases may still are.
         """
@@ -591,7 +591,7 @@ class Owners:
             _discard(lock)
 
     def seem_dead(self, names: Iterable[str]) -> list[str]:
-        """Return the owners that died on this machine; changes nothing."""
+        """Return the owners on this machine that died, without changes."""
         result = []
         for name in names:
             lock = self._lock(name)

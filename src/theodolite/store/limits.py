@@ -33,7 +33,7 @@ SLOT_LEASE_S = 10.0
 """Duration of a lease of slots; seconds. Short, since the slots of a killed worker are missing so long."""
 
 PART = 2
-"""Share of the free budget that a worker leases among others: one part in `PART` times their number."""
+"""Share of the free budget that a worker leases: one part in `PART` times the number of workers."""
 
 _WORKERS = WorkerRow._meta.db_table  # noqa: SLF001 - Django's own access to a model
 
@@ -112,7 +112,7 @@ class WorkerLimits:
     """Implements `ports.limits.SharedLimits` for one worker."""
 
     def __init__(self, executor: Executor, owner: str, spending_of: Callable[[int], Spending]) -> None:
-        """Lease nothing yet.
+        """Start without leases.
 
         Args:
             executor: Runs the work on the database.
@@ -128,15 +128,15 @@ class WorkerLimits:
         return await self._write(lambda: self._take_block(request))
 
     async def lease_slots(self, account: str, parallel: int, in_flight: int) -> SlotLease:
-        """Lease a fair share of the slots of an account; calls that are in flight count against the others' shares."""
+        """Lease a fair share of the slots of an account; calls in flight count against the others' shares."""
         return await self._write(lambda: self._lease_slots(account, parallel, in_flight))
 
     async def allow(self, budget: Budget, committed: Spending, expected: Spending) -> Allowance:
-        """Lease a part of the budget of this worker's run."""
+        """Lease a part of the run's budget for this worker."""
         return await self._write(lambda: self._allow(budget, committed, expected))
 
     async def n_other_workers(self) -> int:
-        """Return how many other workers use this database now; count."""
+        """Return the number of other workers on this database; count."""
         return await asyncio.to_thread(self._executor.read, self._n_others)
 
     async def give_back(self) -> None:
@@ -245,7 +245,7 @@ def _settle(report: StartReport, span_s: float) -> None:
 
 
 def _granted(request: BlockRequest, used: dict[str, int], n_workers: int) -> int:
-    """Return how many requests a block may have; a request that alone exceeds the window waits until it is empty."""
+    """Return the number of requests in a block; a request that alone exceeds the window waits until it is empty."""
     n = request.wanted
     if request.requests is not None:
         share = max(1, request.requests // (_BLOCKS * n_workers))

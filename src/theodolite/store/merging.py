@@ -29,7 +29,7 @@ def merge_results(
     Args:
         results: Results; sessions before their annotations.
         apply: Stores a batch of writes.
-        reopen: Lets failed units wait again.
+        reopen: Resets failed units to waiting.
     """
     keys = [one.unit.key for one in results]
     rows = {row.key: row for row in UnitRow.objects.select_for_update().filter(key__in=keys)}

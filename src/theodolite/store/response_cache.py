@@ -1,6 +1,6 @@
-"""The response cache: a SQLite file of its own, since losing it loses nothing but money.
+"""The response cache: a separate SQLite file, since its loss costs only money.
 
-It is beside the database and not in it: it may be deleted at any time, it is
+It is next to the database, not in it: it may be deleted at any time, it is
 never shared by PostgreSQL, and a broken one must not stop a run.
 """
 
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 class ResponseCache:
-    """Keeps replies; never raises.
+    """Stores replies; never raises.
 
     All work is done in one thread, so that a file that another process has locked
     holds up no call that is in flight. A damaged file is set aside under another
@@ -46,7 +46,7 @@ class ResponseCache:
     """
 
     def __init__(self, path: Path, *, tell: Callable[[str], None]) -> None:
-        """Keep the path; the file is opened with the first use.
+        """Set the path; the file is opened on first use.
 
         Args:
             path: The SQLite file.
@@ -63,7 +63,7 @@ class ResponseCache:
         return await self._in_thread(lambda: self._guarded(lambda: self._read(key)))
 
     async def keep(self, kept: Kept) -> None:
-        """Keep a reply; an earlier one under the same key makes room."""
+        """Store a reply, replacing an earlier one with the same key."""
         await self._in_thread(lambda: self._guarded(lambda: self._write(kept)))
 
     def close(self) -> None:

@@ -70,7 +70,7 @@ class Results:
     """Stores batches of writes; called on a thread that is bound to the workspace's database."""
 
     def __init__(self, contents: Contents, units: RowNumbers) -> None:
-        """Remember where personas and source material are kept, and which row is which unit's."""
+        """Set the stores of personas and source material, and the map of row numbers."""
         self._contents = contents
         self._units = units
         self._dialogues = RowNumbers()
@@ -308,10 +308,10 @@ def ids_of_participants(keys: set[str]) -> dict[str, int]:
 
 
 def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of the rows of some dialogues by key.
+    """Return the row numbers of some dialogues by key.
 
     Raises:
-        NotFound: If one of them was never kept.
+        NotFound: If one of them was never stored.
     """
     requested = set(keys)
     rows = dict(DialogueRow.objects.filter(unit__key__in=list(requested)).values_list("unit__key", "id"))
@@ -376,7 +376,7 @@ def failure_spending_parts(run_id: int) -> Iterator[tuple[tuple[str, str, str], 
 
 
 SUM: Final = "sum_"
-"""Start of the names of sums, since a sum by group may not have the name of a column."""
+"""Prefix of the names of sums, since a sum by group may not be named like a column."""
 
 
 def spending_of_row(row: Mapping[str, Any]) -> Spending:
@@ -401,7 +401,7 @@ def _failure(row: FailureRow) -> Failure:
 
 
 def keep_labels(annotations: Sequence[Annotation]) -> None:
-    """Store annotations that people gave by hand; each is a further revision, none takes another's place.
+    """Store annotations made by hand; each is a new revision that replaces none.
 
     Raises:
         Conflict: If a revision of one of them exists already.
@@ -429,7 +429,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
 
 
 def are_there_labels() -> bool:
-    """Return whether there are labels by hand in this workspace; in most there are none."""
+    """Return whether this workspace has labels by hand; most have none."""
     return AnnotationRow.objects.filter(unit__isnull=True).exists()
 
 
@@ -437,7 +437,7 @@ def open_assignments(study: str) -> list[tuple[str, str, str]]:
     """Return the dialogues that annotators of a study's queues have reserved and not submitted.
 
     Returns:
-        Key of the participant, name of the guideline and key of the dialogue, of each reservation.
+        Key of the participant, name of the guideline and key of the dialogue, for each reservation.
     """
     from theodolite.domain.annotating.work import ReservationState
     from theodolite.store.models.annotating import ReservationRow
@@ -608,7 +608,7 @@ def vote_rows(annotation_id: int, votes: Sequence[Vote]) -> Iterator[Row]:
 
 
 def votes_of(rows: Sequence[VoteRow]) -> tuple[Vote, ...]:
-    """Return the votes that the rows of one annotation hold, in order of position."""
+    """Return the votes in the rows of one annotation, in order of position."""
     by_reading = groupby(rows, key=lambda row: (row.replicate, row.arrangement, row.control))
     return tuple(
         Vote(
@@ -622,7 +622,7 @@ def votes_of(rows: Sequence[VoteRow]) -> tuple[Vote, ...]:
 
 
 def answer_of(row: VoteRow | AnswerRow | ResponseAnswerRow, evidence: tuple[Quote, ...] = ()) -> Answer:
-    """Return the answer that a row holds: of a single reading, of the annotation itself, or of a tester."""
+    """Return the answer of a row: of a single reading, of the annotation itself, or of a tester."""
     return Answer(
         question=row.question,
         outcome=Outcome(row.outcome),

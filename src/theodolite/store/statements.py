@@ -30,7 +30,7 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField, c
 from theodolite.store.models import UnitRow
 
 _AT_ONCE = 512
-"""Parameters of one statement at most; count."""
+"""Maximum number of parameters of one statement; count."""
 
 
 _UNITS = UnitRow._meta.db_table  # noqa: SLF001  # `_meta` is Django's own door to a model
@@ -91,7 +91,7 @@ def numbers(model: type[Model], unit_ids: Iterable[int], *columns: str) -> dict[
 
 
 def fetched(rows: QuerySet[Any, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Return the rows of a query by columns as the database gives them, all at once.
+    """Return the rows of a query by columns as the database returns them, all in one list.
 
     Django asks each column of each row what it means, which takes longer than
     reading 200,000 of them: here moments are microseconds and hashes are bytes.
@@ -103,7 +103,7 @@ def fetched(rows: QuerySet[Any, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 def end_units(unit_ids: Sequence[int], state: UnitState) -> int:
-    """Set the state of units that are not done, end their leases, and return how many there were."""
+    """Set the state of units that are not done, end their leases, and return the number of units."""
     n = 0
     for chunk in chunks(unit_ids):
         words = f"UPDATE {_UNITS} SET {_ENDED} WHERE id IN ({marks(len(chunk))}) AND {_OVER}"  # noqa: S608
@@ -126,7 +126,7 @@ class _Insertion(NamedTuple):
 
     Attributes:
         head: The statement up to its values.
-        marks: Places for the values of one row.
+        marks: Placeholders for the values of one row.
         at_once: Rows of one statement at most; a power of two, count.
         values: Returns a row's values, in the order of the columns.
         converters: Function that prepares each value; None if no value needs it.
@@ -168,7 +168,7 @@ def _insert_words(model: type[Model], n: int, unless_there: str) -> str:
 
 
 def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
-    """Yield different values, as many at once as a statement may have.
+    """Yield distinct values, in chunks of the maximum size of a statement.
 
     Their numbers are powers of two, the last value being repeated, so that few
     different statements are enough and the driver knows them all by then.
@@ -179,7 +179,7 @@ def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
 
 
 def _power_within(n: int) -> int:
-    """Return the largest power of two that is no more than a number."""
+    """Return the largest power of two that does not exceed a number."""
     return 1 << n.bit_length() - 1
 
 
@@ -195,7 +195,7 @@ def marks(n: int) -> str:
 
 
 def without_time_limits(connection: Any) -> None:
-    """Let a connection to PostgreSQL work as long as it takes, as migrations and copies of large tables do."""
+    """Disable the statement timeout of a PostgreSQL connection, for migrations and copies of large tables."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET statement_timeout = 0")
@@ -203,7 +203,7 @@ def without_time_limits(connection: Any) -> None:
 
 
 def execute(words: str, values: Sequence[object]) -> Any:
-    """Do one statement on the connection of this thread, past Django's cursor, which reads each text again."""
+    """Execute a statement on this thread's connection without Django's cursor, which parses each text again."""
     here = connections[DEFAULT_DB_ALIAS]  # cached: a look-up of the thread's owner takes a while
     here.ensure_connection()
     with here.wrap_database_errors:
@@ -238,7 +238,7 @@ def read_as(field: Field[Any, Any]) -> _Into | None:
 
 
 UNITS_AT_ONCE = 500
-"""Units that are read at once; count."""
+"""Number of units read in one chunk; count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ Read = TypeVar("Read")
 
 
 Chunk: TypeAlias = tuple[list[Read], Bookmark | None]
-"""Some records, and where to go on; None at the end."""
+"""Some records, and the position to continue from; None at the end."""
 
 
 ReadChunk: TypeAlias = Callable[[Bookmark], Chunk[Read]]
@@ -269,8 +269,8 @@ class UnitRange:
     """Some units of a plan, in order.
 
     Attributes:
-        origins: Numbers of the rows where their results are.
-        end: Where to go on; None after the last unit.
+        origins: Numbers of the rows with their results.
+        end: Position to continue from; None after the last unit.
     """
 
     origins: list[int]
@@ -309,7 +309,7 @@ def rows_of(
         column: Column of their owner: a number, or the bytes of a hash.
         values: Their owner.
         order: Columns by which rows that belong to the same are ordered.
-        columns: Columns that are wanted; all where none is named.
+        columns: Columns to return; all if none is named.
     """
     form = _form(model, columns)
     result: list[ModelRow] = []
@@ -376,7 +376,7 @@ def parts_of(at: Collection[int] | None) -> Iterator[list[int] | None]:
 
 
 def one_at_a_time(what: str) -> None:
-    """Let one transaction after the other do something, until the present one ends.
+    """Serialise transactions that do something, until the current one ends.
 
     SQLite needs nothing: all our transactions there take the write lock at their start.
     """
@@ -392,11 +392,11 @@ QUARTER_HOUR_S = 900
 def per_quarter_hour(rows: QuerySet[Any], moment: str) -> dict[datetime, int]:
     """Return how many rows have their moment in each quarter of an hour, by its start (UTC); counts.
 
-    The database counts, so that a page over many rows reads few: days of any time zone are made of these.
+    The database counts, so that a page about many rows reads only a few; days of any time zone are sums of these.
 
     Args:
-        rows: The rows; those without the moment are left out.
-        moment: Name of a column of moments, or the way to it.
+        rows: The rows; those without the time are ignored.
+        moment: Name of a time column, or the path to it.
     """
     interval = ExpressionWrapper(F(moment) / (QUARTER_HOUR_S * 1_000_000), output_field=BigIntegerField())
     counted = rows.filter(**{f"{moment}__isnull": False}).order_by().annotate(interval=interval).values("interval")

@@ -15,7 +15,7 @@ from theodolite.store.models import FailureRow, RunRow, UnitRow
 from theodolite.store.models.workers import WorkerRow
 
 COST_INTERVAL_S = 60.0
-"""Time for which the cost of an unfinished run is not added up again; seconds.
+"""Time for which the cost of an unfinished run is cached; seconds.
 
 The sum reads all replies of the run, and monitoring systems ask several times a minute.
 """
@@ -42,7 +42,7 @@ class Statistics:
         self._spent: dict[int, tuple[float, Spending]] = {}
 
     def read(self) -> list[Sample]:
-        """Return all counts; those of units, failures and cost are of the latest run of each study."""
+        """Return all counts; those of units, failures and cost concern the latest run of each study."""
         newest = RunRow.objects.values("study").annotate(last=Max("id")).values_list("last", flat=True)
         runs = list(RunRow.objects.filter(id__in=list(newest)).values_list("id", "study", "number", "state"))
         labels = {run: {"study": study, "run": str(number)} for run, study, number, _ in runs}

@@ -1,4 +1,4 @@
-"""Make the tables of workers and of the limits that they share."""
+"""Create the tables of workers and their shared limits."""
 
 import django.db.models.deletion
 import theodolite.store.fields

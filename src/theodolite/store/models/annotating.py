@@ -16,7 +16,7 @@ from theodolite.store.models.runs import OUTCOMES, AnnotationRow, ContentRow, Di
 
 
 class QueueRow(models.Model):
-    """One queue: dialogues of a study that people annotate; `token` reveals nothing, and `salt` is secret."""
+    """A queue: dialogues of a study that people annotate; `token` reveals nothing, and `salt` is secret."""
 
     token = StorableTextField(unique=True)
     name = StorableTextField(unique=True)
@@ -73,7 +73,7 @@ class WorkItemRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, the path by which the next item is found, and never more passes than are wanted."""
+        """Table options, the index for finding the next item, and a limit on the number of annotations."""
 
         db_table = "store_work_item"
         indexes: ClassVar = [
@@ -109,7 +109,7 @@ class RoutedRow(models.Model):
 
 
 class ReservationRow(models.Model):
-    """One annotator's claim on one item; a live one holds one of the item's numbered places.
+    """An annotator's reservation of an item; an active one takes one of the item's numbered slots.
 
     `of` repeats the item's passes at the time of reserving: a place beyond them is refused by
     the database itself, whatever the program believed. `annotation` is the latest revision
@@ -133,7 +133,7 @@ class ReservationRow(models.Model):
     submitted = MomentField(null=True)
 
     class Meta:
-        """Table, one claim a person and item, one person a place, no place too many."""
+        """Table options: one reservation per person and item, one person per slot, no excess slots."""
 
         db_table = "store_reservation"
         indexes: ClassVar = [models.Index(name="reservation_until", fields=["until"], condition=Q(state="reserved"))]
@@ -162,7 +162,7 @@ class ReservationRow(models.Model):
 
 
 class ReservationEventRow(models.Model):
-    """One thing that happened to a reservation; rows are only added."""
+    """An event in the history of a reservation; rows are only added."""
 
     reservation = models.ForeignKey(ReservationRow, on_delete=models.PROTECT, related_name="+")
     state = models.TextField()
@@ -177,7 +177,7 @@ class ReservationEventRow(models.Model):
 
 
 class DraftRow(models.Model):
-    """One saved answer; rows are only added, and `current` marks the one that counts for its question.
+    """A saved answer; rows are only added, and `current` marks the valid one for its question.
 
     `turn` is 0 for the dialogue as a whole. `outcome` is empty if the answer was
     taken back. `undoes` is the number of the row that this one undoes.
@@ -212,7 +212,7 @@ class DraftRow(models.Model):
 
 
 class DraftQuoteRow(models.Model):
-    """Words of the dialogue that a saved answer gives as evidence."""
+    """A quote from the dialogue as evidence for a saved answer."""
 
     draft = models.ForeignKey(DraftRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()
@@ -290,7 +290,7 @@ class QualificationRow(models.Model):
 
 
 class TestAnswerRow(models.Model):
-    """One answer given in practice or in a test, beside the one that was expected."""
+    """An answer given in practice or in a test, with the expected answer."""
 
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     qualification = models.ForeignKey(QualificationRow, null=True, on_delete=models.PROTECT, related_name="+")
@@ -308,7 +308,7 @@ class TestAnswerRow(models.Model):
 
 
 class ResolutionRow(models.Model):
-    """Outcome of a review for one question; a later one is a further row, and `current` marks the one that counts.
+    """Outcome of a review for one question; later outcomes are new rows, and `current` marks the valid one.
 
     `turn` is 0 for the dialogue as a whole.
     """
@@ -439,7 +439,7 @@ class PostRow(models.Model):
 
 
 class CaseRow(models.Model):
-    """One sensitive place of a dialogue; its outcome is in its steps."""
+    """A sensitive position of a dialogue; its outcome is in its steps."""
 
     token = StorableTextField(unique=True)
     study = StorableTextField()

@@ -75,7 +75,7 @@ class SessionRow(models.Model):
     language = StorableTextField(default="")
 
     class Meta:
-        """Table, one session a person and place, states."""
+        """Table options: one session per person and position, states."""
 
         db_table = "store_session"
         constraints: ClassVar = [
@@ -169,7 +169,7 @@ class GuessRow(models.Model):
     at = MomentField()
 
     class Meta:
-        """Table, one guess a session and thing."""
+        """Table options: one guess per session and subject."""
 
         db_table = "store_guess"
         constraints: ClassVar = [
@@ -281,7 +281,7 @@ class LiveAttemptRow(models.Model):
 
 
 class ResponseRow(models.Model):
-    """One revision of one response; none is ever changed, and nothing follows a submitted one."""
+    """A revision of a response; revisions never change, and none follows a submitted one."""
 
     session = models.ForeignKey(SessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     questionnaire = StorableTextField()
@@ -364,14 +364,14 @@ class CodingCodeRow(models.Model):
     code = StorableTextField()
 
     class Meta:
-        """Table; a code is given once."""
+        """Table options: a code is assigned once."""
 
         db_table = "store_coding_code"
         constraints: ClassVar = [models.UniqueConstraint(name="coding_code_once", fields=["coding", "code"])]
 
 
 class CodingResolutionRow(models.Model):
-    """One revision of the outcome of a discussion about an answer that was coded differently."""
+    """A revision of the outcome of a discussion about an answer with different codings."""
 
     session = models.ForeignKey(SessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     questionnaire = StorableTextField()
@@ -412,7 +412,7 @@ class CodingTalkerRow(models.Model):
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        """Table; a person takes part once."""
+        """Table options: a person takes part once."""
 
         db_table = "store_coding_talker"
         constraints: ClassVar = [
@@ -421,7 +421,7 @@ class CodingTalkerRow(models.Model):
 
 
 class QuoteReleaseRow(models.Model):
-    """One revision of the leave to show an answer."""
+    """A revision of the permission to show an answer."""
 
     session = models.ForeignKey(SessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     questionnaire = StorableTextField()

@@ -16,7 +16,7 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField
 
 
 class ContentRow(models.Model):
-    """A record's canonical JSON, kept once for all that refer to it.
+    """A record's canonical JSON, stored once for all references.
 
     `text` is empty if the JSON is `packed`, against the text of `base` if it has
     one, and, with SQLite, where it is so large that it is in a file of the workspace's
@@ -91,7 +91,7 @@ class UnitRow(models.Model):
     adopted_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
-        """Table, paths by which units are found, states."""
+        """Table options, indexes for finding units, states."""
 
         db_table = "store_unit"
         # SQLite uses a partial index only where the query repeats its condition word
@@ -169,7 +169,7 @@ class JournalEntryRow(models.Model):
 
 
 class FailureRow(models.Model):
-    """Why a unit failed, and the cost of its last call; struck, not deleted, when the unit is tried again."""
+    """The failure of a unit, and the cost of its last call; marked as invalid rather than deleted on a retry."""
 
     unit = models.ForeignKey(UnitRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     label = StorableTextField()
@@ -191,7 +191,7 @@ class FailureRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, one valid failure a unit, whose fault; the kinds of failure are no closed list."""
+        """Table options: one valid failure per unit, with its source; the kinds of failure are an open list."""
 
         db_table = "store_failure"
         constraints: ClassVar = [
@@ -234,7 +234,7 @@ class DialogueRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table and the closed lists of words."""
+        """Table options and closed lists of words."""
 
         db_table = "store_dialogue"
         constraints: ClassVar = [
@@ -245,7 +245,7 @@ class DialogueRow(models.Model):
 
 
 class DialogueGroupRow(models.Model):
-    """One group that a dialogue belongs to."""
+    """A group of a dialogue."""
 
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     name = StorableTextField()
@@ -327,7 +327,7 @@ class StrategyRow(models.Model):
 
 
 class AttemptRow(models.Model):
-    """One try of a strategy; `refines` is the number of the try that it builds on."""
+    """An attempt of a strategy; `refines` is the number of the attempt on which it builds."""
 
     strategy = models.ForeignKey(StrategyRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     number = models.IntegerField()
@@ -352,13 +352,13 @@ OUTCOMES = [outcome.value for outcome in Outcome]
 
 
 CONTROLS = [control.value for control in Control]
-"""Words for how a control question was answered."""
+"""Words for the result of the control question."""
 
 
 VALUE_ONLY_WHEN_ANSWERED = Q(outcome="answered", value__isnull=False) | (
     ~Q(outcome="answered") & Q(value__isnull=True, number__isnull=True)
 )
-"""An answered question has a value, and no other has."""
+"""A question has a value if and only if it was answered."""
 
 
 class AnnotationRow(models.Model):
@@ -398,7 +398,7 @@ class AnnotationRow(models.Model):
 
 
 class AnswerRow(models.Model):
-    """One answer; `number` repeats the value where it is one, for arithmetic in SQL."""
+    """An answer; `number` repeats a numeric value, for arithmetic in SQL."""
 
     annotation = models.ForeignKey(AnnotationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()
@@ -424,7 +424,7 @@ class AnswerRow(models.Model):
 
 
 class QuoteRow(models.Model):
-    """Words of the dialogue given as evidence for an answer."""
+    """A quote from the dialogue as evidence for an answer."""
 
     answer = models.ForeignKey(AnswerRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()

@@ -11,7 +11,7 @@ from theodolite.store.models.runs import RunRow
 
 
 class WorkerRow(models.Model):
-    """One process that works on a run, until its heartbeat ends; `held_*` is its part of the run's budget."""
+    """A process that works on a run, until its heartbeat ends; `held_*` is its part of the run's budget."""
 
     owner = StorableTextField(unique=True)
     run = models.ForeignKey(RunRow, on_delete=models.PROTECT, related_name="+")
@@ -54,7 +54,7 @@ class StartBlockRow(models.Model):
     until = models.FloatField()
 
     class Meta:
-        """Table, path by which the blocks of a limit are found."""
+        """Table options, index for the blocks of a limit."""
 
         db_table = "store_startblock"
         indexes: ClassVar = [models.Index(name="start_block_in_window", fields=["limit_key", "until"])]
