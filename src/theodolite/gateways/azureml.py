@@ -38,7 +38,7 @@ def has_azureml() -> bool:
 
 
 def validate_pipeline(path: Path) -> tuple[str, ...]:
-    """Return the faults that azure-ai-ml's offline validation finds in a pipeline; empty if none.
+    """Return the errors that azure-ai-ml's offline validation finds in a pipeline; empty if there are none.
 
     Args:
         path: The pipeline file.

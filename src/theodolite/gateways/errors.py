@@ -1,4 +1,4 @@
-"""Failed attempts: how an attempt failed, in our words, whether to try again, and the retries.
+"""Failed attempts: description of the failure, whether to retry, and the retries.
 
 Foreign exceptions are translated here and nowhere else. They are not chained to
 ours: a library's exception may carry the request's headers, and the key with them.
@@ -38,7 +38,7 @@ from theodolite.gateways.proxies import NoAddress
 from theodolite.ports.progress import Clock
 
 FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
-"""Codes with which endpoints report that their own content filter withheld a reply."""
+"""Codes by which endpoints report that their own content filter withheld a reply."""
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Codes of a 429 that no waiting mends: there is no money left."""
@@ -61,7 +61,7 @@ _READ = 65_536
 _NUMBER = re.compile(r"[45]\d\d")
 
 _WORDS_AT = ("message", "detail", "title", "msg")
-"""Fields in which servers put their words, the usual ones first."""
+"""Fields in which servers state the error text, the usual ones first."""
 
 _DEPTH = 4
 
@@ -71,8 +71,8 @@ class ApiError:
     """An error as the server reports it; all fields may be empty.
 
     Attributes:
-        words: Its words.
-        code: The code that it gives them.
+        words: Its text.
+        code: Its error code.
         status: Equivalent HTTP status, for answers whose own status differs; 0 if unknown.
     """
 
@@ -101,7 +101,7 @@ def read_api_error(body: bytes) -> ApiError:
 
 
 def api_error_in(payload: Any) -> ApiError | None:
-    """Return the error that a parsed answer holds, or None if it holds none."""
+    """Return the error in a parsed answer, or None if there is none."""
     if isinstance(payload, list) and len(payload) == 1:  # some servers put their one object into a list
         payload = payload[0]
     if not isinstance(payload, Mapping):
@@ -115,7 +115,7 @@ def api_error_in(payload: Any) -> ApiError | None:
 
 
 def _words(said: Any, depth: int = _DEPTH) -> str:
-    """Return the error text from any known field; for a list of faults each with its place."""
+    """Return the error text from any known field; for a list of errors, each with its position."""
     if isinstance(said, str):
         return said
     if not depth:
@@ -149,7 +149,7 @@ def _plain_words(body: bytes) -> str:
 
 
 LARGEST_ANSWER = 10 * 2**20
-"""Bytes of an answer that are read at most, unpacked."""
+"""Maximum size of an unpacked answer; bytes."""
 
 
 class Again(StrEnum):
@@ -160,7 +160,7 @@ class Again(StrEnum):
     """The request may have been worked on: a second try costs a second time."""
     UNTIL_SPENT = "until the attempts are spent"
     WHEN_ASKED = "when the endpoint has less to do"
-    """The endpoint did no work and asks to wait: this counts as no attempt."""
+    """The endpoint did no work and asks to wait: this does not count as an attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ class AttemptError:
     Attributes:
         kind: The error that it becomes when it is the last word.
         words: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
-        again: Whether to try again.
+        again: Whether to retry.
         status: HTTP status; 0 if there was no answer.
         asked_wait_s: Wait that the endpoint requests; seconds, None if it requests none.
         spent: Cost of an unusable answer: its tokens are paid for all the same.
@@ -196,7 +196,7 @@ class AttemptError:
 
     @property
     def _wish(self) -> str:
-        """How long the endpoint asks to wait, where that is worth a word."""
+        """Retry-After delay, if it is worth mentioning."""
         return f"it asks to wait {self.asked_wait_s:,.0f} s" if self.asked_wait_s and self.asked_wait_s >= 1 else ""
 
 
@@ -220,7 +220,7 @@ class NoConnection(OSError):
 
     Attributes:
         reason: The system's error.
-        proxy: Host of the proxy that could not be reached; empty if the host itself could not.
+        proxy: Host of the unreachable proxy; empty if the host itself was unreachable.
     """
 
     def __init__(self, reason: OSError, *, proxy: str = "") -> None:
@@ -339,16 +339,16 @@ def _unconnected(reason: OSError) -> AttemptError:
 
 
 _PASSING = frozenset({408, 409, 425})
-"""Statuses in which the endpoint refuses now but may not refuse a moment later."""
+"""Statuses of temporary refusals."""
 
 
 def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> AttemptError:
-    """Return the failed attempt that an HTTP status other than 2xx means.
+    """Return the failed attempt for an HTTP status other than 2xx.
 
     Args:
         status: The status.
         words: The endpoint's text about it, shortened and without secrets.
-        asked_wait_s: How long it asks to wait; seconds.
+        asked_wait_s: Requested delay; seconds.
     """
     said = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
     if status in {429, 529}:
@@ -395,21 +395,21 @@ _IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """Bounds of one call; nothing is tried without end.
+    """Limits of one call; nothing is retried forever.
 
     Attributes:
         timeout_s: For one attempt; seconds.
         deadline_s: For all attempts and the pauses between them; seconds. Waiting
             for a turn under the account's limits is not counted.
         connect_s: For one connection, name look-up included; seconds.
-        attempts: Tries at most; count.
-        attempts_once: Tries at most where the request may have been worked on
+        attempts: Maximum number of attempts; count.
+        attempts_once: Maximum number of attempts if the request may have been processed
             already, since each of them may be paid for; count.
-        refusals: Tries at most that end with "too many requests"; they spend no
+        refusals: Maximum number of attempts that end with "too many requests"; they use no
             attempt. Count, None for as many as attempts.
         first_wait_s: Pause after the first try, doubled after each further one; seconds.
         longest_wait_s: Longest pause of our own choice; seconds.
-        longest_asked_s: Longest pause that an endpoint may ask for; seconds.
+        longest_asked_s: Maximum delay that an endpoint may request; seconds.
     """
 
     timeout_s: float = 60.0
@@ -423,7 +423,7 @@ class RetryPolicy:
     longest_asked_s: float = 120.0
 
     def attempt_s(self, spent_s: float) -> float:
-        """Return how long the next attempt may take; seconds.
+        """Return the time limit of the next attempt; seconds.
 
         Args:
             spent_s: Duration of attempts and pauses so far; seconds.
@@ -433,7 +433,7 @@ class RetryPolicy:
     def wait_s(
         self, attempt_error: AttemptError, tries: int, key: str, *, spent_s: float = 0.0, refused: int = 0
     ) -> float | None:
-        """Return the pause before the next try, or None when it is time to give up; seconds.
+        """Return the pause before the next attempt, or None to give up; seconds.
 
         The pause has jitter, so that calls that failed together are not repeated
         together. It is drawn by key: the same call waits equally long each time.
@@ -441,7 +441,7 @@ class RetryPolicy:
         Args:
             attempt_error: How the last try ended.
             tries: Tries so far; count.
-            key: Identifies this call among others.
+            key: Identifies this call.
             spent_s: Duration of attempts and pauses so far; seconds.
             refused: Tries among them that ended with "too many requests"; count.
         """
@@ -474,7 +474,7 @@ class RetryPolicy:
 
 
 def retry_policy_of(endpoint: ModelEndpoint) -> RetryPolicy:
-    """Return the bounds of calls to a model; with one attempt nothing is tried twice, refusals included."""
+    """Return the limits of calls to a model; with one attempt nothing is retried, refusals included."""
     return RetryPolicy(
         timeout_s=endpoint.timeout_s,
         deadline_s=endpoint.deadline_s,
@@ -544,8 +544,8 @@ async def retry(
 
     Args:
         attempt: Makes one attempt; receives the seconds of all attempts and pauses so far, and
-            returns how it ended and how many seconds it took, waiting for its turn not counted.
-        retry_policy: Bounds of the call.
+            returns its outcome and duration in seconds, excluding waiting time.
+        retry_policy: Limits of the call.
         clock: Returns the current time and waits between tries.
         key: Returns the identity of this call; used only after a failed attempt.
 

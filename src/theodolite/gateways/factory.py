@@ -49,11 +49,11 @@ LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | Calla
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caching:
-    """How replies are kept during a run.
+    """Caching of replies during a run.
 
     Attributes:
-        cache: Keeps them.
-        always: Whether the cache serves models that do not ask for it, too.
+        cache: The cache.
+        always: Whether the cache also serves models that do not enable it.
         refresh: Ignore replies that were cached before.
     """
 
@@ -74,14 +74,14 @@ def open_model(
 ) -> ChatModel | InspectModel | CachedModel | ScriptedModel:
     """Return the gateway to a model; nothing is sent yet.
 
-    A key that is not set is no fault here, since not every run needs every model:
+    A key that is not set is not an error here, since not every run needs every model:
     the endpoint check reports it, and so does every call.
 
     Args:
         endpoint: Its entry in the study.
         environ: Environment variables, for the key.
         clock: Returns the current time and waits between tries.
-        accounts: Shared with other models; one of its own unless given.
+        accounts: Limits shared with other models; default: separate limits.
         caching: Cache of replies; None for none.
         folder: The study's folder, for files of certificates.
         public_only: Whether to connect only to addresses of the public Internet.
@@ -168,7 +168,7 @@ def _authorise(endpoint: ModelEndpoint) -> Authorise | None:
 
 
 def _rate_limiter(endpoint: ModelEndpoint, accounts: SlotPools, clock: Clock) -> RateLimiter:
-    """Return a model's rate limiter: its account's slots, and the limits a minute of all its names in the study."""
+    """Return a model's rate limiter: its account's slots, and the per-minute limits of all its names in the study."""
     host = host_of(endpoint.url) if endpoint.url else f"inspect:{endpoint.model.partition('/')[0]}"
     is_priced = endpoint.price is not None
     account = accounts.of(host, endpoint.key, parallel=endpoint.parallel, is_priced=is_priced)

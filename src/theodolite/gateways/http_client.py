@@ -38,10 +38,10 @@ TokenCounter = Callable[[bytes], int | None]
 """Returns the tokens of a call from the body of its answer; None if it reports none."""
 
 Authorise = Callable[["HttpRequest"], Awaitable[Mapping[str, str] | AttemptError]]
-"""Returns the headers that authorise an attempt, or why there are none."""
+"""Returns the headers that authorise an attempt, or the reason why there are none."""
 
 InBandCheck = Callable[[bytes], AttemptError | None]
-"""Returns a temporary error from the body of an answer with a good status; None if there is none."""
+"""Returns a temporary error from the body of a successful answer; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class HttpResponse:
 
 
 _Ended = tuple[HttpResponse | AttemptError, float]
-"""How an attempt ended and how long it took; seconds."""
+"""Outcome and duration of an attempt; seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +138,11 @@ class HttpClient:
             secret: The key, sent as bearer token.
             clock: Returns the current time and waits between tries.
             retry_policy: Bounds of a call.
-            parallel: Calls in flight at most; count.
+            parallel: Maximum number of calls in flight; count.
             rate_limiter: Decides when an attempt may start: limits shared with others, limits per minute.
             count_tokens: Returns the tokens of a call; None if tokens are not counted.
-            check_in_band: Receives temporary errors in successful answers; None if every such answer counts.
-            route: How calls leave this machine; directly, with the system's authorities, unless given.
+            check_in_band: Detects temporary errors in successful answers; None to accept every such answer.
+            route: Network route of calls; default: direct, with the system's authorities.
             authorise: Returns the headers that authorise one attempt; None if the key is all.
         """
         self.endpoint = endpoint
@@ -169,7 +169,7 @@ class HttpClient:
         raise outcome.error(endpoint=self.endpoint, host=host_of(http_request.url))
 
     async def retry(self, http_request: HttpRequest, retry_policy: RetryPolicy) -> HttpResponse | RetriesExhausted:
-        """Try as often as the retry policy allows; no slot is held while waiting."""
+        """Retry as often as the retry policy allows; no slot is occupied while waiting."""
         if self.secret.is_missing:
             words = f"the environment variable `{self.secret.variable}` is not set"
             return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
@@ -185,7 +185,7 @@ class HttpClient:
         return replace(answer, attempts=tries) if tries > 1 else answer
 
     async def wait_s(self, http_request: HttpRequest) -> float:
-        """Return how long a request would wait for its minute, were it made now; seconds."""
+        """Return the time that a request would have to wait for its per-minute limit now; seconds."""
         return await self._rate_limiter.wait_s(http_request.tokens)
 
     async def close(self) -> None:
@@ -298,7 +298,7 @@ def checked_address(url: str, *, what: str) -> str:
     """Return an address as it is, without a slash at its end.
 
     Raises:
-        InputError: If it is no HTTP address, or holds a user or a password.
+        InputError: If it is not an HTTP address, or contains a user or a password.
     """
     refuse_userinfo(what, url)
     try:

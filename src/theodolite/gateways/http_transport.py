@@ -37,13 +37,13 @@ from theodolite.gateways.errors import (
 from theodolite.gateways.proxies import CallRoute, HttpProxy, NoAddress, WebAddress, is_public, web_address
 
 IDLE_S = 15.0
-"""How long an unused connection stays open for the next call; seconds."""
+"""Time that an idle connection stays open for the next call; seconds."""
 
 DNS_CACHE_S = 10
-"""How long the addresses of a name are remembered; seconds."""
+"""Time that resolved addresses are cached; seconds."""
 
 _MAX_HEADER = 64 * 2**10
-"""Bytes of one header at most."""
+"""Maximum size of one header; bytes."""
 
 _PACKED = frozenset({"gzip", "x-gzip", "deflate"})
 _UNPACKED = frozenset({"", "identity"})
@@ -51,11 +51,11 @@ _SKIPPED = frozenset({"host", "content-length", "transfer-encoding"})
 """Headers that follow from the request itself and that a study cannot set."""
 
 _REPEATED_BY_AIOHTTP = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
-"""Methods that aiohttp sends a second time by itself when a connection breaks."""
+"""Methods that aiohttp itself resends when a connection breaks."""
 
 _PROBE_BYTES = 2**10
 _ANY_ZLIB = 47
-"""Window that makes zlib recognise by itself which of its two wrappings it reads."""
+"""Window size that makes zlib detect which of its two formats it reads."""
 
 OnPiece = Callable[[bytes], None]
 
@@ -95,7 +95,7 @@ class _Response(aiohttp.ClientResponse):
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """Keep aiohttp from sending a request twice: whether to try again is decided where attempts are counted."""
+    """Prevent aiohttp from resending a request: retries are decided where attempts are counted."""
     try:
         return await send(request)
     except aiohttp.ClientConnectorError:
@@ -114,8 +114,8 @@ class HttpTransport:
 
         Args:
             headers: Headers of every request.
-            route: How calls leave this machine; directly, with the system's authorities, unless given.
-            resolver: Finds the addresses of a host; the machine's own resolver unless given.
+            route: Network route of calls; default: direct, with the system's authorities.
+            resolver: Resolves host names; default: the machine's own resolver.
         """
         self._route = route or CallRoute()
         self._headers = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "theodolite", **headers}
@@ -147,7 +147,7 @@ class HttpTransport:
         connect_s: float,
         on_piece: OnPiece | None = None,
     ) -> RawResponse:
-        """Send one request and return its response, whatever its status; redirects are not followed.
+        """Send one request and return its response with any status; redirects are not followed.
 
         Args:
             method: HTTP method.
@@ -193,7 +193,7 @@ class HttpTransport:
         await self._session.close()
 
     def _options(self, address: WebAddress, headers: Mapping[str, str], proxy: HttpProxy | None) -> dict[str, Any]:
-        """Return the options of a request beside its body: headers, and the proxy if there is one."""
+        """Return the options of a request besides its body: headers, and the proxy if there is one."""
         if proxy is None:
             return {"headers": self._complete(headers)}
         if address.is_secure:
@@ -263,9 +263,9 @@ def _unpacking_of(status: int, headers: Mapping[str, str]) -> _Unpacking | None:
 
 
 class _Unpacking:
-    """Unpacks a body piece by piece, never more at once than a response may have.
+    """Unpacks a body piece by piece, within the size limit of a response.
 
-    aiohttp's own unpacking takes a gzip that was cut for a whole one.
+    aiohttp's own unpacking accepts a truncated gzip as complete.
     """
 
     def __init__(self) -> None:
@@ -276,7 +276,7 @@ class _Unpacking:
         """Return the events in some more bytes.
 
         Raises:
-            CutShort: If they are not packed, or more follows where the packing ends.
+            CutShort: If they are not packed, or data follow after the end.
         """
         if self._before is not None:
             self._before += data
@@ -300,7 +300,7 @@ class _Unpacking:
             raise CutShort from None
 
     def end(self) -> None:
-        """Check that the body was whole, or empty.
+        """Check that the body was complete, or empty.
 
         Raises:
             CutShort: If bytes are missing.
@@ -340,7 +340,7 @@ def _public_socket(found: Any) -> socket.socket:
 
 
 def _translated(error: aiohttp.ClientError, proxy: HttpProxy | None) -> Exception:
-    """Return our error for an exception of aiohttp; it is not chained, since it may hold the key."""
+    """Return our error for an exception of aiohttp; it is not chained, since it may contain the key."""
     match error:
         case aiohttp.ClientHttpProxyError():
             return ProxyRefused(error.status, proxy=proxy.host if proxy is not None else "")

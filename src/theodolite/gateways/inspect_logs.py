@@ -14,7 +14,7 @@ EXTRA = "pip install 'theodolite[inspect]'"
 
 
 def require_inspect(path: Path) -> None:
-    """Refuse a log where Inspect is not installed.
+    """Reject a log if Inspect is not installed.
 
     Raises:
         InputError: If it is not; names the extra.

@@ -36,7 +36,7 @@ def write_mlflow(
 
     Args:
         uri: Tracking URI, e.g. `http://127.0.0.1:5000`.
-        experiment: Name of the experiment; made if it does not exist.
+        experiment: Name of the experiment; created if missing.
         run_name: Name of the run in it.
         params: Parameters of the run.
         metrics: Its metrics.
@@ -68,7 +68,7 @@ def write_mlflow(
 
 
 def _write_traces(mlflow: Any, traces: Iterable[DialogueTrace], experiment: str, run: str) -> int:
-    """Write traces in chunks: an assessment needs its trace on the server, and waiting for each alone is slow."""
+    """Write traces in chunks: an assessment needs its trace on the server, and waiting for each one is slow."""
     n, left = 0, iter(traces)
     while chunk := list(islice(left, _CHUNK)):
         ids = [_write_trace(mlflow, trace, experiment, run) for trace in chunk]

@@ -10,7 +10,7 @@ INSTALL = "pip install 'theodolite[png]'"
 """The command that installs the renderer."""
 
 _ZOOM = 2
-"""Pixels for each pixel of the drawing, so that text is sharp in print; factor."""
+"""Pixels per unit of the drawing, so that text is sharp in print; factor."""
 
 
 def has_png() -> bool:

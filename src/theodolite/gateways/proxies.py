@@ -55,7 +55,7 @@ _REFUSED_6 = tuple(
 
 
 def is_public(address: str) -> bool:
-    """Return whether a numeric address can be met in the public network; other texts are no addresses."""
+    """Return whether a numeric address is publicly routable; other texts are not addresses."""
     try:
         met = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -79,7 +79,7 @@ def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
 
 
 def require_public_host(url: str, *, what: str) -> None:
-    """Reject an address whose host is a number that is not public; names are checked at the connection.
+    """Reject an address whose host is a non-public number; names are checked at the connection.
 
     Args:
         url: The address.
@@ -99,10 +99,10 @@ def require_public_host(url: str, *, what: str) -> None:
 
 
 CA_FILE = "THEODOLITE_CA_FILE"
-"""Environment variable with a PEM file of certificate authorities to trust beside those of the system."""
+"""Environment variable with a PEM file of certificate authorities to trust besides those of the system."""
 
 CLIENT_CERT = "THEODOLITE_CLIENT_CERT"
-"""Environment variable with the PEM file of the certificate that this side presents."""
+"""Environment variable with the PEM file of the client certificate."""
 
 CLIENT_KEY = "THEODOLITE_CLIENT_KEY"
 """Environment variable with the PEM file of its private key."""
@@ -121,7 +121,7 @@ class HttpProxy:
 
     Attributes:
         url: Its address, without user and password.
-        headers: The header that authenticates us at it; empty if it asks for none.
+        headers: The header that authenticates this machine to it; empty if not required.
         source: The setting that names it, for messages: `proxy`, or an environment variable.
     """
 
@@ -203,7 +203,7 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
 
 
 def _proxies_of(environ: Mapping[str, str]) -> dict[str, HttpProxy]:
-    """Return the proxies that the environment names, by the scheme of the addresses that they are for."""
+    """Return the proxies that the environment names, by scheme of the target address."""
     result: dict[str, HttpProxy] = {}
     for scheme in ("http", "https"):
         name, value = _variable(environ, f"{scheme}_proxy")
@@ -215,12 +215,12 @@ def _proxies_of(environ: Mapping[str, str]) -> dict[str, HttpProxy]:
 
 
 def _variable(environ: Mapping[str, str], name: str) -> tuple[str, str]:
-    """Return name and value of a variable that is written in small or in capital letters; small ones go first."""
+    """Return name and value of a variable written in lower or upper case; lower case takes precedence."""
     return next(((form, environ[form]) for form in (name, name.upper()) if environ.get(form)), (name, ""))
 
 
 def _proxy(url: str, *, source: str) -> HttpProxy:
-    """Return a proxy by its address, which is not repeated in a message: it may hold a password."""
+    """Return a proxy by its address, which is not repeated in a message, since it may contain a password."""
     try:
         parts = urlsplit(url)
         scheme, userinfo = parts.scheme, parts.netloc.rpartition("@")[0]
@@ -364,7 +364,7 @@ _STAYS = "!#$%&'()*+,-./:;=?@[]_~|"
 
 
 class NoAddress(ValueError):
-    """A text is no address of the web."""
+    """A text is not a web address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,11 +372,11 @@ class WebAddress:
     """A parsed web address.
 
     Attributes:
-        url: The whole.
+        url: The whole address.
         scheme: `http` or `https`.
-        host: Name in the letters of the network, or number.
+        host: Name in ASCII form, or number.
         port: Port.
-        named_port: Port as far as the address names one.
+        named_port: Port if the address states one.
         target: Path and query, as they are sent.
     """
 
@@ -409,7 +409,7 @@ def web_address(url: str) -> WebAddress:
     """Parse an address; cached, because most calls use the same few.
 
     Raises:
-        NoAddress: If it is none.
+        NoAddress: If it is not one.
     """
     try:
         parts = urlsplit(url)
@@ -442,7 +442,7 @@ def below(url: str, path: str) -> str:
 
 
 def _networked(host: str) -> str:
-    """Return a host in the letters of the network.
+    """Return a host in ASCII form.
 
     Raises:
         UnicodeError: If no name may be spelt so: a part is empty or too long.

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 START = 8
-"""Calls in flight before anything is known of an account; count."""
+"""Number of calls in flight before anything is known about an account; count."""
 
 COOLDOWN_S = 1.0
-"""Time after a cut in which there is no other one; seconds."""
+"""Minimum time between two reductions; seconds."""
 
 LONGEST_COOLDOWN_S = 60.0
-"""Longest cooldown that an endpoint may ask for; seconds."""
+"""Maximum cooldown that an endpoint may request; seconds."""
 
 SATURATED = 0.8
-"""Share of the limit that must have been in use before it may grow: an idle limit proves nothing."""
+"""Share of the limit that must have been used before it may grow: an idle limit proves nothing."""
 
 _FIRST_CUT = 0.5  # back to the value of a round trip ago
 
@@ -81,7 +81,7 @@ class AdaptiveLimit:
         self._next_cut_s = float("-inf")
 
     def set_ceiling(self, ceiling: int, *, start: int) -> None:
-        """Bound the limit by the leased slots; nothing is known yet where no call has ended.
+        """Bound the limit by the leased slots; before the first result nothing is known.
 
         Args:
             ceiling: Leased slots; count.
@@ -93,7 +93,7 @@ class AdaptiveLimit:
         self.limit = min(self.limit, ceiling)
 
     def raise_ceiling(self, ceiling: int) -> None:
-        """Allow at least so many calls; one account may serve several models."""
+        """Allow at least this many calls; one account may serve several models."""
         self.ceiling = max(self.ceiling, ceiling)
         if not self._round and not self._clean:  # only the start value is known
             self.limit = self._size = min(self._start, self.ceiling)
@@ -108,7 +108,7 @@ class AdaptiveLimit:
         return self._round
 
     def answered(self, begun_in: int, in_flight: int, *, now_s: float) -> None:
-        """Take note of an answer, by which the limit may grow; after a first refusal, of a round of them.
+        """Record an answer, after which the limit may grow; after a first refusal, only once per round of answers.
 
         Args:
             begun_in: Result of `began`.
@@ -137,7 +137,7 @@ class AdaptiveLimit:
             begun_in: Result of `began`.
             in_flight: Calls in flight, this one among them; count.
             now_s: The present moment; seconds.
-            asked_wait_s: How long the endpoint asks to wait; seconds.
+            asked_wait_s: Requested delay; seconds.
         """
         if begun_in < self._counted_from:
             return
@@ -165,7 +165,7 @@ class AdaptiveLimit:
 
 
 REMEMBERED_S = 24 * 3600.0
-"""How long an account's last capacity is used as a hint; seconds."""
+"""Time that an account's last capacity serves as a hint; seconds."""
 
 PAUSE_S = 1.0
 """Shortest time between two notes; seconds."""
@@ -179,14 +179,14 @@ class LimitLog:
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:
-        """Keep the path; the file is made with the first note."""
+        """Set the path; the file is created with the first entry."""
         self._path = path
         self._clock = clock
         self.noted = 0
         self._next_s = float("-inf")
 
     def recall(self) -> int | None:
-        """Return the calls in flight that the account accepted; None if unknown or too old."""
+        """Return the number of concurrent calls that the account accepted; None if unknown or too old."""
         try:
             moment_s, limit = self._path.read_text(encoding="ascii", errors="replace").split()
             age_s = self._clock.now().timestamp() - float(moment_s)
@@ -196,7 +196,7 @@ class LimitLog:
         return self.noted if self.noted and age_s <= REMEMBERED_S else None
 
     def note(self, limit: int) -> None:
-        """Record an account's capacity, unless that was done a moment ago.
+        """Record an account's capacity, unless it was just recorded.
 
         A log that cannot be written is done without.
         """
@@ -210,7 +210,7 @@ class LimitLog:
 
 
 def limit_log(folder: Path, clock: Clock, *parts: str) -> LimitLog:
-    """Return the log of an account; its name is a hash, since hosts hold any letters."""
+    """Return the log of an account; its name is a hash, since hosts may contain any characters."""
     return LimitLog(folder / f"{digest(*parts)[:16]}.limit", clock)
 
 
@@ -218,17 +218,17 @@ PARALLEL = 256
 """Default limit of calls in flight; count."""
 
 START_PRICED = 4
-"""Calls in flight at first for an account whose calls cost money; count."""
+"""Initial number of calls in flight for an account whose calls cost money; count."""
 
 MOST_AT_FIRST_PRICED = 32
-"""Calls in flight at first where an earlier run knows that such an account bears more; count."""
+"""Initial number of calls in flight if an earlier run showed that such an account supports more; count."""
 
 
 ALONE_RENEWAL_S = 4.0
 """Interval at which a process without others renews its leases of slots; seconds."""
 
 NO_SLOT_POLL_S = 0.5
-"""Pause before slots are requested again while other workers have leased all of them; seconds."""
+"""Pause before slots are requested again after other workers have leased all of them; seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +261,10 @@ class SlotPool:
 
         Args:
             clock: Returns the current time.
-            parallel: Calls in flight at most; count.
+            parallel: Maximum number of calls in flight; count.
             start: Maximum number of calls in flight at first, without a log; count.
-            most_at_first: Limit of calls in flight at first, regardless of the log; count, None for no limit.
-            log: Stores an account's capacity for the next process; None to drop it.
+            most_at_first: Initial limit of calls in flight, regardless of the log; count, None for no limit.
+            log: Stores an account's capacity for the next process; None to discard it.
             share: Leases slots that several processes share; None for an account of this process alone.
         """
         self._clock = clock
@@ -286,7 +286,7 @@ class SlotPool:
         return self._limit.limit
 
     def share(self, parallel: int) -> None:
-        """Let one more model use the account; the largest wish is the bound for all."""
+        """Let one more model use the account; the largest request is the bound for all."""
         self._parallel = max(self._parallel, parallel)
         self._limit.raise_ceiling(parallel)
 

@@ -230,7 +230,7 @@ class ReplyPlace:
         self._pattern = _compiled(pattern) if pattern else None
 
     def read(self, answer: HttpResponse) -> str | AttemptError:
-        """Return the reply of an answer, or its fault."""
+        """Return the reply in an answer, or its error."""
         try:
             text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")
         except (ValueError, LookupError):

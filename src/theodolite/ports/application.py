@@ -49,7 +49,7 @@ class Admitting(Protocol):
     """An application that bounds how many sessions are open at one time."""
 
     async def begin(self, session: str) -> None:
-        """Wait until one more session may be open, and hold it open until its end."""
+        """Wait until one more session may be open, and keep it open until its end."""
         ...
 
 
@@ -159,5 +159,5 @@ class Endpoint(Protocol):
     """An endpoint that can be tested for a connection."""
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Ask once, within 4 seconds; never raises a `GatewayError`."""
+        """Call once, within 4 seconds; never raises a `GatewayError`."""
         ...

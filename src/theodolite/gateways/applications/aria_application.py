@@ -42,7 +42,7 @@ def prompt_template(source: str, name: str) -> PromptForm:
     text it belongs; without a template the prompt is passed unchanged.
 
     Args:
-        source: The template; empty for the prompt alone.
+        source: The template; empty for only the prompt.
         name: Name of the application in the study.
 
     Raises:
@@ -61,13 +61,13 @@ _WHOLE = re.compile(r"\s*\{\{\s*auth((?:\.\w+)*)\s*\}\}\s*")
 
 
 def init_arguments(source: str, credentials: Credentials, *, what: str) -> dict[str, Any]:
-    """Return the arguments of a class's constructor, with credentials where the study has `{{ auth... }}`.
+    """Return the arguments of a class's constructor, with credentials inserted for `{{ auth... }}`.
 
-    A text that is such a slot and nothing else keeps the type of the credential.
+    A text that consists only of such a placeholder keeps the type of the credential.
 
     Args:
-        source: JSON object of arguments, as the study gives them.
-        credentials: Credentials of the application; while they are missing, slots stay empty.
+        source: JSON object of arguments, as in the study.
+        credentials: Credentials of the application; while they are missing, placeholders stay empty.
         what: Name of the arguments in messages.
 
     Raises:
@@ -133,7 +133,7 @@ def check_class(described: Mapping[str, Any], *, what: str) -> None:
         what: Name of the application in messages.
 
     Raises:
-        InputError: If a needed method is missing or still abstract, or the study does not give what the
+        InputError: If a required method is missing or still abstract, or the study lacks what the
             constructor takes.
     """
     kind = f"{what}: class `{described['name']}`"
@@ -182,7 +182,7 @@ def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | T
 
 
 def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | AttemptError:
-    """Return the text of a response, or its fault."""
+    """Return the text of a response, or its error."""
     if not isinstance(returned, Mapping):
         return malformed(f'`GetResponse` returned {_named(returned)}; expected {{"success": ..., "response": ...}}')
     lacking = [key for key in ("success", "response") if key not in returned]
@@ -216,7 +216,7 @@ def read_version(returned: Any) -> str | Tolerated:
 
 
 def _named(value: Any) -> str:
-    """Return the type of a value, never its content: it may hold a key."""
+    """Return the type of a value, never its content, which may contain a key."""
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, str):
@@ -268,7 +268,7 @@ class AriaInstance:
     """
 
     def __init__(self, of: AriaClassOf, channel: WorkerChannel) -> None:
-        """Remember the class and the process; nothing is made yet."""
+        """Store the class and the process; nothing is created yet."""
         self._of = of
         self._channel = channel
         self._number = next(_numbers)
@@ -301,7 +301,7 @@ class AriaInstance:
         return not self._channel.ended
 
     async def restart(self) -> None:
-        """Start a dialogue that should know nothing of the one before.
+        """Start a dialogue that must not share state with the previous one.
 
         Raises:
             GatewayError: If the instance does not do it.
@@ -310,7 +310,7 @@ class AriaInstance:
         self.turns = 0
 
     def _own(self, identity: int) -> None:
-        """Remember the class's session; refuse one of another open session, which fails as well."""
+        """Store the class's session; reject one of another open session, which then fails as well."""
         self._identity = identity
         holder = self._of.in_use.setdefault((self._channel, identity), self)
         if holder is not self:
@@ -471,11 +471,11 @@ class AriaApplication:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Tolerated deviations from the interface and ends of processes, each once."""
+        """Tolerated deviations from the interface and terminations of processes, each once."""
         return (*self._of.remarks, *self._workers.remarks)
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return the answer of the session's instance.
+        """Return the reply of the session's instance.
 
         Raises:
             GatewayError: If it failed, returned no text or took too long.
@@ -503,14 +503,14 @@ class AriaApplication:
         """Start a new dialogue on a session's instance, like a tester who resets the page.
 
         Raises:
-            GatewayError: If the instance does not let itself be reset.
+            GatewayError: If the instance cannot be reset.
         """
         instance = self._instances.get(session)
         if instance is not None and instance.has_begun and instance.is_alive:
             await instance.restart()
 
     async def begin(self, session: str) -> None:
-        """Wait until one more session may be open, and hold it open until its end."""
+        """Wait until one more session may be open, and keep it open until its end."""
         await self._sessions.begin(session)
 
     async def end(self, session: str) -> None:
@@ -527,7 +527,7 @@ class AriaApplication:
         await self._workers.end(session)
 
     def stop(self) -> None:
-        """End its processes at once."""
+        """Terminate its processes immediately."""
         self._workers.stop()
 
     async def close(self) -> None:
@@ -549,7 +549,7 @@ class AriaApplication:
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._target}")
 
     async def _at_turn(self, request: SayToApplication, session: str) -> tuple[AriaInstance, int]:
-        """Return the session's instance at the dialogue's position, and the count of prompts that were sent again."""
+        """Return the session's instance at the dialogue's position, and the number of prompts that were sent again."""
         instance = self._instances.get(session)
         if instance is not None and instance.is_alive and instance.turns == len(request.history):
             return instance, 0

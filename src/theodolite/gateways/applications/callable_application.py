@@ -71,7 +71,7 @@ class CallableApplication:
         return self._workers.remarks
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:
-        """Return the function's result, or the sum of the pieces that it yields.
+        """Return the function's result, or the concatenation of the pieces that it yields.
 
         Raises:
             GatewayError: If it raised, returned no text or took too long.
@@ -112,11 +112,11 @@ class CallableApplication:
         return {name: offered[name] for name in self._keywords}
 
     async def begin(self, session: str) -> None:
-        """Wait until one more session may be open, and hold it open until its end."""
+        """Wait until one more session may be open, and keep it open until its end."""
         await self._sessions.begin(session)
 
     async def end(self, session: str) -> None:
-        """Release a session's process, if it has one of its own."""
+        """Release a session's process, if it has its own."""
         try:
             await self._workers.end(session)
         finally:
@@ -132,24 +132,24 @@ class CallableApplication:
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._connection.target}")
 
     def stop(self) -> None:
-        """End its processes at once."""
+        """Terminate its processes immediately."""
         self._workers.stop()
 
     async def close(self) -> None:
-        """End its processes; a later call starts new ones."""
+        """Terminate its processes; a later call starts new ones."""
         await self._sessions.close()
         await self._workers.close()
 
 
 def _text(answer: Mapping[str, Any]) -> str | AttemptError:
-    """Return the reply that a function returned, or its fault."""
+    """Return the reply that a function returned, or its error."""
     if "odd_piece" in answer:
         return malformed(f"the function yielded a {answer['odd_piece']}; expected text")
     return _text_of(decode(answer["returned"]))
 
 
 def _text_of(returned: Any) -> str | AttemptError:
-    """Return the reply that a function returned, or its fault."""
+    """Return the reply that a function returned, or its error."""
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
             words = Secret().scrub(str(returned.get("response") or ""))
@@ -215,13 +215,13 @@ class PassedFunction:
         return EndpointCheck(name=self._name, host="", alive=True, answer="ok, passed from Python")
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 async def _called(
     function: Callable[..., Any], first: object, keywords: Mapping[str, Any], *, limit_s: float, endpoint: str
 ) -> Any:
-    """Return the result of a passed function; one that is not async runs on a thread.
+    """Return the result of a passed function; a synchronous function runs on a thread.
 
     Raises:
         GatewayError: If it raised or took too long.
@@ -244,7 +244,7 @@ async def _called(
 
 
 def _last_frame(error: BaseException) -> str:
-    """Return the place in the caller's own code that raised, e.g. ` (bot.py:14 in answer)`."""
+    """Return the line in the caller's own code that raised, e.g. ` (bot.py:14 in answer)`."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
     own = [frame for frame in frames if not frame.filename.endswith(("/concurrent/futures/thread.py", "/threads.py"))]
     if not own:
@@ -254,10 +254,10 @@ def _last_frame(error: BaseException) -> str:
 
 
 PARALLEL = 8
-"""Calls in flight at most to one function; count."""
+"""Maximum number of calls in flight to one function; count."""
 
 OFFERED = ("context", "guideline", "questions")
-"""Keywords that a function is given beside the turns if it takes them."""
+"""Keyword arguments that a function may take besides the turns."""
 
 
 class CallableLabeller:
@@ -319,7 +319,7 @@ class CallableLabeller:
         return EndpointCheck(name=self._name, host="", alive=True, answer=f"ok, loaded {self._labelling.target}")
 
     async def close(self) -> None:
-        """End its processes; a later call starts new ones."""
+        """Terminate its processes; a later call starts new ones."""
         await self._workers.close()
 
     def _text(self, answer: Mapping[str, Any]) -> str:
@@ -378,4 +378,4 @@ class PassedLabeller:
         return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""

@@ -26,14 +26,14 @@ _LISTS = ("connection", "refused", "program")
 
 
 class Connections:
-    """Destinations of one version of an application, each once; any thread may report."""
+    """Destinations of one version of an application, each once; usable from any thread."""
 
     def __init__(self, application: Application | None = None, workspace: Path | None = None) -> None:
         """Continue with the state stored in the workspace.
 
         Args:
             application: Owner of the connections; None for an application without a study.
-            workspace: Folder of the workspace; None to remember nothing.
+            workspace: Folder of the workspace; None to store nothing.
         """
         is_kept = application is not None and workspace is not None
         self._file = network_file(application, workspace) if application is not None and workspace is not None else None
@@ -114,7 +114,7 @@ Suspend = Callable[[str], Awaitable[None]]
 class OpenSessions:
     """Bounds the sessions that are open at one time.
 
-    A run starts each session before its first call and holds it open to its end, so
+    A run starts each session before its first call and keeps it open to its end, so
     that further sessions wait. In an event it is unknown when a person will continue:
     there a session is open from call to call, and the one that has been idle longest
     is suspended when another person needs its place.
@@ -125,8 +125,8 @@ class OpenSessions:
 
         Args:
             suspend: Releases the resources of a session.
-            most: Sessions at one time at most; count, 0 for any.
-            can_resume: Whether a suspended session can go on; else none is suspended.
+            most: Maximum number of concurrent sessions; count, 0 for no limit.
+            can_resume: Whether a suspended session can continue; otherwise none is suspended.
             idle_s: Time without a call after which a session is suspended; seconds.
         """
         self._suspend = suspend
@@ -145,14 +145,14 @@ class OpenSessions:
         self._changed = asyncio.Event()
 
     def _enter_loop(self) -> None:
-        """Start again for another event loop: the objects of the last one have ended with it."""
+        """Reset for another event loop, since the objects of the last one ended with it."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._loop = loop
             self._reset()
 
     async def begin(self, session: str) -> None:
-        """Wait until a session may be open, and hold it open until `end`."""
+        """Wait until a session may be open, and keep it open until `end`."""
         self._enter_loop()
         await self._admit(session)
         self._held.add(session)
@@ -203,7 +203,7 @@ class OpenSessions:
         return bool(self._most) and len(self._open) + len(self._suspensions) >= self._most
 
     def _rest(self, session: str) -> None:
-        """Record that a session is idle now; sessions that have been idle for longer come first."""
+        """Record that a session is idle now; the longest idle sessions come first."""
         if session in self._open:
             self._open[session] = self._open.pop(session)
             if self._can_suspend(session):

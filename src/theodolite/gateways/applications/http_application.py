@@ -100,8 +100,8 @@ class HttpApplication:
             retry_policy: Bounds of a call; the connection's timeout and one try
                 if the request may have been processed, unless given.
             endpoint_check_s: Deadline of an endpoint check; seconds.
-            rate_limiter: Decides when an attempt may start; its own account unless given.
-            route: How calls leave this machine; directly unless given.
+            rate_limiter: Decides when an attempt may start; default: a separate account.
+            route: Network route of calls; default: direct.
 
         Raises:
             InputError: If address, key, body or reply path cannot be used, or the address must be public and is not.
@@ -157,7 +157,7 @@ class HttpApplication:
         await self._client.close()
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Ask for the options of the address, which costs nothing; never raises a `GatewayError`."""
+        """Request the options of the address, which costs nothing; never raises a `GatewayError`."""
         try:
             async with asyncio.timeout(self._endpoint_check_s):
                 return await self._check_endpoint()
@@ -173,7 +173,7 @@ class HttpApplication:
     def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error = outcome.attempt_error
         words = str(outcome.error(endpoint=self._name))
-        # some gateways answer OPTIONS with 403 whatever the token
+        # some gateways answer OPTIONS with 403 for any token
         if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
             return self._endpoint_check(words, alive=False, hint=hint, attempts=outcome.tries)

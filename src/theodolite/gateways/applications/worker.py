@@ -1,6 +1,6 @@
 """Runs the code of one application, or one function that labels, in its own process.
 
-This file needs the standard library of Python 3.9 or newer and nothing else: an
+This file needs only the standard library of Python 3.9 or newer: an
 application may run on another interpreter than Theodolite, without Theodolite's
 libraries. `worker_process.py` starts it and implements the other side of the protocol.
 
@@ -37,7 +37,7 @@ NEEDED = ("OpenConnection", "CloseConnection", "StartSession", "GetResponse")
 """Methods of ARIA's dialogue interface without which there is no dialogue."""
 
 AWAKE_S = 0.2
-"""Time within which an event loop that nothing blocks runs a callback; seconds."""
+"""Time within which an unblocked event loop runs a callback; seconds."""
 
 DEEPEST = 12
 """Levels of nesting of a returned value that are encoded."""
@@ -46,7 +46,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class PastTurn(NamedTuple):
-    """An earlier prompt and response of the same dialogue, as a function is given it."""
+    """An earlier prompt and response of the same dialogue, as passed to a function."""
 
     prompt: str
     response: str
@@ -100,7 +100,7 @@ class Worker:
 
         Args:
             send: Sends one answer to the parent; any thread may call it.
-            target: The function or class where it is loaded already.
+            target: The function or class if it is already loaded.
         """
         self._send = send
         self._target = target
@@ -164,7 +164,7 @@ class Worker:
             self._threads.run(lambda: self._guarded(number, call_here))
 
     def do_new(self, request: dict[str, Any]) -> None:
-        """Make an instance of the class on its own thread."""
+        """Create an instance of the class on its own thread."""
         instance = self._instances[request["instance"]] = Instance(self._target)
         number = request["id"]
 
@@ -230,7 +230,7 @@ class Worker:
         self._send({"id": number, **answer})
 
     def _joined(self, number: int, returned: Any, *, streams: bool) -> Any:
-        """Return the text of an iterator, sending each piece at once; else the returned value."""
+        """Return the text of an iterator, sending each piece immediately; otherwise the returned value."""
         if not isinstance(returned, Iterator):
             return returned
         texts: list[str] = []
@@ -285,18 +285,18 @@ class Instance:
     """
 
     def __init__(self, kind: Any) -> None:
-        """Make nothing yet."""
+        """Create nothing yet."""
         self.made: Any = None
         self._kind = kind
         self._calls: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="session", daemon=True).start()
 
     def run(self, call: Callable[[], None]) -> None:
-        """Make a call on the thread, after those before it."""
+        """Make a call on the thread, after earlier ones."""
         self._calls.put(call)
 
     def leave(self) -> None:
-        """End the thread after the calls that it was given."""
+        """End the thread after its pending calls."""
         self._calls.put(None)
 
     def make(self, init: dict[str, Any]) -> None:
@@ -312,7 +312,7 @@ class Instance:
         return function(*([] if is_optional and not _takes(function, arguments) else arguments))
 
     def _version(self) -> Any:
-        """Return the version that the class states, in whichever way it can be asked."""
+        """Return the version that the class states, in any supported way."""
         if not callable(getattr(self._kind, "GetVersion", None)):
             return ""  # it came to the interface later than the others
         try:
@@ -329,7 +329,7 @@ class Instance:
 
 
 class ThreadPool:
-    """Daemon threads for blocking calls; a new one starts where all others are busy."""
+    """Daemon threads for blocking calls; starts a new one if all others are busy."""
 
     def __init__(self) -> None:
         """Start no thread yet."""
@@ -378,7 +378,7 @@ class LoopThread:
             loop.call_soon_threadsafe(task.cancel)
 
     def is_blocked(self) -> bool:
-        """Return whether something keeps the loop from running callbacks."""
+        """Return whether the loop is blocked."""
         if self._loop is None:
             return False
         awake = threading.Event()
@@ -386,7 +386,7 @@ class LoopThread:
         return not awake.wait(AWAKE_S)
 
     def leave(self) -> None:
-        """Give up a loop that is blocked; the next call starts another one."""
+        """Abandon a blocked loop; the next call starts a new one."""
         with self._lock:
             self._loop = None
             self._tasks = {}
@@ -412,11 +412,11 @@ def _takes(function: Any, arguments: list[Any]) -> bool:
 
 
 OFFERED = ("history", "session", "context", "turn")
-"""Keywords that an application's function is given beside the prompt if it takes them."""
+"""Keyword arguments that an application's function may take besides the prompt."""
 
 
 def keywords_of(function: Any, offered: Sequence[str] = OFFERED) -> list[str]:
-    """Return which of the offered keywords a function takes, its first positional argument left out."""
+    """Return which of the offered keywords a function takes, ignoring its first positional argument."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -442,7 +442,7 @@ def describe_class(kind: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
-    """Return the arguments that a class needs, and those that it takes; None for the latter where it takes any."""
+    """Return the required and the accepted arguments of a class; None for the latter if it accepts any."""
     try:
         parameters = list(inspect.signature(kind).parameters.values())
     except (TypeError, ValueError):  # it does not declare its arguments
@@ -455,7 +455,7 @@ def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
 
 
 def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
-    """Return the exception of foreign code and its place, for the parent's message."""
+    """Return the exception of foreign code and its location, for the parent's message."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  # foreign code
@@ -474,7 +474,7 @@ def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
 
 
 def _traceback(error: BaseException) -> str:
-    """Return the traceback from the first frame of the application's own code on."""
+    """Return the traceback, starting at the first frame of the application's own code."""
     at = error.__traceback__
     while at is not None and not _is_foreign(Path(at.tb_frame.f_code.co_filename)):
         at = at.tb_next
@@ -570,17 +570,17 @@ class SourceAsItStands(SourceFileLoader):
 
 
 class StandIns:
-    """Finds ARIA's base class and Theodolite's few names for applications where nothing else does."""
+    """Finds ARIA's base class and Theodolite's few names for applications if no other finder does."""
 
     packages = ("theodolite", "theodolite.domain")
     errors = "theodolite.domain.errors"
 
     def __init__(self, base_class: str) -> None:
-        """Remember the file that holds the base class."""
+        """Set the file of the base class."""
         self._names = {"aria_dialog_api_base": base_class, "theodolite.aria": base_class}
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002
-        """Return how a module of ours is loaded; None for any other."""
+        """Return how to load a module of ours; None for any other."""
         if fullname in self._names:
             return importlib.util.spec_from_file_location(fullname, self._names[fullname])
         if fullname in self.packages or fullname == self.errors:
@@ -597,7 +597,7 @@ class StandIns:
 
 
 class Network:
-    """Watches the connections that Python code opens, and refuses those that the study does not allow."""
+    """Monitors the connections that Python code opens, and blocks those that the study does not allow."""
 
     connecting = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
     looking_up = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
@@ -708,7 +708,7 @@ def leave_network() -> bool:
 
 
 def set_limits(memory_mb: int, cpu_s: int) -> None:
-    """Set limits of this process where the system has them; 0 for none."""
+    """Set limits of this process if the system supports them; 0 for none."""
     try:
         import resource
     except ImportError:  # Windows
@@ -722,7 +722,7 @@ def set_limits(memory_mb: int, cpu_s: int) -> None:
 
 
 def own_streams() -> tuple[Any, int]:
-    """Return the streams of requests and answers, apart from the code's own input and output."""
+    """Return the streams of requests and answers, separate from the code's own input and output."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

@@ -40,7 +40,7 @@ class ForeignObject:
 
 
 def decode(encoded: Any) -> Any:
-    """Return the value that the worker's `encode` was given, types included.
+    """Return the value passed to the worker's `encode`, including types.
 
     Example:
         >>> decode({"tuple": [True, "welcome"]})
@@ -82,7 +82,7 @@ _OBJECT_CONTENTS: dict[str, type] = {
 
 
 def require_form(answer: Mapping[str, Any]) -> None:
-    """Refuse an answer of another form than the worker sends: the code that runs there can write answers as well.
+    """Reject an answer in a form that the worker never sends: the code that runs there can also write answers.
 
     Raises:
         ValueError: If it has no content, or content of another form.
@@ -111,7 +111,7 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w{2,}")
 def raised_text(
     raised: Mapping[str, Any], scrub: Callable[[str], str], *, folder: str = "", withheld: frozenset[str] = frozenset()
 ) -> str:
-    """Return the exception of code and its place in words, with a remedy if one is known.
+    """Return the exception of code and its location as text, with a remedy if one is known.
 
     Args:
         raised: The worker's description of the exception.
@@ -132,7 +132,7 @@ def raised_text(
 
 
 def unusable_text(unusable: Mapping[str, Any], target: str) -> str:
-    """Return why a target can be neither called nor instantiated, in words."""
+    """Return the reason why a target can be neither called nor instantiated, as text."""
     match unusable["reason"]:
         case "no file":
             return f"there is no file `{unusable['file']}` in the study's folder"
@@ -156,10 +156,10 @@ EXIT_S = 2.0
 """Time for a process to end by itself after its last request; seconds."""
 
 ABANDON_S = 2.0
-"""Time in which a process must answer that it has dropped a call; seconds. One that does not is stuck as a whole."""
+"""Time in which a process must confirm that it has cancelled a call; seconds. Otherwise the whole process is stuck."""
 
 ABANDON = "abandon"
-"""Operation by which a worker drops a call."""
+"""Operation by which a worker cancels a call."""
 
 _CONTENTS = {
     "new": {"identity", "raised"},
@@ -167,13 +167,13 @@ _CONTENTS = {
     "method": {"returned", "raised"},
     ABANDON: {"blocked"},
 }
-"""Keys of the answer to each operation, of which one at least is present."""
+"""Keys of the answer to each operation, of which at least one is present."""
 
 LARGEST_LINE = 64 * 2**20
 """Bytes of one answer of a process."""
 
 LARGEST_LOG = 10 * 2**20
-"""Size at which an application's log starts again; bytes."""
+"""Maximum size of an application's log before it is restarted; bytes."""
 
 Observe = Callable[[str, str], None]
 """Receives the network use of code: the kind of event and its destination."""
@@ -188,11 +188,11 @@ class Launch:
         target: Function or class, as the study names it.
         is_class: Whether it is a class of ARIA's dialogue interface.
         study: The study's folder.
-        folder: The application's folder: working directory, and first place for imports.
+        folder: The application's folder: working directory, and first location for imports.
         python: The interpreter.
         path: Further folders for imports.
         environ: All environment variables that the process sees.
-        init: Names of the constructor's arguments that the study gives.
+        init: Names of the constructor's arguments in the study.
         memory_mb: Maximum memory of a process, in MB; 0 for no limit.
         cpu_s: Maximum CPU time of a process, in seconds; 0 for no limit.
         network: Hosts that it may connect to; None for any.
@@ -241,7 +241,7 @@ class CallTimedOut(Exception):
 
     Attributes:
         is_blocked: Whether it blocks the event loop of the application's coroutines.
-        is_stuck: Whether the process as a whole answers no more.
+        is_stuck: Whether the process as a whole no longer responds.
     """
 
     def __init__(self, *, is_blocked: bool, is_stuck: bool = False) -> None:
@@ -261,7 +261,7 @@ class _Pending:
 class WorkerChannel(ABC):
     """Requests to a worker and its answers, over any transport.
 
-    Several requests may wait at once; any event loop may ask.
+    Several requests may wait concurrently; usable from any event loop.
     """
 
     def __init__(self, observe: Observe) -> None:
@@ -282,11 +282,11 @@ class WorkerChannel(ABC):
 
     @abstractmethod
     def kill(self, reason: str = "it was ended") -> None:
-        """End the worker at once, and send the reason to all waiting calls."""
+        """Kill the worker, and send the reason to all waiting calls."""
 
     @abstractmethod
     async def close(self) -> None:
-        """End the worker, after a moment in which it may end by itself."""
+        """End the worker, giving it a moment to end by itself."""
 
     def load(self, request: Mapping[str, Any], *, limit_s: float = LOAD_S) -> dict[str, Any]:
         """Return the worker's description of its loaded code; waits for it.
@@ -395,7 +395,7 @@ class WorkerProcess(WorkerChannel):
     """A process that runs one application's code, in its own session, without a terminal."""
 
     def __init__(self, launch: Launch, observe: Observe) -> None:
-        """Start the process; it loads nothing yet.
+        """Start the process without loading anything.
 
         Raises:
             InputError: If the interpreter cannot be started.

@@ -38,7 +38,7 @@ from theodolite.ports.application import OnChunk
 _LOG = logging.getLogger(__name__)
 
 MOST_STUCK = 8
-"""Calls without an answer that one process may hold before new calls go to a fresh one; count."""
+"""Maximum number of unanswered calls of one process before new calls go to a new process; count."""
 
 Start = Callable[[], WorkerChannel]
 """Starts a process of the application; the code is not loaded yet."""
@@ -75,7 +75,7 @@ class Workers:
     """Starts, keeps and replaces an application's processes."""
 
     def __init__(self, code: ApplicationCode, *, credentials: Credentials) -> None:
-        """Start nothing yet.
+        """Start no process yet.
 
         Args:
             code: The code to run.
@@ -102,7 +102,7 @@ class Workers:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """How processes ended early, each way once."""
+        """Kinds of early termination of processes, each once."""
         return tuple(
             f"{reason} ({n} time{'' if n == 1 else 's'}); it was started again" for reason, n in self._endings.items()
         )
@@ -128,11 +128,11 @@ class Workers:
             await channel.close()
 
     async def close(self) -> None:
-        """End all processes; a later call starts new ones."""
+        """Terminate all processes; a later call starts new ones."""
         await asyncio.gather(*(channel.close() for channel in self._released()))
 
     def stop(self) -> None:
-        """End all processes at once."""
+        """Terminate all processes immediately."""
         for channel in self._released():
             channel.kill()
 
@@ -175,7 +175,7 @@ class Workers:
             message = f"{self._credentials.scrub(str(error))}; the next call starts it again"
             raise ServerFault(message, endpoint=self.code.owner) from None
         if "raised" in answer:
-            # Not chained: exceptions of foreign code may hold the credentials.
+            # Not chained: exceptions of foreign code may contain the credentials.
             raise self._fault(answer["raised"], what) from None
         return answer
 
@@ -275,7 +275,7 @@ def _remedy(raised: Mapping[str, Any], target: str, noun: str) -> str:
 
 
 class Slots:
-    """A semaphore for whichever event loop asks."""
+    """A semaphore that works on any event loop."""
 
     def __init__(self, n: int) -> None:
         """Set the number of them; count."""
@@ -294,7 +294,7 @@ LOGS_NAME = "logs"
 """Folder within a workspace for the output of applications."""
 
 ENVIRONMENTS_NAME = "environments"
-"""Folder within a workspace that holds virtual environments of applications."""
+"""Folder within a workspace that contains virtual environments of applications."""
 
 INSTALL_S = 1800.0
 """Time for the installation of an application's libraries; seconds."""
@@ -311,7 +311,7 @@ _USUAL_OF_PIP = frozenset(
 )
 
 USUAL_VARIABLES = frozenset(_USUAL.split())
-"""Environment variables that all code of a study sees: where things lie, languages, certificates, proxies."""
+"""Environment variables visible to all code of a study: paths, languages, certificates, proxies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,10 +341,10 @@ def code_of(
         connection: Its name in the study.
         around: The study's folder, the environment and the workspace.
         observe: Receives the network use of the code.
-        init: Names of the constructor's arguments that the study gives.
+        init: Names of the constructor's arguments in the study.
 
     Raises:
-        InputError: If the target is malformed, or the interpreter or its libraries cannot be had.
+        InputError: If the target is malformed, or the interpreter or its libraries are unavailable.
     """
     is_class = isinstance(connection, AriaClass)
     key, form = ("class", "Class") if is_class else ("call", "function")
@@ -387,7 +387,7 @@ def code_of(
 def labeller_code(
     name: str, labelling: PythonLabeller, around: Surroundings, *, offered: tuple[str, ...]
 ) -> ApplicationCode:
-    """Return a judge's function and how its process is started: as an application's, beside the study's files.
+    """Return a judge's function and the start of its process: like an application's, in the study folder.
 
     Args:
         name: Name of the judge in the study.
@@ -455,9 +455,9 @@ def visible_variables(
 ) -> dict[str, str]:
     """Return the environment variables that an application's processes see.
 
-    Keys of models and of other applications stay out; what an application needs
-    beside the usual ones is named by `env`. A class sees its own credentials under
-    the name that ARIA's harness gives them, too.
+    Keys of models and of other applications are hidden; `env` names what an application needs
+    besides the usual variables. A class sees its own credentials also under
+    the name that ARIA's harness uses.
     """
     seen = {
         name: value
@@ -473,7 +473,7 @@ def visible_variables(
 
 
 def interpreter(name: str, runtime: Runtime, around: Surroundings) -> Path:
-    """Return the interpreter that runs an application's code, its own environment made if the study wants one.
+    """Return the interpreter for an application's code, creating its own environment if the study wants one.
 
     Raises:
         InputError: If its libraries cannot be installed.

@@ -28,7 +28,7 @@ from theodolite.gateways.secret_redaction import Secret
 
 
 def piece(event: EventBody) -> str:
-    """Return the words that an event adds; thinking is none."""
+    """Return the text that an event adds; thinking is ignored."""
     return text_at(event, "content_block", "text") + text_at(event, "delta", "text")
 
 
@@ -68,7 +68,7 @@ TOKENS_AT_MOST = 4096
 """Largest length of a reply unless the study's `params` state one; this API requires a number."""
 
 FORM_FIELD = "output_config"
-"""Field of a request that sets, among other things, the answer's format."""
+"""Field of a request that sets, among others, the format of the answer."""
 
 _FORM = "format"
 
@@ -79,7 +79,7 @@ _TOKENS_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input
 
 
 def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
-    """Return the JSON body of a request; system messages are apart from the chat."""
+    """Return the JSON body of a request; system messages are separate from the chat."""
     system = "\n\n".join(message.text for message in request.messages if message.speaker is Speaker.SYSTEM)
     body: dict[str, Any] = {"model": endpoint.model, "max_tokens": TOKENS_AT_MOST, **more}
     if system:
@@ -87,7 +87,7 @@ def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[st
     body[CHAT_FIELD] = tuple(message for message in request.messages if message.speaker is not Speaker.SYSTEM)
     if request.answer_schema is None:
         return body_bytes(body, endpoint.params)
-    # The same field holds other settings too, such as the effort; a study's own stay.
+    # The same field contains other settings too, such as the effort; a study's own settings are kept.
     own = endpoint.params.get(FORM_FIELD)
     config = {**(own if isinstance(own, Mapping) else {}), _FORM: _schema_form(request.answer_schema)}
     return body_bytes(body, {**endpoint.params, FORM_FIELD: config})
@@ -100,7 +100,7 @@ def sets_form(params: Mapping[str, Param]) -> bool:
 
 
 def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply of an answer, or its fault."""
+    """Return the reply in an answer, or its error."""
     payload = parsed_object(answer, expected="an object with `content`")
     if isinstance(payload, AttemptError):
         return payload
@@ -137,7 +137,7 @@ def _schema_form(schema: Mapping[str, object]) -> dict[str, object]:
 
 
 def _text(payload: Mapping[str, Any]) -> str | AttemptError:
-    """Return the words; thinking blocks are none, and a tool call is no answer."""
+    """Return the text; thinking blocks are ignored, and a tool call is not an answer."""
     if payload.get("stop_reason") == REFUSAL:
         return withheld("the endpoint's classifier withheld the reply")
     blocks = payload.get("content")

@@ -13,7 +13,7 @@ from theodolite.ports.application import Endpoint, EndpointCheck, Model, OnChunk
 from theodolite.ports.progress import Cache, Clock, Kept
 
 FORMAT = "1"
-"""Number of the form of keys; raised by hand when equal requests get other keys."""
+"""Version of the key format; incremented by hand when equal requests get other keys."""
 
 
 class Cacheable(Model, Endpoint, Protocol):
@@ -28,8 +28,8 @@ class CachedModel:
     """Caches frequent requests.
 
     Two requests are equal if the same bytes would be sent to the same address and
-    the replicate numbers are equal; names, keys and limits of the study play no
-    part. Of equal requests in flight one is sent and the others wait for it. Only
+    the replicate numbers are equal; names, keys and limits of the study do not
+    matter. Of equal requests in flight one is sent and the others wait for it. Only
     replies are kept: a failure, and a reply that the endpoint's filter withheld,
     is requested again each time. People's texts are neither cached nor searched.
     """
@@ -40,11 +40,11 @@ class CachedModel:
         """Wrap a model.
 
         Args:
-            model: Asked where nothing is kept.
-            cache: Keeps replies.
+            model: The model to call if no reply is cached.
+            cache: The cache.
             clock: Returns the time of a reply.
             refresh: Ignore replies that were cached before this object was created.
-            applications: Whether calls as an application under test are kept too.
+            applications: Whether to cache calls to it as an application under test too.
         """
         self._model = model
         self._cache = cache
@@ -69,7 +69,7 @@ class CachedModel:
         key = digest("reply", FORMAT, sent, str(request.replicate))
         while key in self._in_flight:
             await self._in_flight[key].wait()
-        # Nothing is awaited between the look above and the entry below, so only one passes.
+        # Nothing is awaited between the lookup above and the entry below, so only one call passes.
         self._in_flight[key] = asyncio.Event()
         try:
             result = await self._found(key)
@@ -82,7 +82,7 @@ class CachedModel:
             self._in_flight.pop(key).set()
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Ask the model itself; never raises a `GatewayError`."""
+        """Call the model itself; never raises a `GatewayError`."""
         return await self._model.check_endpoint()
 
     async def close(self) -> None:

@@ -43,7 +43,7 @@ class WriteBody(Protocol):
 
 
 class ReadReply(Protocol):
-    """Reads the reply of an answer, or its fault."""
+    """Extracts the reply of an answer, or its error."""
 
     def __call__(self, answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
         """Return the reply or the failed attempt."""
@@ -79,7 +79,7 @@ class Dialect:
     def call(
         self, endpoint: ModelEndpoint, request: AskModel, *, url: str, stream: Mapping[str, object] | None = None
     ) -> HttpRequest:
-        """Return the call that asks a model.
+        """Return the call to a model.
 
         Args:
             endpoint: The model's entry in the study.
@@ -96,7 +96,7 @@ class Dialect:
         )
 
     def listing(self, url: str) -> HttpRequest:
-        """Return the call that asks which models an address offers."""
+        """Return the call that lists the models of an address."""
         return HttpRequest(url=below(url, _LISTING), method="GET", headers=self.headers)
 
     def curl(self, url: str, secret: Secret) -> str:
@@ -120,7 +120,7 @@ def _placed(url: str, path: str, model: str) -> str:
 
 
 def piece(event: EventBody) -> str:
-    """Return the words that an event adds."""
+    """Return the text that an event adds."""
     return "".join(text_at(choice, "delta", "content") for choice in _choices(event))
 
 
@@ -200,7 +200,7 @@ class _Written(str):
 
 
 def _form_with(schema: Mapping[str, object]) -> _Written:
-    """Return the field that asks for an answer of a schema; one that never changes was written before."""
+    """Return the field that requests an answer by a schema; a constant one is serialised in advance."""
     text = schema.as_given if isinstance(schema, FixedJson) else _WRITE(schema)
     return _Written(
         f'{{"type":"json_schema","json_schema":{{"name":{_TEXT(SCHEMA_NAME)},"schema":{text},"strict":true}}}}'
@@ -212,7 +212,7 @@ def body_bytes(body: Mapping[str, Any], params: Mapping[str, Param]) -> bytes:
 
     Args:
         body: Field to value; the chat as a tuple of messages.
-        params: A study's own fields; they take the place of others.
+        params: A study's own fields, which override others.
     """
     whole = {**body, **params}
     return f"{{{','.join(_member(key, value) for key, value in whole.items() if value is not None)}}}".encode()
@@ -227,7 +227,7 @@ def _member(key: str, value: Any) -> str:
 
 
 def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply of an answer, or its fault."""
+    """Return the reply in an answer, or its error."""
     payload = parsed_object(answer, expected="an object with `choices`")
     if isinstance(payload, AttemptError):
         return payload
@@ -245,7 +245,7 @@ def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> 
 
 
 def read_model_names(answer: HttpResponse) -> tuple[str, ...]:
-    """Return the names of the models that an endpoint offers; empty if it lists none."""
+    """Return the names of the models of an endpoint; empty if it lists none."""
     try:
         payload = json.loads(answer.body)
     except (ValueError, RecursionError):

@@ -40,7 +40,7 @@ from theodolite.ports.application import EndpointCheck, OnChunk
 from theodolite.ports.progress import Clock
 
 _UNSUPPORTED = frozenset({400, 422, 500, 501})
-"""Statuses with which servers refuse a field that they do not know or cannot follow.
+"""Statuses by which servers refuse a field that they do not know or support.
 
 A 500 counts here only if its text names the field, as that of llama-cpp-python's server does:
 https://github.com/abetlen/llama-cpp-python/blob/main/llama_cpp/server/errors.py
@@ -51,8 +51,8 @@ class StructuredOutput:
     """Offers answer schemas to an endpoint, and remembers which it has refused.
 
     Servers do not announce their options, and their errors are all
-    different. So the same request is made once without the schema: if that brings
-    an answer, the schema was the cause, and it is not offered again.
+    different. So the same request is made once without the schema: if that
+    succeeds, the schema was the cause, and it is not offered again.
     """
 
     def __init__(self, endpoint: ModelEndpoint, *, is_set: bool) -> None:
@@ -75,7 +75,7 @@ class StructuredOutput:
 
         Args:
             request: The request.
-            ask: Asks the endpoint.
+            ask: Calls the endpoint.
 
         Raises:
             GatewayError: If there was no reply; the subclass states why.
@@ -140,9 +140,9 @@ class ChatEndpointCheck:
         self._curl = chat_client.dialect.curl(chat_client.url, chat_client.client.secret)
 
     async def ask(self) -> EndpointCheck:
-        """Ask once, within the deadline; never raises a `GatewayError`.
+        """Call once, within the deadline; never raises a `GatewayError`.
 
-        Nothing is asked where the endpoint's limits a minute are used up, as after a run that was stopped just now.
+        Nothing is sent if the endpoint's per-minute limits are used up, e.g. after a run that was just stopped.
         """
         greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._client.endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
@@ -172,7 +172,7 @@ class ChatEndpointCheck:
     async def _check_without_answer(self) -> EndpointCheck:
         """Distinguish a model that thinks from a port that accepts connections without answering.
 
-        A server that thinks about one call still answers others, be it with a 404.
+        A server that is busy with one call still answers others, if only with a 404.
         """
         retry_policy = RetryPolicy(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
         try:
@@ -242,7 +242,7 @@ def used_up(wait_s: float) -> str:
     """Return the text about an endpoint that may not be called now.
 
     Args:
-        wait_s: Time until its limits a minute bear a call; seconds.
+        wait_s: Time until its per-minute limits allow a call; seconds.
     """
     return f"not asked, its limits a minute are used up for {math.ceil(wait_s)} s yet"
 
@@ -301,10 +301,10 @@ class ChatModel:
             endpoint: The model's entry in the study.
             key: The key itself, from the environment; never repeated anywhere.
             clock: Returns the current time and waits between tries.
-            dialect: How it wants to be asked.
+            dialect: Its request format.
             endpoint_check_s: Deadline of an endpoint check; seconds.
-            rate_limiter: Decides when an attempt may start; its own account unless given.
-            route: How calls leave this machine; directly unless given.
+            rate_limiter: Decides when an attempt may start; default: a separate account.
+            route: Network route of calls; default: direct.
             authorise: Returns the headers that authorise one attempt; None if the key is all.
 
         Raises:
@@ -342,7 +342,7 @@ class ChatModel:
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return the model's answer.
 
-        An endpoint without answer schemas gets the schema in words, and the reply records it.
+        An endpoint without answer schemas receives the schema as text, and the reply records this.
 
         Raises:
             GatewayError: If there was no reply; the subclass states why.
@@ -356,11 +356,11 @@ class ChatModel:
         await self._client.client.close()
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Ask once, within 4 seconds; never raises a `GatewayError`."""
+        """Call once, within 4 seconds; never raises a `GatewayError`."""
         return await self._checking_endpoints.ask()
 
     async def model_names(self) -> tuple[str, ...]:
-        """Return the names of the models that the endpoint offers; empty if it lists none."""
+        """Return the names of the models of the endpoint; empty if it lists none."""
         return await self._client.model_names()
 
 
@@ -372,8 +372,8 @@ class StreamOptions:
     """Remembers whether an endpoint takes the wishes of its dialect's streams.
 
     Servers do not announce which fields they accept. So a rejected request is repeated once
-    more without them: if that brings an answer, they were the cause, and are not sent again.
-    An endpoint that took them once is asked again only where its words name one of them.
+    more without them: if that succeeds, they were the cause, and are not sent again.
+    An endpoint that accepted them once is retried only if its error text names one of them.
     """
 
     def __init__(self, wishes: Mapping[str, object], params: Mapping[str, Param]) -> None:
@@ -412,7 +412,7 @@ class StreamOptions:
         return is_named or (attempt_error.status in _REFUSING and not self._taken)
 
     def give_up(self, answer: HttpResponse) -> None:
-        """Keep in mind that the endpoint answers without them and not with them, unless the answer complains, too."""
+        """Remember that the endpoint works only without them, unless the answer is an error, too."""
         self._refused = self._refused or not late_words(answer.body)
 
 
@@ -422,7 +422,7 @@ class ChatClient:
 
     Attributes:
         endpoint: The model's entry in the study.
-        dialect: How it wants to be asked.
+        dialect: Its request format.
         url: Base address, checked.
         client: Sends and retries.
         wishes: Options of the stream in addition to the pieces of a reply.
@@ -447,7 +447,7 @@ class ChatClient:
         return replace(http_request, tokens=expected_tokens(self.endpoint, http_request.body))
 
     async def ask(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return the model's reply; streamed if there is a listener or the study asks for it.
+        """Return the model's reply; streamed if there is a listener or the study requests it.
 
         Raises:
             GatewayError: If there was no reply; the subclass states why.
@@ -482,7 +482,7 @@ class ChatClient:
     def _wait_s(
         self, outcome: Reply | AttemptError, tries: int, request: AskModel, listener: StreamListener | None
     ) -> float | None:
-        """Return the pause before an unreadable answer is asked for again; None if it is not. Seconds."""
+        """Return the pause before a retry after an unreadable answer; None for no retry. Seconds."""
         if not isinstance(outcome, AttemptError) or (listener is not None and listener.has_received):
             return None
         return self.client.retry_policy.wait_s(outcome, tries, self.http_request(request).key)
@@ -494,7 +494,7 @@ class ChatClient:
 
         Args:
             request: The model's request.
-            retry_policy: Bounds of the call.
+            retry_policy: Limits of the call.
             in_pieces: Whether the answer is streamed.
             listener: Receives the stream as it arrives; None for no listener.
         """
@@ -522,18 +522,18 @@ class ChatClient:
         )
 
     def read(self, answer: HttpResponse, *, in_pieces: bool) -> Reply | AttemptError:
-        """Return the reply of an answer, or its fault."""
+        """Return the reply in an answer, or its error."""
         whole = in_one_piece(answer, self.dialect.streaming) if in_pieces else answer
         if isinstance(whole, AttemptError):
             return whole
         return self.dialect.read(whole, price=self.endpoint.price, secret=self.client.secret)
 
     async def models(self, retry_policy: RetryPolicy) -> HttpResponse | RetriesExhausted:
-        """Ask which models the address offers."""
+        """List the models of the address."""
         return await self.client.retry(self.dialect.listing(self.url), retry_policy)
 
     async def model_names(self) -> tuple[str, ...]:
-        """Return the names of the models that the endpoint offers; empty if it lists none."""
+        """Return the names of the models of the endpoint; empty if it lists none."""
         answer = await self.models(RetryPolicy(timeout_s=1.0, attempts=1))
         return read_model_names(answer) if isinstance(answer, HttpResponse) else ()
 
@@ -548,7 +548,7 @@ def open_chat_client(
     route: CallRoute | None = None,
     authorise: Authorise | None = None,
 ) -> ChatClient:
-    """Return the line to an endpoint; nothing is opened before the first call.
+    """Return the client of an endpoint; nothing is opened before the first call.
 
     Raises:
         InputError: If the address or the key cannot be used.

@@ -28,7 +28,7 @@ class CloudCredentials(Protocol):
     """Credentials that are made for each attempt, since a signature and a token expire."""
 
     async def headers(self, request: HttpRequest) -> Mapping[str, str] | AttemptError:
-        """Return the headers that authorise a request, or why there are none."""
+        """Return the headers that authorise a request, or the reason why there are none."""
         ...
 
 

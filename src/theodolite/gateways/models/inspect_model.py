@@ -57,7 +57,7 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
     """Return a study's `params` as fields of Inspect's `GenerateConfig`.
 
     Raises:
-        InputError: If one is no such field, belongs to another key, or has a value that does not fit.
+        InputError: If one is not such a field, belongs to another key, or has an invalid value.
     """
     from inspect_ai.model import GenerateConfig
 
@@ -77,7 +77,7 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
 
 
 def read_output(output: Any, *, latency_s: float, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply of one of Inspect's outputs, or its fault."""
+    """Return the reply in one of Inspect's outputs, or its error."""
     finish = output.stop_reason if output.choices else "unknown"
     usage = output.usage
     read = (usage.input_tokens, usage.input_tokens_cache_read, usage.input_tokens_cache_write) if usage else ()
@@ -134,7 +134,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class _Listener:
-    """Hands words on and remembers whether there were any."""
+    """Passes text on and records whether there was any."""
 
     on_chunk: OnChunk
     heard: list[str] = field(default_factory=list)
@@ -161,7 +161,7 @@ class InspectClient:
             clock: Returns the current time.
 
         Raises:
-            InputError: If the extra is missing, or the parameters are none of Inspect's.
+            InputError: If the extra is missing, or Inspect does not know the parameters.
         """
         _require_extra(endpoint)
         self._endpoint = endpoint
@@ -221,7 +221,7 @@ class InspectClient:
         return await model.generate(messages, config=config, on_stream=listener.hear if listener else None)
 
     async def _open(self) -> Any:
-        """Return the model; the first time, the imports of a provider's code take seconds, in which others continue."""
+        """Return the model; on first use, importing a provider's code takes seconds, in which other tasks continue."""
         loop = asyncio.get_running_loop()
         opened = self._opened
         if opened is None or opened.loop is not loop or (opened.making.done() and opened.model() is None):
@@ -304,7 +304,7 @@ class InspectModel:
             rate_limiter: Decides when an attempt may start.
 
         Raises:
-            InputError: If the extra is missing, or the parameters are none of Inspect's.
+            InputError: If the extra is missing, or Inspect does not know the parameters.
         """
         self._client = InspectClient(endpoint, key=key or "", clock=clock)
         self._endpoint = endpoint
@@ -336,7 +336,7 @@ class InspectModel:
         return await self._schemas.reply(request, lambda asked: self._ask(asked, on_chunk))
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Ask once, within 4 seconds; never raises a `GatewayError`."""
+        """Call once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (wait_s := await self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._client.secret.is_missing:
@@ -417,5 +417,5 @@ class InspectModel:
 
 
 def _foreseen(request: AskModel) -> int:
-    """Return how many tokens a request is expected to take, rather too many than too few; count."""
+    """Return the expected number of tokens of a request, estimated generously; count."""
     return sum(len(message.text) for message in request.messages) // 3 + 500

@@ -1,4 +1,4 @@
-"""Model answers: the common parts of reading them, whichever dialect they use."""
+"""Model answers: the parsing that all dialects share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ModelOutput:
     """Content of an answer.
 
     Attributes:
-        text: The words, or why there are none.
+        text: The text, or the reason why there is none.
         model: Name that the endpoint reports; any value, unchanged.
         finish: Why the model stopped; any value, unchanged.
         tokens_in: Tokens read; count, 0 if unknown.
@@ -38,12 +38,12 @@ class ModelOutput:
 
 
 def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptError:
-    """Return the words of a reply without the thoughts before them, or why there are none.
+    """Return the text of a reply without the preceding thoughts, or the reason why there is none.
 
     Args:
         text: Its content.
         is_cut: Whether the limit of tokens ended it.
-        asks_for_tool: Whether it wants a tool to be called.
+        asks_for_tool: Whether it requests a tool call.
     """
     words = spoken(text)
     if words.strip():
@@ -89,7 +89,7 @@ def _spent(output: ModelOutput, cost: int | None) -> Spending:
 
 
 def parsed_object(answer: HttpResponse, *, expected: str) -> Mapping[str, Any] | AttemptError:
-    """Return the JSON object of an answer, or its content if it is none."""
+    """Return the JSON object of an answer, or its content if it is not an object."""
     try:
         payload = _parsed(answer.body)
     except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ def _page(body: bytes) -> str:
 
 
 def word(value: Any) -> str:
-    """Return a short text that an endpoint gave itself; empty if it is none."""
+    """Return a short text that an endpoint states about itself; empty if it is not a text."""
     return repaired(value)[0][:200] if isinstance(value, str) else ""
 
 
@@ -137,7 +137,7 @@ _END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
 
 
 def spoken(text: str) -> str:
-    r"""Return what a reply says without the thoughts before it; nothing if it does not come to speak.
+    r"""Return the text of a reply without the preceding thoughts; empty if it never gets beyond them.
 
     Some prompts end with the mark that opens thoughts, so that a reply holds the closing one alone,
     on its own line.
@@ -163,7 +163,7 @@ def _opens(text: str) -> bool:
 
 
 class Speech:
-    """Passes the pieces of a reply and holds back its thoughts."""
+    """Passes the pieces of a reply on and holds back its thoughts."""
 
     def __init__(self) -> None:
         """Start before the first word."""
@@ -217,12 +217,12 @@ class StreamForm:
 
     Attributes:
         fields: Fields of a request for a stream.
-        piece: The words that an event adds; empty if it adds none.
+        piece: The text that an event adds; empty if it adds none.
         whole: Builds the answer from all events, in the dialect's format for
             answers in one piece; None if they end before the answer does.
-        end: The event that a server's word "nothing follows" stands for; None if only an
+        end: The event represented by a server's end mark; None if only an
             event of the answer itself can end it.
-        wishes: Further fields, which ask for more than the pieces and which some servers refuse.
+        wishes: Further fields, which request more than the pieces and which some servers refuse.
     """
 
     fields: Mapping[str, object]
@@ -245,11 +245,11 @@ class StreamListener:
 
     @property
     def has_received(self) -> bool:
-        """Whether text was passed on, which cannot be taken back."""
+        """Whether text was passed on, which cannot be undone."""
         return self._heard
 
     def feed(self, piece: bytes) -> None:
-        """Take the next bytes; unreadable ones are left for the end, where they become a failed attempt."""
+        """Feed the next bytes; unreadable ones are left for the end, where they become a failed attempt."""
         for data in self._reader.feed(piece):
             event = _event(data)
             if event is not None and (text := self._speech.feed(self._form.piece(event))):
@@ -263,7 +263,7 @@ class StreamListener:
 
 
 def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | AttemptError:
-    """Return a streamed answer in the format of an unstreamed one, which stays as it is."""
+    """Return a streamed answer in the format of an unstreamed one; an unstreamed one is unchanged."""
     reader = EventReader()
     texts = [*reader.feed(answer.body), *reader.end()]
     if not texts:
@@ -302,7 +302,7 @@ def text_at(payload: Any, *names: str) -> str:
 
 
 def latest_usage(events: Iterable[EventBody]) -> dict[str, Any]:
-    """Return the latest word on each kind of tokens, whichever event and whichever dialect it is in."""
+    """Return the latest count of each kind of tokens, from any event and dialect."""
     usage: dict[str, Any] = {}
     for event in events:
         for output in (member(event, "message", "usage"), member(event, "response", "usage"), event.get("usage")):
@@ -319,7 +319,7 @@ _TAKEN = (
 
 
 def expected_tokens(endpoint: ModelEndpoint, body: bytes) -> int:
-    """Return how many tokens a request is expected to take, rather too many than too few.
+    """Return the expected number of tokens of a request, estimated generously.
 
     Three bytes a token are fewer than English has; for the reply only `params` may state
     how long it can become.
@@ -330,7 +330,7 @@ def expected_tokens(endpoint: ModelEndpoint, body: bytes) -> int:
 def tokens_taken(body: bytes) -> int | None:
     """Return the tokens that an answer reports, or None if it reports none.
 
-    Whichever dialect the answer is in: the names differ, and an answer uses one set of them.
+    Works for all dialects: the names differ, and an answer uses one set of them.
     """
     payload = _loaded(body)
     if not isinstance(payload, Mapping):

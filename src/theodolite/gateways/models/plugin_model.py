@@ -18,7 +18,7 @@ class PluginModel:
     """
 
     def __init__(self, endpoint: ModelEndpoint, client: Model) -> None:
-        """Keep the client; nothing is sent.
+        """Store the client; nothing is sent.
 
         Args:
             endpoint: The model's entry in the study.

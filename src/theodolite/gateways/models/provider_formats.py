@@ -36,7 +36,7 @@ def _system_of(request: AskModel) -> str:
 
 
 def _merged(params: Mapping[str, Param], field: str, own: Mapping[str, object]) -> dict[str, Any]:
-    """Return a study's `params` with some members added to one of their objects; members of the study stay."""
+    """Return a study's `params` with some members added to one of their objects; members from the study are kept."""
     stated = params.get(field)
     return {**params, field: {**own, **(stated if isinstance(stated, Mapping) else {})}}
 
@@ -69,7 +69,7 @@ def responses_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[
 
 
 def read_response(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply of an answer of Responses, or its fault."""
+    """Return the reply in an answer of Responses, or its error."""
     payload = parsed_object(answer, expected="an object with `output`")
     if isinstance(payload, AttemptError):
         return payload
@@ -106,7 +106,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def response_piece(event: EventBody) -> str:
-    """Return the words that an event of Responses adds."""
+    """Return the text that an event of Responses adds."""
     return text_at(event, "delta") if event.get("type") == "response.output_text.delta" else ""
 
 
@@ -114,7 +114,7 @@ _RESPONSE_ENDS = frozenset({"response.completed", "response.incomplete", "respon
 
 
 def response_whole(events: Sequence[EventBody]) -> _Json | None:
-    """Return the response that the last event holds whole; None if none does."""
+    """Return the complete response in the last event; None if there is none."""
     for event in reversed(events):
         if event.get("type") in _RESPONSE_ENDS and isinstance(event.get("response"), Mapping):
             whole: _Json = event["response"]
@@ -161,7 +161,7 @@ def gemini_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str
 
 
 def read_generated(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply of an answer of generateContent, or its fault."""
+    """Return the reply in an answer of generateContent, or its error."""
     payload = parsed_object(answer, expected="an object with `candidates`")
     if isinstance(payload, AttemptError):
         return payload
@@ -196,7 +196,7 @@ def _generated_text(candidate: _Json, finish: Any, blocked: str) -> str | Attemp
 
 
 def generated_piece(event: EventBody) -> str:
-    """Return the words that an event of streamGenerateContent adds; thoughts are none."""
+    """Return the text that an event of streamGenerateContent adds; thoughts are ignored."""
     return "".join(text_at(part, "text") for part in _parts(event) if not member(part, "thought"))
 
 
@@ -249,7 +249,7 @@ VERTEX_VERSION = "vertex-2023-10-16"
 
 
 def vertex_messages_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
-    """Return the JSON body of Messages as Vertex takes it: with the version, without the model."""
+    """Return the JSON body of Messages for Vertex: with the version, without the model."""
     params = {"anthropic_version": VERTEX_VERSION, **endpoint.params, "model": None}
     return messages_body(replace(endpoint, params=params), request, more=more)
 
@@ -291,7 +291,7 @@ def converse_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[s
 
 
 def read_converse(answer: HttpResponse, *, price: Price | None, secret: Secret) -> Reply | AttemptError:
-    """Return the reply that an answer of Converse holds; it does not name the model that answered."""
+    """Return the reply in an answer of Converse, which does not name the model."""
     payload = parsed_object(answer, expected="an object with `output`")
     if isinstance(payload, AttemptError):
         return payload
