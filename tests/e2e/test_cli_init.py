@@ -69,23 +69,49 @@ def at_terminal(tmp_path, monkeypatch):
 
 
 def test_answers_with_defaults_make_a_study_of_test_cases_that_runs(at_terminal):
-    ended = at_terminal.type_in("", "bot.py:answer", "", "")
+    ended = at_terminal.type_in("", "bot.py:answer", "", "", "")
 
     assert "Found answer(prompt, history)." in ended.out, ended.said
+    assert "It runs this code with your rights" in ended.out
+    assert 'replied "It is 4."' in ended.out
     assert sorted(path.name for path in at_terminal.folder.iterdir() if path.is_file()) == ["cases.csv", "study.yaml"]
     assert theodolite("check", "mine").code == 0
 
 
 def test_answers_make_a_study_of_cases_and_simulated_users_with_a_chosen_local_model(at_terminal):
     with Loopback(models=("small", "user-sim")) as server:
-        ended = at_terminal.type_in("1", "bot.py:answer", "3", "", "2", "", url=server.url)
+        ended = at_terminal.type_in("1", "bot.py:answer", "n", "3", "", "2", "", url=server.url)
     text = (at_terminal.folder / "study.yaml").read_text(encoding="utf-8")
 
     assert f"  2  user-sim   {server.url}   local, no key" in ended.out, ended.said
+    assert "Test call:" not in ended.out
     assert f"""local: {{url: "{server.url}", name: user-sim}}""" in text
     assert "cases: cases.csv" in text
     assert "guidelines: [groundedness]}" in text
     assert theodolite("check", "mine").code == 0
+
+
+def test_an_address_is_named_before_a_message_goes_to_it(at_terminal):
+    with Loopback(every=1, fault="404") as server:
+        ended = at_terminal.type_in("1", f"{server.root}/app", "", "1", "")
+
+    host = server.root.removeprefix("http://")
+    assert f"It sends one message to {host}, which may charge" in " ".join(ended.out.split()), ended.said
+    assert "Test call: failed. a greeting: " in ended.out
+    assert "Correct it, then test it with  theodolite probe mine" in ended.out
+    assert (ended.code, (at_terminal.folder / "study.yaml").exists()) == (3, True)
+
+
+def test_an_option_makes_the_test_call_without_a_question(at_terminal):
+    broken = "def answer(prompt):\n    raise LookupError('no stock')\n"
+    (at_terminal.folder.parent / "broken.py").write_text(broken, encoding="utf-8")
+
+    failed = theodolite("init", "failed", "--app", "broken.py:answer", "--test-call")
+    misplaced = theodolite("init", "other", "--from", "q.csv", "--test-call")
+
+    assert (failed.code, misplaced.code) == (3, 2), failed.said
+    assert "LookupError: no stock (broken.py, line 2)" in " ".join(failed.out.split())
+    assert "--test-call requires --app" in misplaced.err
 
 
 def test_recorded_answers_get_corrected_columns_a_judge_and_a_key(at_terminal, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -35,7 +35,7 @@ from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.rate_limiter import SlotPools
 from theodolite.ports.application import ApplicationClient, Labeller, Model, Stoppable
 from theodolite.ports.progress import Clock
-from theodolite.usecases.conformance import Examination, examine
+from theodolite.usecases.conformance import Examination, examine, greet
 
 if TYPE_CHECKING:
     from theodolite.plugins import ModelProvider
@@ -288,9 +288,9 @@ def chosen_applications(loaded: LoadedStudy, name: str) -> tuple[Application, ..
 
 
 async def examine_application(
-    loaded: LoadedStudy, application: Application, *, environ: Mapping[str, str]
+    loaded: LoadedStudy, application: Application, *, environ: Mapping[str, str], once: bool = False
 ) -> Examination:
-    """Open one application, call it a few times, and close it.
+    """Open one application, call it a few times or once, and close it.
 
     Raises:
         InputError: If the study runs code, or sends keys, that the operator has not allowed.
@@ -310,7 +310,7 @@ async def examine_application(
         return open_one(loaded, application, models=models, workspace=workspace, environ=environ, clock=clock)
 
     try:
-        return await _examined(application.name, opened)
+        return await _examined(application.name, opened, greet if once else examine)
     finally:
         for model in models.values():
             await model.close()
@@ -376,9 +376,13 @@ def _open_alone(application: Application, folder: Path, credentials: Mapping[str
     return open_application(application, models={}, recordings=(), folder=folder, environ=environ, clock=SystemClock())
 
 
-async def _examined(name: str, open_it: Callable[[], ApplicationClient]) -> Examination:
+async def _examined(
+    name: str,
+    open_it: Callable[[], ApplicationClient],
+    calls: Callable[[str, ApplicationClient], Awaitable[Examination]] = examine,
+) -> Examination:
     try:
-        return await examine(name, open_it())
+        return await calls(name, open_it())
     except InputError as error:
         result = Examination(name=name)
         result.note(str(error))

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -19,14 +20,16 @@ from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import WrittenFiles, write_reports
 from theodolite.bootstrap.study_context import open_study
 from theodolite.cli.report import present_results
-from theodolite.cli.running import PlainProgress, run_interactively
+from theodolite.cli.running import NOT_FINISHED, PlainProgress, run_interactively
 from theodolite.cli.terminal import as_line, json_option
 from theodolite.config.load_context import EXAMPLES, REQUIREMENTS
 from theodolite.config.starters import COLUMN_MEANINGS, EXAMPLE_FILES, StarterKind, split_study, write_starter
 from theodolite.config.tables import guess_columns, guess_lines, read_table
 from theodolite.demo.studies import DEMO_STUDIES, DemoStudy, lay_out_demo
-from theodolite.domain.errors import InputError, did_you_mean
+from theodolite.domain.errors import InputError, Severity, did_you_mean
 from theodolite.domain.identity import SHORT
+from theodolite.domain.text import printable_line
+from theodolite.usecases.conformance import Examination
 from theodolite.usecases.running import RunOptions
 
 _QUESTION = """\
@@ -51,6 +54,7 @@ Answers = dict[str, str]
 @click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
 @click.option("--cases", type=click.Path(), help="With --app: test cases with expected answers (CSV, TSV or JSONL).")
 @click.option("--users", is_flag=True, help="With --app: simulated users test it; needs a model.")
+@click.option("--test-call", is_flag=True, help="With --app: call it once; runs its code or sends one message.")
 @click.option("--guideline", metavar="NAME", help="Definition of a defect: a known name or a sentence.")
 @click.option("--from", "from_file", type=click.Path(), help=_FROM)
 @click.option("--judge", metavar="NAME", help="With --from: defect for a judge to find, as a known name or a sentence.")
@@ -65,12 +69,13 @@ def init(folder: str, *, as_json: bool, **options: str | bool | None) -> int:
     """Write the first files of a new study to FOLDER.
 
     Without options it asks a few questions, each with a default; with them it
-    asks nothing and writes the same files.
+    asks nothing and writes the same files. A test call that fails ends with exit
+    code 3; the files are written.
 
     \b
     Examples
       theodolite init support
-      theodolite init smoke --app bot.py:answer --cases cases.csv
+      theodolite init smoke --app bot.py:answer --cases cases.csv --test-call
       theodolite init support --app http://127.0.0.1:8000/v1 --users
       theodolite init both --app bot.py:answer --cases cases.csv --users
       theodolite init mine --from answers.csv
@@ -82,31 +87,28 @@ def init(folder: str, *, as_json: bool, **options: str | bool | None) -> int:
     answers = {name: "yes" if value is True else value for name, value in options.items() if value}
     answers = {name.removesuffix("_file"): str(value) for name, value in answers.items()}
     with redirect_stdout(sys.stderr) if as_json else nullcontext():
-        files = _create(folder, answers)
+        files, code = _create(folder, answers)
     if as_json:
-        click.echo(as_line({"exit_code": 0, "files": [str(file) for file in files]}))
-    return 0
+        click.echo(as_line({"exit_code": code, "files": [str(file) for file in files]}))
+    return code
 
 
-def _create(folder: str, options: Answers) -> tuple[Path, ...]:
-    """Write the files that options or answers ask for, and return them, the study file first.
+def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
+    """Write the files that options or answers ask for; return them, the study file first, and the exit code.
 
     Raises:
         InputError: If an answer cannot be used.
     """
     model, name, key, judge = (options.pop(one, "") for one in ("model", "model_name", "model_key", "judge"))
-    kind, answers = _by_options(options)
-    if kind is None:
-        kind, answers = _by_questions() if sys.stdin.isatty() else (StarterKind.EMPTY, {})
+    kind, answers = _asked_for(folder, options)
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
-        return _split(Path(answers["from"]), folder)
+        return _split(Path(answers["from"]), folder), 0
     if kind is StarterKind.RECORDED:
         answers |= _columns_by_questions(answers["from"])
     if judge and kind is not StarterKind.RECORDED:
         message = "--judge belongs to --from; an application takes --guideline"
         raise click.UsageError(message)
     if kind is StarterKind.APPLICATION:
-        _require_function(folder, answers["app"])
         _ask_the_address(answers, "" if model else name)
     answers |= {"judge": judge} if judge else {}
     if answers.get("judge") or answers.get("guideline") or answers.get("users"):
@@ -115,6 +117,16 @@ def _create(folder: str, options: Answers) -> tuple[Path, ...]:
         message = "--model belongs to a judge or simulated users: add --judge, --guideline or --users"
         raise click.UsageError(message)
     return _write(folder, kind, answers)
+
+
+def _asked_for(folder: str, options: Answers) -> tuple[StarterKind, Answers]:
+    """Return the kind of study and the answers, from options or, in a terminal without options, from questions."""
+    kind, answers = _by_options(options)
+    if kind is None:
+        return _by_questions(folder) if sys.stdin.isatty() else (StarterKind.EMPTY, {})
+    if kind is StarterKind.APPLICATION:
+        _require_function(folder, answers["app"])
+    return kind, answers
 
 
 _CHAT = "/chat/completions"
@@ -135,23 +147,25 @@ def _by_options(options: Answers) -> tuple[StarterKind | None, Answers]:
         click.UsageError: If options do not fit together.
     """
     named = [name for name in _OPTIONS if name in options]
-    of_app = [name for name in ("guideline", "cases", "users") if name in options]
+    of_app = [name for name in ("guideline", "cases", "users", "test_call") if name in options]
     if len(named) > 1:
         message = f"{' and '.join(f'--{name}' for name in named)} create different kinds of study; use only one"
         raise click.UsageError(message)
     if of_app and named != ["app"]:
-        message = f"--{of_app[0]} requires --app"
+        message = f"--{of_app[0].replace('_', '-')} requires --app"
         raise click.UsageError(message)
     return (_OPTIONS[named[0]] if named else None), options
 
 
-def _by_questions() -> tuple[StarterKind, Answers]:
+def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     """Ask what the study tests; each question has a default, except those for an address or a file."""
     click.echo(_QUESTION)
     kind = _KINDS[_asked(tuple(_KINDS), default="1")]
     if kind is StarterKind.APPLICATION:
         click.echo("Where is it?  URL, file.py:function or module:Class")
-        return kind, {"app": click.prompt(">", prompt_suffix=" "), **_tests_by_questions()}
+        place = click.prompt(">", prompt_suffix=" ")
+        _require_function(folder, place)
+        return kind, {"app": place, **_test_call_by_question(place), **_tests_by_questions()}
     if kind is StarterKind.RECORDED:
         click.echo("Which file?  (CSV, TSV or JSONL, one row per turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
@@ -160,6 +174,16 @@ def _by_questions() -> tuple[StarterKind, Answers]:
         click.echo("\n".join(["Which pack?", *(f"  {number}  {name}" for number, name in enumerate(packs, start=1))]))
         return kind, {"pack": packs[int(_asked(tuple(str(n + 1) for n in range(len(packs))), default="1")) - 1]}
     return kind, {}
+
+
+def _test_call_by_question(place: str) -> Answers:
+    """Ask for consent to one call of the application."""
+    if "://" in place:
+        text = f"Make one test call? It sends one message to {urlsplit(place).netloc}, which may charge for it."
+    else:
+        text = "Make one test call? It runs this code with your rights; models that the code calls may charge for it."
+    click.echo(textwrap.fill(text, 80))
+    return {"test_call": "yes"} if click.confirm(">", default=True, prompt_suffix=" ") else {}
 
 
 def _tests_by_questions() -> Answers:
@@ -363,32 +387,39 @@ def _own_file(folder: str, answers: Answers) -> Path | None:
     return result
 
 
-def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[Path, ...]:
-    """Write the files of a study, print their names and the next steps, and return them."""
+def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[tuple[Path, ...], int]:
+    """Write the files of a study, print their names, the test call and the next step; return them and the exit code."""
     app_file = _own_file(folder, answers)
+    wanted = answers.pop("test_call", "")
     files = write_starter(Path(folder), kind, answers)
     trust_new_study(Path(folder), reads=[app_file] if app_file else [])
+    name = shlex.quote(str(folder))
+    following = _print_files(kind, answers, files, name)
+    code = 0
+    if wanted:
+        examination = _greeted(Path(folder))
+        code = 0 if _is_fine(examination) else NOT_FINISHED
+        click.echo("\n".join(_test_call_lines(examination, name)))
+    click.echo(f"Next: {following}")
+    return files, code
+
+
+def _print_files(kind: StarterKind, answers: Answers, files: tuple[Path, ...], name: str) -> str:
+    """Print the names of the files of a study, and return the next step."""
     study, *others = files
     wrote = f"Wrote {study} ({len(study.read_text(encoding='utf-8').splitlines())} lines)"
-    name = shlex.quote(str(folder))
     own_cases = Path(answers.get("cases", "")).name
-    examples = [
-        other
-        for other in others
-        if kind is StarterKind.APPLICATION and other.name in EXAMPLE_FILES and other.name != own_cases
-    ]
+    examples = [other for other in others if other.name in EXAMPLE_FILES and other.name != own_cases]
     if kind is StarterKind.APPLICATION and not examples:
         click.echo(f"{' and '.join([wrote, *map(str, others)])}.")
-        click.echo(f"Next: theodolite run {name}")
-        return files
+        return f"theodolite run {name}"
     if kind is StarterKind.APPLICATION:
         own = "".join(f" and {other}" for other in others if other not in examples)
         click.echo(f"{wrote}{own}, and as EXAMPLES to be replaced")
         for example in examples:
             n_rows = len(example.read_text(encoding="utf-8").splitlines()) - 1
             click.echo(f"      {example}{f' ({n_rows} rows)' if example.suffix == '.csv' else ''}")
-        click.echo(f"Next: edit these files, then  theodolite check {name}")
-        return files
+        return f"edit these files, then  theodolite check {name}"
     called = " No model will be called." if kind is StarterKind.RECORDED and not answers.get("judge") else ""
     click.echo(f"{wrote}, and" if others else f"{wrote}.{called}")
     for other in others:
@@ -396,8 +427,36 @@ def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[Path, ...]
     needed = next((path for path in others if path.name == REQUIREMENTS), None)
     if needed is not None:
         click.echo(f"First: pip install -r {shlex.quote(str(needed))}")
-    click.echo(f"Next: theodolite check {name}")
-    return files
+    return f"theodolite check {name}"
+
+
+def _greeted(folder: Path) -> Examination:
+    """Call the application of a new study once."""
+    import asyncio  # a study is written without it
+
+    from theodolite.bootstrap.connections import chosen_applications, examine_application
+    from theodolite.config.loading import load_study
+
+    loaded = load_study(folder, environ=os.environ)
+    [application] = chosen_applications(loaded, "")
+    with redirect_stdout(sys.stderr):  # output of application code must not mix with ours
+        return asyncio.run(examine_application(loaded, application, environ=os.environ, once=True))
+
+
+def _is_fine(examination: Examination) -> bool:
+    return not examination.unexamined and not any(one.severity is Severity.FAULT for one in examination.remarks)
+
+
+def _test_call_lines(examination: Examination, name: str) -> list[str]:
+    """Return how the test call ended: time and start of the reply, or the problem and the remedy."""
+    if _is_fine(examination):
+        took = f"Test call: ok, {examination.slowest_s:.1f} s"
+        reply = textwrap.shorten(printable_line(" ".join(examination.texts)), 60, placeholder=" ...")
+        return [took, f'  replied "{reply}"'] if reply else [took]
+    problem = examination.unexamined or "; ".join(remark.message for remark in examination.remarks)
+    lines = textwrap.wrap(f"Test call: failed. {printable_line(problem)}", 80, subsequent_indent="  ")
+    hint = [f"  Try  {examination.hint}"] if examination.hint else []
+    return [*lines, *hint, f"  Correct it, then test it with  theodolite probe {name}"]
 
 
 @click.command()

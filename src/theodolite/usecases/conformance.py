@@ -133,6 +133,25 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
     return result
 
 
+async def greet(name: str, application: ApplicationClient) -> Examination:
+    """Call an application once, with a greeting, and return the result."""
+    result = Examination(name=name)
+    if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
+        result.has_not_met(check)
+        await application.close()
+        return result
+    probe = _Probe(application, result)
+    try:
+        await probe.greets()
+    except GatewayError as error:
+        result.unexamined = str(error)
+    finally:
+        await probe.close()
+    probe.tell_failures()
+    _look_at_texts(result)
+    return result
+
+
 def _is_out_of_reach(error: GatewayError) -> bool:
     """Return whether an error only means that the application could not be called."""
     without_key = isinstance(error, Rejected) and (not error.tries or error.status in {401, 403})
@@ -152,9 +171,13 @@ class _Probe:
     first: str = ""
     ending: str = ""
 
+    async def greets(self) -> None:
+        """Send a plain prompt."""
+        await self._ask("greeting", "a greeting", GREETING)
+
     async def answers(self) -> bool:
         """Send two plain prompts, and return whether any call succeeded; a filtered reply is an answer."""
-        await self._ask("greeting", "a greeting", GREETING)
+        await self.greets()
         self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
         return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
 
