@@ -32,9 +32,7 @@ TESTER_TYPE: Final = "tester type"
 
 GAP_METHOD: Final = "simultaneous differences of all pairs of contexts (MOVER, Sidak)"
 
-SPREAD_METHOD: Final = "Paule-Mandel estimate; Q-profile interval"
-
-LARGEST_SPREAD_METHOD: Final = "Paule-Mandel estimate; upper end at least half that of the largest gap"
+SPREAD_METHOD: Final = "Paule-Mandel estimate; Q-profile interval, bounded by the interval of the gap"
 
 _PRECISION: Final = 1e-12
 
@@ -60,9 +58,9 @@ def node_robustness(
     Its interval holds for all pairs of contexts at once, because the data choose the pair.
     The spread is the standard deviation of the true values: sampling error is taken out, so contexts
     that differ by chance alone have a spread of 0.
-    Its Q-profile interval shrinks to a point as the values become equal, which is chance and no certainty. If the
-    spread is 0, its upper end is therefore at least half the upper end of the gap: no values that are so far apart
-    at most have a larger standard deviation.
+    Its Q-profile interval shrinks to a point as the values become equal, which is chance and no certainty, and
+    is very wide for two contexts. Values within the upper end of the gap have a largest standard deviation: it is
+    the upper end of a spread of 0, and no upper end is above it.
 
     Args:
         design: The tree.
@@ -197,7 +195,7 @@ def _robustness(
         lowest=lowest,
         highest=highest,
         gap=(gap := total.gap(width)),
-        spread=total.spread(width, gap),
+        spread=total.spread(gap, width),
     )
 
 
@@ -236,7 +234,7 @@ class _Total:
             method=GAP_METHOD,
         )
 
-    def spread(self, width: float, gap: Estimate) -> Estimate | Undefined:
+    def spread(self, gap: Estimate, width: float) -> Estimate | Undefined:
         """Return the standard deviation of the true values between contexts, with their largest gap as a bound."""
         ends = self._ends(self.confidence)
         z = 2 * float(ndtri((1 + self.confidence) / 2))
@@ -245,19 +243,30 @@ class _Total:
             reason = NO_INTERVAL_IN_CONTEXT
             return Undefined(reason=reason, n=self._n, unit=self.unit, method=SPREAD_METHOD)
         value, low, high = between_contexts(list(self.values.values()), errors, confidence=self.confidence)
-        widest = width / 2  # no values of a scale have a larger standard deviation
-        method = SPREAD_METHOD
-        if not value and gap.high is not None:
-            high, method = max(high, gap.high / 2), LARGEST_SPREAD_METHOD
+        widest = largest_spread(gap.high if gap.high is not None else width, len(self.values))
         return Estimate(
             value=min(value, widest),
             low=min(low, widest),
-            high=min(high, widest),
+            high=min(high, widest) if value else widest,
             confidence=self.confidence,
             n=self._n,
             unit=self.unit,
-            method=method,
+            method=SPREAD_METHOD,
         )
+
+
+def largest_spread(gap: float, n_contexts: int) -> float:
+    """Return the largest standard deviation (divisor n - 1) of values whose largest difference is known.
+
+    Source:
+        Popoviciu (1935), Mathematica (Cluj) 9:129-145: the variance with divisor n is at most the square of half
+        the range.
+
+    Example:
+        >>> round(largest_spread(2.0, 2), 4)
+        1.4142
+    """
+    return gap / 2 * math.sqrt(n_contexts / (n_contexts - 1))
 
 
 def _have_width(ends: Sequence[Ends]) -> bool:
