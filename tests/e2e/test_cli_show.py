@@ -14,7 +14,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """A study whose second session failed and whose last is not held yet."""
+    """A study whose second session failed and whose last is not run yet."""
     folder = tmp_path_factory.mktemp("show")
     with Loopback() as server, Loopback(faults=("ok", "ok", "400")) as application:
         support = SupportStudy(folder=folder / "support", url=server.url, n=4)
@@ -55,7 +55,7 @@ def test_a_failure_is_shown_with_whose_fault_it_is(study):
 @pytest.mark.parametrize(
     ("label", "words"),
     [
-        ("d004", "dialogue `d004` is planned but not held yet. The 4 planned ones run from `d001` to `d004`."),
+        ("d004", "dialogue `d004` is planned but not run yet. The 4 planned ones run from `d001` to `d004`."),
         ("d0001", "dialogue `d0001` is not in the plan. Did you mean `d001`? The 4 planned ones"),
         ("Ana", "dialogue `Ana` is not in the plan. The 4 planned ones"),
     ],

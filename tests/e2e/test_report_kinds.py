@@ -97,15 +97,23 @@ def test_no_tab_is_wider_than_a_phone(report, browser):
     assert too_wide == []
 
 
-def test_print_shows_every_chart_with_its_shapes(report, browser):
+def test_print_shows_every_chart_with_its_shapes_and_splits_no_small_part(report, browser):
     page = browser.new_context().new_page()
     page.goto(report.as_uri())
     page.emulate_media(media="print")
     charts = page.locator("#report .chart").all()
     hidden = [chart.get_attribute("aria-label") for chart in charts if not chart.is_visible()]
+    split = page.locator("#report .spread-row, #report .kpis, #report .reads li, #report figure.block").evaluate_all(
+        "parts => parts.filter(part => getComputedStyle(part).breakInside !== 'avoid').map(part => part.className)"
+    )
+    split += page.locator("#report table").evaluate_all(
+        "tables => tables.filter(table => table.tBodies[0].rows.length <= 12"
+        " && getComputedStyle(table).breakInside !== 'avoid').map(table => table.className)"
+    )
     hidden += page.locator("#report .chart .shape").evaluate_all(
         "shapes => shapes.filter(shape => getComputedStyle(shape).display === 'none').map(shape => shape.outerHTML)"
     )
     page.context.close()
 
     assert hidden == []
+    assert split == []

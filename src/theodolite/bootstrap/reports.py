@@ -145,7 +145,7 @@ def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool 
             return show_text(study, dialogue, answers, final, failures=failures, calls=calls, width=width)
         if failures:
             return "\n".join(f"{failure.label}  {failure_text(failure)}: a failure" for failure in failures)
-    state = "is planned but not held yet" if position is not None else f"is not in the plan{_meant(label, sessions)}"
+    state = "is planned but not run yet" if position is not None else f"is not in the plan{_meant(label, sessions)}"
     n = len(sessions)
     message = (
         f"dialogue `{label}` {state}{'' if state.endswith('?') else '.'} "

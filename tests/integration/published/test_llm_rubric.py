@@ -52,8 +52,8 @@ def test_scores_between_the_points_are_labels_like_others(published):
 
 
 def test_the_report_shows_how_the_scores_follow(published):
-    assert "How scores follow (rmse)" in published.report
-    assert "How scores follow (kendall)" in published.report
+    assert "Agreement of scores (rmse)" in published.report
+    assert "Agreement of scores (kendall)" in published.report
     assert "any number from 1 to 4" in published.report
 
 

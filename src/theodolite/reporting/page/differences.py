@@ -21,6 +21,7 @@ from theodolite.reporting.words.comparisons import (
     left_out_text,
     p_value_text,
     paired_difference_text,
+    unsure_text,
 )
 from theodolite.reporting.words.descriptions import heading_of
 from theodolite.reporting.words.estimates import difference_text, rate_text
@@ -71,7 +72,7 @@ def _difference_words(subject: Subject, rate: PairedRate) -> str:
     if not isinstance(rate.difference, Estimate) or rate.n < figures.FEW:
         return f"{name}: {paired_difference_text(rate)}"
     direction = "fewer defects" if _value(rate) < 0 else "more defects"
-    verdict = direction if is_significant(rate) else "no significant difference"
+    verdict = direction if is_significant(rate) else f"no significant difference{unsure_text(rate)}"
     return f"{name}: {verdict}, {_counts(rate)}, {difference_text(rate.difference)}"
 
 

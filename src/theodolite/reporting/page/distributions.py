@@ -119,10 +119,12 @@ def vote_charts(subject: Subject) -> tuple[Chart, ...]:
 def _vote_chart(
     guideline: Guideline, rule: DefectRule, kind: str, names: Sequence[str], panels: Sequence[CountRow]
 ) -> Chart:
-    title = f"Votes: {guideline.name}, {heading_of(guideline, rule).lower()}, {len(names)} {kind}"
+    parts = dict.fromkeys((guideline.name, heading_of(guideline, rule).lower()))
+    title = f"Votes: {', '.join(parts)}, {len(names)} {kind}"
+    voters = f"both {kind}" if len(names) == 2 else f"all {len(names)} {kind}"
     return Chart(
         title=title,
-        legend=f"Dialogues that all {len(names)} {kind} labelled, by the number of them who see the defect."
+        legend=f"Dialogues that {voters} labelled, by the number of them who see the defect."
         " Columns between the ends are disagreements.",
         drawing=histograms(panels, label=_in_words(title), unit="dialogues"),
         table=_panel_table(title, "Application", panels),

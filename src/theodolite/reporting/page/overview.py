@@ -117,11 +117,14 @@ def _completeness_tile(subject: Subject) -> Tile:
     counted = f"{figures.count(labelled)} of {figures.count(planned)}"
     few = planned < figures.FEW
     waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
-    notes = [Badge(text="labelled", chip="")]
+    n_guidelines = len(subject.accounts)
+    several = f" under all {n_guidelines} guidelines" if n_guidelines > 1 else ""
+    notes = [Badge(text=f"labelled{several}", chip="")]
     if waiting:
         places = sorted({place for part in waiting for place in part.cases})
         subject.sets.add("unlabelled", "Without a label", places)
-        notes.append(_counted(subject, "unlabelled", "without a label"))
+        somewhere = " under at least one" if several else ""
+        notes.append(_counted(subject, "unlabelled", f"without a label{somewhere}"))
     notes.append(_counted(subject, "unparseable", "with an unparseable label"))
     return Tile(
         icon="progress",
@@ -171,12 +174,13 @@ def _judge_tile(subject: Subject) -> Tile | None:
         label=f"Judge {titles[0]}" if len(titles) == 1 else f"{figures.count(len(titles))} judges",
         status=single if len(judges) == 1 or not validated else several,
         attention=len(validated) < len(judges),
-        notes=(Badge(text=_first_note(subject, *judges[0]), chip=""),),
+        notes=(Badge(text=_first_note(subject, *judges[0], is_named=len(titles) > 1), chip=""),),
     )
 
 
-def _first_note(subject: Subject, guideline: Guideline, judge: Annotator) -> str:
-    return judge_note(subject.evidence, subject.agreements, guideline, judge.name)
+def _first_note(subject: Subject, guideline: Guideline, judge: Annotator, *, is_named: bool) -> str:
+    note = judge_note(subject.evidence, subject.agreements, guideline, judge.name)
+    return f"{title_of(subject.study, judge.name)} {note}" if is_named else note
 
 
 def _calls_tile(subject: Subject) -> Tile:

@@ -77,7 +77,7 @@ def _versions(subject: Subject) -> ReaderQuestion:
     if view is None:
         run = subject.evidence.run.number
         earlier = f"run {run - 1}" if run > 1 else "an earlier run"
-        answer = f"The study has one application. `theodolite compare` compares it with {earlier}."
+        answer = f"The study has one application. The command theodolite compare sets it beside {earlier}."
         if len(subject.study.applications) > 1:
             answer = "No two applications have labels of the same rule on the same prompts."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")

@@ -270,8 +270,8 @@ def event_view(subject: Subject) -> EventView | None:
         blinding_table(finding),
         Table(
             title="Exposure",
-            caption="What people went through, in sessions that are over",
-            columns=columns("Level", "Who", "Minutes of a person", "Broken guardrails, by the person's own mark"),
+            caption="Exposure of people in completed sessions",
+            columns=columns("Level", "People", "Minutes per person", "Guardrail violations marked by testers"),
             rows=tuple(_exposure(tally) for tally in finding.exposures),
         ),
         Table(
@@ -298,7 +298,7 @@ def blinding_table(finding: EventFinding) -> Table:
     return Table(
         title="Blinding",
         caption="Did testers see through the blinding? First guesses at the end, against chance",
-        columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "So many by guessing alone"),
+        columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "Test against guessing"),
         rows=tuple(_leak(leak) for leak in finding.leaks),
     )
 
@@ -314,12 +314,12 @@ def _leak(leak: BlindingAssessment) -> tuple[Value | TableCell, ...]:
 def _exposure(tally: ExposureTally) -> tuple[str, ...]:
     people = figures.number_of(tally.n_people, "person", "people")
     sessions = figures.number_of(tally.n_sessions, "session")
-    limit = "" if tally.n_enough is None else f"; {tally.n_enough} came to the limit of the study"
+    limit = "" if tally.n_enough is None else f"; {tally.n_enough} reached the limit of the study"
     return (
         tally.level.value,
         f"{people}, {sessions}",
-        f"{tally.minutes_median:.0f} in the middle, {tally.minutes_most:.0f} at most",
-        f"{tally.severe} in {tally.turns} turns, {tally.severe_most} at most for one person{limit}",
+        f"median {tally.minutes_median:.0f}, maximum {tally.minutes_most:.0f}",
+        f"{tally.severe} in {tally.turns} turns, at most {tally.severe_most} per person{limit}",
     )
 
 

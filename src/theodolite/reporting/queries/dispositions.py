@@ -131,7 +131,7 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
     if failure is not None:
         return Outcome.FAILED, failure.party, f"{failure.party.value} {failure.kind.value}"
     if case.dialogue is None:
-        return Outcome.MISSING, None, "not held yet"
+        return Outcome.MISSING, None, "not run yet"
     if not annotators:
         return Outcome.MISSING, None, "labelled by nobody"
     outcomes = {case.dialogue_label(name, guideline).outcome for name in annotators}

@@ -138,3 +138,12 @@ def _why_unsure(rate: PairedRate) -> str:
     if rate.test is not None and rate.test.p_value < SURE:
         return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
     return "too few personas or scripts changed for a test over clusters, whatever the interval"
+
+
+def unsure_text(rate: PairedRate) -> str:
+    """Return in brackets why a difference is not significant although its interval excludes 0; else nothing."""
+    difference = rate.difference
+    if is_significant(rate) or not isinstance(difference, Estimate) or _spans_zero(difference):
+        return ""
+    is_sure_alone = rate.test is not None and rate.test.p_value < SURE
+    return " (after correction for all comparisons)" if is_sure_alone else " (too few personas or scripts changed)"

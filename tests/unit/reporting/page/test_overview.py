@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.overview import findings_of, tags_of, tiles_of
@@ -23,6 +25,18 @@ def test_tiles_hold_dialogues_completeness_agreement_and_the_judge():
         ("Completeness", "100.0%", ["labelled", "11 with an unparseable label"]),
         ("Human agreement", "93.8 to 98.4%", ["people agree on 422 to 443 of 450"]),
         ("Judge GPT-4", "Not validated", ["agrees with the final labels on 333 to 421 of 450"]),
+    ]
+
+
+def test_completeness_over_several_guidelines_names_what_it_counts():
+    """An event said `0 of 36 labelled` beside rates of dialogues that people had labelled under another guideline."""
+    made = subject("unfinished")
+    (account,) = made.accounts
+    _, tile, *_ = tiles_of(replace(made, accounts=(account, account)))
+
+    assert [note.text for note in tile.notes[:2]] == [
+        "labelled under all 2 guidelines",
+        "53 without a label under at least one",
     ]
 
 

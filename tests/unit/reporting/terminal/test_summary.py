@@ -110,7 +110,7 @@ def test_what_nobody_has_labelled_by_is_named_once_and_counts_as_missing():
     text = summary_text(evidence, measure_study(evidence), facts(), words())
 
     assert "nobody has labelled by groundedness yet" in text
-    assert "60 planned: 0 labelled, 58 labelled by nobody, 2 not held yet" in text
+    assert "60 planned: 0 labelled, 58 labelled by nobody, 2 not run yet" in text
     assert "defect (" not in text
 
 

@@ -47,7 +47,7 @@ function excerptOf(entry) {
   if (entry.withheld) return { text: `withheld: ${entry.withheld}`, none: true };
   if (entry.turns && entry.turns.length) return { text: entry.turns[0][0].slice(0, 200), none: false };
   const failure = (entry.failures || [])[0];
-  return { text: failure ? `failed: ${failure.party} ${failure.kind}` : "not held yet", none: true };
+  return { text: failure ? `failed: ${failure.party} ${failure.kind}` : "not run yet", none: true };
 }
 
 /** Return what everybody said about a dialogue, in one line; who agrees stands together. */

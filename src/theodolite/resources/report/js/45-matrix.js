@@ -120,7 +120,7 @@ function matrixCell(place, base) {
 function answerPieces(entry, base) {
   if (entry.withheld) return [make("span", { class: "undefined", text: `Withheld: ${entry.withheld}` })];
   const [failure] = entry.failures || [];
-  if (!entry.turns || !entry.turns.length) return [make("span", { class: "undefined", text: failure ? `Failed: ${failure.party} ${failure.kind}` : "not held yet" })];
+  if (!entry.turns || !entry.turns.length) return [make("span", { class: "undefined", text: failure ? `Failed: ${failure.party} ${failure.kind}` : "not run yet" })];
   const turn = tellingTurn(entry);
   const text = entry.turns[turn - 1][1];
   if (matrix.withDifferences && base && base.turns && base.turns.length) return differences(base.turns[base.turns.length - 1][1], text);

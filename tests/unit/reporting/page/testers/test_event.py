@@ -81,7 +81,7 @@ def test_the_page_says_it_in_words(evidence, findings):
     assert blinding.rows[0][0] == "application, all levels"
     assert blinding.rows[0][1].details == ("2 did not know",)
     assert blinding.texts[1][1:] == ("undefined: no tester has guessed", "50.0%", "")
-    assert exposure.rows[0][3].endswith("3 at most for one person; 1 came to the limit of the study")
+    assert exposure.rows[0][3].endswith("at most 3 per person; 1 reached the limit of the study")
     assert view.withdrawals == ("1 person withdrew (remove): 1 session, 2 dialogues, 0 answers.",)
 
 
