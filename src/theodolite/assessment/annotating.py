@@ -75,7 +75,7 @@ class AnnotationTask:
 
 
 def task_version(annotator: Annotator | None = None) -> str:
-    """Return the hash of the rules by which an annotator works; those of votes count for judges that vote."""
+    """Return the hash of an annotator's rules; those of votes count for voting judges."""
     votes = (
         annotator is not None and isinstance(annotator.labelling, ModelJudge) and annotator.labelling.voting.most > 1
     )
@@ -147,7 +147,7 @@ def _recorded(question: Question, labels: RecordedLabels, rows: Sequence[Mapping
 def _answer(
     question: Question, labels: RecordedLabels, rows: Sequence[Mapping[str, str]], *, turn: int | None = None
 ) -> Answer:
-    """Return the first label that the rows have; `check` refuses rows that contradict each other."""
+    """Return the first label of the rows; `check` rejects rows that contradict each other."""
     texts = (row.get(labels.column, "").strip() for row in rows)
     written = next((text for text in texts if text), "")
     if not written:
@@ -179,10 +179,10 @@ def _annotation_of(task: AnnotationTask, found: Judgement) -> Annotation:
 
 
 def by_function(annotator: str, guideline: Guideline, dialogue: Dialogue) -> Flow[tuple[Answer, ...]]:
-    """Ask a function about a dialogue and return its answers.
+    """Call a function on a dialogue and return its answers.
 
-    It may return the label alone where one question is asked, or a mapping from
-    questions to labels, with `reason` and `quotes` beside them. True and false
+    It may return only the label if there is one question, or a mapping from
+    questions to labels, with optional `reason` and `quotes`. True and false
     mean yes and no; None means unknown.
     """
     reply = yield AskFunction(
@@ -232,7 +232,7 @@ def by_words(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected:
     """Return a word rule's answers to its one question, for the dialogue or for each turn.
 
     A turn matches the rule if it contains one of the wanted words and none of
-    the unwanted ones. A rule with unwanted words alone is met where none occurs.
+    the unwanted ones. A rule with only unwanted words matches if none occurs.
     A rule with a `check` compares the last response with its text or with the expected answer.
     """
     question = guideline.instrument.question(rule.question) if rule.question else guideline.question
@@ -280,7 +280,7 @@ _REASONS = {
     TextCheck.NUMBER: ("contains the number", "does not contain the number"),
     TextCheck.MATCHES: ("matches", "does not match"),
 }
-"""Reasons of a rule that compares, if it is met and if not."""
+"""Reasons of a comparison rule, if it matches and if not."""
 
 
 def _expression_problem(pattern: str) -> str:
@@ -396,8 +396,8 @@ class SignLabels:
 
     Attributes:
         side: Which signs are searched.
-        found: Label where one of them is found.
-        absent: Label where none is.
+        found: Label if a sign is found.
+        absent: Label if none is found.
     """
 
     side: SignSide

@@ -43,7 +43,7 @@ def blind_name(dialogue: str, participant: str, salt: str) -> str:
 def blinded(dialogue: Dialogue, name: str, *, scenario: Scenario, mask: Mask) -> BlindDialogue:
     """Return the parts of a dialogue that an annotator may see.
 
-    Texts are masked turn by turn, so that the numbers of turns stay.
+    Texts are masked turn by turn, so that turn numbers are unchanged.
 
     Args:
         dialogue: The dialogue.

@@ -282,7 +282,7 @@ def drawn_again(strata: Mapping[str, Sequence[str]], n: int, seed: int) -> dict[
 
     Args:
         strata: Scenario and old answers to the keys of dialogues.
-        n: Dialogues wanted; count.
+        n: Number of dialogues; count.
         seed: Of the draw; a larger sample holds the smaller one of its stratum.
     """
     shares = allot({name: len(keys) for name, keys in strata.items()}, dict.fromkeys(strata, 1.0), n, least=0)

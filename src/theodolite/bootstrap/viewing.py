@@ -169,7 +169,7 @@ class ViewedRun:
 
     Attributes:
         context: The study and its run.
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         dialogues: Every planned dialogue with its labels.
     """
 

@@ -35,7 +35,7 @@ def send_prompt(event: EventContext, session: str, text: str) -> tuple[LiveTurn,
         text: The prompt.
 
     Raises:
-        InputError: If the session is paused, or has no time or turns left; in words for the participant.
+        InputError: If the session is paused, or has no time or turns left; worded for the participant.
         Conflict: If the session is not active, or a reply is still in progress.
         NotFound: If there is no such session.
     """
@@ -55,7 +55,7 @@ def send_prompt_in(
         text: The prompt.
 
     Raises:
-        InputError: If the session is paused, or has no time or turns left; in words for the participant.
+        InputError: If the session is paused, or has no time or turns left; worded for the participant.
         Conflict: If the session is not active any more, or a reply is still in progress.
     """
     refusal = refusal_of(event, session, dialogue)
@@ -67,7 +67,7 @@ def send_prompt_in(
 
 
 def refusal_of(event: EventContext, session: Session, dialogue: LiveDialogue | None) -> str:
-    """Return why a prompt is refused now, in words for the participant; empty if it is accepted."""
+    """Return why a prompt is refused now, worded for the participant; empty if it is accepted."""
     return prompt_refusal(event.study, session, dialogue, event.hours(session.level), event.clock.now())
 
 
@@ -80,7 +80,7 @@ def retry(event: EventContext, turn: str) -> tuple[LiveTurn, SayToApplication]:
     """Reset a turn whose reply ended in an error, and return it with the request to the application.
 
     Raises:
-        InputError: If the session is paused or has no time left; in words for the participant.
+        InputError: If the session is paused or has no time left; worded for the participant.
         Conflict: If the turn has a response, or is not the last one of an open dialogue.
         NotFound: If there is no such turn.
     """
@@ -93,11 +93,11 @@ def retry(event: EventContext, turn: str) -> tuple[LiveTurn, SayToApplication]:
 
 
 def finish_turn(event: EventContext, turn: str, ending: LiveEnding) -> LiveTurn:
-    """Store how the reply of a turn ended, with the phrases by which it identifies itself.
+    """Store the outcome of a turn's reply, with the phrases by which it identifies itself.
 
     Raises:
         Conflict: If it has ended before.
-        NotFound: If there is no such turn any more.
+        NotFound: If the turn no longer exists.
     """
     claims = (claim.words for claim in self_identification(ending.text, identifying_names(event.study)))
     return event.dialogues.end_turn(turn, ending, tuple(dict.fromkeys(claims)))
@@ -165,7 +165,7 @@ class StoreSink:
 
 
 class ReplyManager:
-    """The replies in progress of one process, and the connections to the applications that give them."""
+    """The replies in progress of one process, and the connections to the applications behind them."""
 
     def __init__(
         self,
@@ -214,7 +214,7 @@ class ReplyManager:
 
         Args:
             opened: The event in the release for which the session was created, with its connections.
-            event: The same event as the participant meets it.
+            event: The event as the participant sees it.
             session: The session.
             dialogue: The dialogue; the application knows it by its key.
             turn: The turn to be answered.
@@ -239,7 +239,7 @@ class ReplyManager:
         return self._connections[id(opened)][1]
 
     async def over(self, turn: str) -> None:
-        """Wait until the reply of a turn has ended; at once if none is in progress."""
+        """Wait until the reply of a turn has ended; return immediately if none is in progress."""
         reply = self.find(turn)
         if reply is not None:
             await reply.over()
@@ -250,7 +250,7 @@ class ReplyManager:
         await self.over(turn)
 
     async def close_dialogue(self, opened: OpenEvent, session: Session, dialogue: LiveDialogue) -> None:
-        """Stop the reply in progress of a dialogue, and notify an application that keeps state of the end.
+        """Stop the reply in progress of a dialogue, and notify a stateful application of the end.
 
         Args:
             opened: The event in the release for which the session was created.
@@ -269,7 +269,7 @@ class ReplyManager:
         return self._replies.find(turn)
 
     def at(self, ref: TurnRef) -> LiveReply | None:
-        """Return the reply of the turn at an address while it is in progress; the store is not asked."""
+        """Return the reply in progress of the turn at an address, without querying the store."""
         reply = self._by_ref.get(ref)
         return reply if reply is not None and reply.ending is None else None
 

@@ -104,7 +104,7 @@ class CodingProject:
         return tuple(coding.coder for coding in self.work.codings if coding.answer == answer)
 
     def waiting(self, coder: str) -> tuple[OpenText, ...]:
-        """Return the open answers that a coder has to code, in the coder's own order; recodings come first."""
+        """Return the open answers that a coder must code, in the coder's own order; recodings come first."""
 
         def place(one: OpenText) -> tuple[bool, str]:
             return self.own(one.answer, coder) is None, digest("coding order", coder, *_parts(one.answer))
@@ -120,7 +120,7 @@ class CodingProject:
         return len(self.coders(answer)) < CODERS or bool(self.work.vacant(answer))
 
     def differing(self) -> tuple[CodedAnswer, ...]:
-        """Return the answers that were coded differently, those without a discussion first."""
+        """Return the answers with different codings, those without a discussion first."""
         states = CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS
         return tuple(one for state in states for one in self.coded if one.state is state)
 
@@ -132,7 +132,7 @@ def coding_project(
 
     Args:
         store: The database.
-        study: The current study; answers to other versions of its questionnaires are left out.
+        study: The current study; answers to other versions of its questionnaires are excluded.
         responses: Questionnaire responses, and notes of red teamers as `notes_in` returns them.
         gone: Opaque keys of coders who have left, recorded as absent or not.
     """
@@ -280,7 +280,7 @@ def release_quote(
         store: The database.
         project: The answers and codings.
         answer: The answer.
-        hidden: Words that are hidden wherever they occur in it.
+        hidden: Words to hide wherever they occur in it.
         by: Opaque key of the person who read it.
         is_given: False to revoke the permission.
 
@@ -334,7 +334,7 @@ def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
 
     Args:
         store: The database.
-        book: The whole codebook; its revision is the one that was edited, 0 for a new one.
+        book: The whole codebook; its revision is that of the edited one, 0 for a new one.
 
     Raises:
         Conflict: If another person has stored a revision in the meantime.
@@ -388,7 +388,7 @@ def record_absence(store: DjangoStore, study: str, coder: str, *, is_away: bool,
 
 
 def absent_coders(store: DjangoStore, study: str) -> frozenset[str]:
-    """Return the opaque keys of the coders of a study who are recorded as absent."""
+    """Return the opaque keys of the coders of a study who are absent."""
     written = store.filed(CoderAbsence, CoderAbsence.subject(study))
     latest = {one.coder: one for one in sorted(written, key=lambda one: one.revision)}
     return frozenset(row.coder for row in latest.values() if row.is_away)

@@ -137,7 +137,7 @@ STRATUM = "brought in"
 
 
 def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *, store: bool = True) -> BroughtIn:
-    """Import dialogues; those that were imported before do not change.
+    """Import dialogues; those imported before are unchanged.
 
     They are dialogues of the study like any other: annotators and judges receive them,
     and each counts at its level. Their testers are no participants, so they are not part
@@ -149,7 +149,7 @@ def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *
         store: Whether to store them; otherwise only the result is computed.
 
     Raises:
-        Conflict: If participants started dialogues in the meantime; try again.
+        Conflict: If participants started dialogues in the meantime; retry.
     """
     held = event.dialogues.summaries(event.study.name)
     known = {one.key for one in held}

@@ -32,7 +32,7 @@ IDLE_S = 86_400
 """Time without a step from which a tester with open sessions counts as stuck; seconds."""
 
 RECENT_S = 600
-"""How far back errors of an application count as recent; seconds."""
+"""Period in which errors of an application count as recent; seconds."""
 
 MANY_ERRORS = 3
 """Recent errors of an application from which an organiser should look at it; count."""
@@ -63,9 +63,9 @@ class EventTimeline:
 
     Attributes:
         days: Every day from the first to the last one with any activity, or today while the event is open.
-        ended: Moments with the sessions that had ended by then, in order of time.
+        ended: Number of ended sessions at each time, in order of time.
         n_planned: Planned sessions; count.
-        n_ended: Ended sessions, extra ones included; count.
+        n_ended: Ended sessions, including extra ones; count.
         n_extra: Ended sessions beyond the plan of their cell; count.
         n_left: Planned sessions that have not ended; count.
         forecast: Days from now until the planned sessions have ended, or why there is no forecast; None if the event
@@ -166,14 +166,14 @@ def _forecast(
 
 
 def last_days(ended: Mapping[datetime, int], *, first: datetime, now: datetime) -> list[int]:
-    """Return how many sessions ended in each whole period of 24 hours before now, the earliest first; counts.
+    """Return the number of ended sessions in each full period of 24 hours before now, earliest first; counts.
 
     Periods of equal length contain one night each, so their counts can be compared; days of the calendar cannot,
     because today is not over.
 
     Args:
         ended: Ended sessions by moment.
-        first: When the first session started; nothing before it counts.
+        first: Start of the first session; earlier periods do not count.
         now: The present moment.
     """
     counts = [0] * ((now - first) // DAY)
@@ -209,7 +209,7 @@ class TesterActivity:
         last: When the tester last did anything: joined, agreed to a text, or started or ended a session.
         is_done: Whether all planned sessions of the tester have ended.
         session: The active session; None between sessions.
-        prompted: When the last prompt of the session was sent; None before the first one.
+        prompted: Time of the last prompt of the session; None before the first one.
         waiting_since: When the reply in progress was requested; None if none is.
     """
 
@@ -229,7 +229,7 @@ class StuckTester:
         participant: Opaque key of the tester.
         reason: Why.
         since: Since when.
-        for_s: For how long; seconds.
+        for_s: Duration; seconds.
         session: The active session; None between sessions.
     """
 
@@ -241,9 +241,9 @@ class StuckTester:
 
 
 def stuck_tester(tester: TesterActivity, now: datetime) -> StuckTester | None:
-    """Return why a tester is stuck, and for how long; None if nothing is wrong.
+    """Return why a tester is stuck, and for how long; None if the tester is not stuck.
 
-    A session that an organiser paused is not stuck: its tester can do nothing.
+    A session that an organiser paused is not stuck: its tester cannot do anything.
     """
     reason, since, limit_s = _state_of(tester)
     for_s = (now - since).total_seconds()
@@ -273,8 +273,8 @@ def stuck_testers(
 
     Args:
         event: The event.
-        joined: When each tester who has not left joined, and how many sessions they are offered (count); by key.
-        status: The state of the event at this moment.
+        joined: Joining time of each remaining tester, and the number of offered sessions (count); by key.
+        status: The current state of the event.
     """
     name, now = event.study.name, event.clock.now()
     tallies, texts = event.sessions.tester_tallies(name), event.participants.last_acknowledgements(name)

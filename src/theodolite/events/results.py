@@ -90,13 +90,13 @@ def responses_about(
 
 
 def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tuple[Session, ...]:
-    """Return the sessions about the current study that took place here, each once."""
+    """Return the sessions of the current study that took place on this server, each once."""
     here = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.brought)
     return tuple({session.key: session for session in here}.values())
 
 
 def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:
-    """Return how far testers saw through the blinding: in all, and by level."""
+    """Return the blinding assessment: overall and by level."""
     from theodolite.measurement.probes import leaks_of  # numpy and scipy are loaded by this page alone
 
     name = event.study.name
@@ -117,7 +117,7 @@ STUCK_S = 30
 
 
 RECENT_ERRORS = 5
-"""Failed replies that are shown, the latest ones; count."""
+"""Number of failed replies shown, latest first; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class EventStatus:
 
     Attributes:
         active: The active sessions.
-        waiting_since: When the reply in progress of a session was requested, by key of the session.
+        waiting_since: Request time of each session's reply in progress, by session key.
         replies: Outcomes of the replies of each application.
         applications: Names of the applications: those that testers use in order of the study, then earlier ones.
         failures: The latest failed replies, the last one first.

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def capacity_left(event: EventContext, level: Level, stratum: str | None) -> int:
-    """Return how many more participants a level has room for; count.
+    """Return the number of free places in a level; count.
 
     Args:
         event: The event.
@@ -87,7 +87,7 @@ def slot_choice(event: EventContext, participant: str, level: Level) -> Callable
 
 
 def allocate(event: EventContext, participant: str, level: Level) -> Slot:
-    """Allocate a slot of a level to a participant; an allocated slot stays.
+    """Allocate a slot of a level to a participant; an existing allocation is kept.
 
     Of the free slots it is the one with the fewest sessions on topics that the participant
     opted out of, and the lowest of these.
@@ -130,7 +130,7 @@ def next_session_index(event: EventContext, participant: str, level: Level) -> i
 
 
 def expected_sessions(event: EventContext, participant: str, level: Level, sessions: Collection[Session]) -> int:
-    """Return how many sessions a participant will have: all of the slot but those that avoided topics exclude; count.
+    """Return the number of sessions of a participant: all of the slot except those that avoided topics exclude; count.
 
     Args:
         event: The event.
@@ -279,7 +279,7 @@ def end_abandoned_session(event: EventContext, session: Session) -> Session:
 def end_open_dialogue(event: EventContext, session: Session, ending: Ending) -> None:
     """End the open dialogue of a session, if there is one, and store it as a dialogue of the run.
 
-    A dialogue without any response is no dialogue of the run; it counts as a failure, or as
+    A dialogue without any response is not a dialogue of the run; it counts as a failure, or as
     missing if the participant stopped every reply.
     """
     for dialogue in event.dialogues.of_session(session.key):
@@ -365,7 +365,7 @@ def _letter(participant: str, level: Level, index: int) -> str:
 def leave(event: EventContext, participant: str, *, context_of: ContextOf | None = None) -> None:
     """End all sessions of a participant in a study, and release the slots.
 
-    The texts stay. Sessions that have not started are interrupted too, because they will not be held.
+    The texts are kept. Sessions that have not started are interrupted too, because they will not take place.
 
     Args:
         event: The event.
@@ -410,7 +410,7 @@ def acknowledge(
         participant: Opaque key of the participant.
         subject: The text.
         version: Content hash of the text.
-        session: Key of the session that the text is about; empty if it is about the event.
+        session: Key of the session that the text concerns; empty if it concerns the event.
     """
     event.participants.add_acknowledgement(
         Acknowledgement(
@@ -450,7 +450,7 @@ def opt_out(
     """Store a participant's content opt-outs, and end sessions on these topics.
 
     An active session on such a topic ends without a rationale and without questionnaires.
-    A slot in which no session has started is released for one that suits.
+    A slot in which no session has started is released in exchange for a suitable one.
 
     Args:
         event: The event.

@@ -60,7 +60,7 @@ class Clients:
         stop_conditions: Checked before each call and updated after it.
         labellers: Labelling functions by the name of their annotator.
         slots: Limits the calls in flight; no limit by default.
-        shares: Shares of limits that several processes have; None for limits of this process alone.
+        shares: Shares of limits among several processes; None for limits of this process alone.
         observer: Receives units and calls for metrics, logs and traces; None for no observer.
     """
 
@@ -140,7 +140,7 @@ class Clients:
         return await self.applications[request.application].reply(request, session=unit)
 
     async def begin_session(self, application: str, unit: str) -> None:
-        """Wait until an application can bear one more session; no call's place is held meanwhile."""
+        """Wait until an application can accept one more session; no call slot is occupied meanwhile."""
         line = self.applications.get(application)
         if line is not None and _admits(type(line)):
             await cast("Admitting", line).begin(unit)

@@ -2,7 +2,7 @@
 
 Objects of a run are freed by reference counts; cycles are rare. Searching them
 after every few hundred objects, among everything that was imported and planned,
-takes about a fifth of a run's time, and finds next to nothing.
+takes about a fifth of a run's time, and frees next to nothing.
 
 Removal condition (ADR-0074): remove it once it saves less than a tenth of the CPU time of
 a run of 800 dialogues, for example under an incremental collector.
@@ -18,7 +18,7 @@ SELDOM = (20_000, 20, 20)
 """Objects, and rounds of younger generations, after which each generation is searched; counts."""
 
 WHILE_LOADING = (200_000, 20, 20)
-"""The same for a command: its loaded objects, some 120,000, stay to its end and need no collection."""
+"""The same for a command: its loaded objects, some 120,000, live to its end and need no collection."""
 
 
 @contextmanager

@@ -48,8 +48,8 @@ class ReplyPiece:
 class LiveReply:
     """One reply on its way to a participant: its text as received, its text as shown, and its watchers.
 
-    The received and the shown text are separate, so that an application that gives a
-    reply at once looks like one that streams it.
+    The received and the shown text are separate, so that an application that replies in one
+    piece looks like one that streams.
     """
 
     def __init__(self, key: str) -> None:
@@ -85,12 +85,12 @@ class LiveReply:
         self._stir.set()
 
     def stop(self) -> None:
-        """Stop the reply; the shown text stays."""
+        """Stop the reply; the shown text is kept."""
         self.is_stopped = True
         self._stir.set()
 
     def wake(self) -> None:
-        """Wake the task that gives the reply."""
+        """Wake the task that produces the reply."""
         self._stir.set()
 
     async def stirred(self) -> None:
@@ -143,7 +143,7 @@ class Pacing:
     Attributes:
         least_wait_s: No reply starts to appear sooner than this after sending; seconds.
         beat_s: Time between two pieces; seconds.
-        letters: Characters of a piece at most; count.
+        letters: Maximum length of a piece; characters.
         whole: Show nothing before the reply is complete, which hides
             whether it streams.
         patience_s: Time limit of a reply; seconds.

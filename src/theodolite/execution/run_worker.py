@@ -168,7 +168,7 @@ class UnitQueue:
         self._leases_valid_until_s = valid_until_s
 
     async def _poll(self, kind: UnitKind) -> None:
-        """Poll the store, limited in frequency: not for each dialogue, and not again right after an empty poll."""
+        """Poll the store at a limited rate: not for each dialogue, and not immediately after an empty poll."""
         loop = asyncio.get_running_loop()
         none_to_come = kind is UnitKind.SESSION or self.dialogue_queue.over
         if none_to_come and loop.time() < self._empty_until_s[kind]:

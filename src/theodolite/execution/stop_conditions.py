@@ -32,7 +32,7 @@ _NOTHING = Spending()
 
 
 def _reports_cost(reply: Reply) -> bool:
-    """Return whether a reply reports its cost, or cost nothing."""
+    """Return whether a reply reports its cost or was free."""
     is_reported = reply.tokens_in or reply.tokens_out or reply.cost_microusd is not None
     return bool(is_reported) or not reply.attempts or reply.finish == CONTENT_FILTER
 
@@ -122,7 +122,7 @@ class CostEstimator:
 
 
 BUDGET_POLL_S = 0.2
-"""Pause before a part of the budget is requested again that other processes have; seconds."""
+"""Pause before requesting again a part of the budget that other processes have leased; seconds."""
 
 _SHARED = "the budget does not cover another call beside those of other processes"
 
@@ -143,7 +143,7 @@ class StopConditions:
 
     Attributes:
         budget: Limits of the study.
-        spent: Cost of the run so far, earlier processes included.
+        spent: Cost of the run so far, including earlier processes.
         reason: Why the run stops; empty while it continues.
         remedy: Action needed before the run can resume; empty if none.
         cost_estimator: Estimates the cost of calls in flight; None to count finished calls only.
@@ -178,7 +178,7 @@ class StopConditions:
             raise RunStopped(self.reason)
 
     async def reserve(self, request: Request) -> Spending | None:
-        """Wait until the budget covers a call beside those in flight, and reserve its expected cost.
+        """Wait until the budget covers a call in addition to those in flight, and reserve its expected cost.
 
         The caller must call `settle` when the call has ended, failed or not.
 
@@ -242,7 +242,7 @@ class StopConditions:
         return spent_with(Spending(), reply) + self.unreported_cost(request, reply)
 
     async def _lease(self, expected: Spending) -> bool:
-        """Lease a part of a shared budget; return whether other processes hold no part of it."""
+        """Lease a part of a shared budget; return whether no other process has leased a part of it."""
         if self.limits is None:
             return True
         async with self._leasing:
@@ -259,7 +259,7 @@ class StopConditions:
         used_before = self._used_of_allowance - self._unstored
         self._allowance = None  # nothing may be reserved from a part that is being exchanged
         self._allowance = await limits.allow(self.budget, self._reserved + self._unstored, expected)
-        # Replies that were on their way to the journal count in the new part until they are stored.
+        # Replies not yet in the journal count in the new part until they are stored.
         self._used_of_allowance -= used_before
         self.learn(self._allowance.spent)
         return self._allowance
@@ -291,7 +291,7 @@ class StopConditions:
         """Record a failed call and its cost. Missing rows of a recording are not counted.
 
         Args:
-            endpoint: Name of the model or application; consecutive failures are counted by it.
+            endpoint: Name of the model or application, by which consecutive failures are counted.
             error: The error; it may name the model that an application uses.
             unit: Key of the unit of work.
         """
@@ -326,7 +326,7 @@ class StopConditions:
             self.stop(reason, _RAISE)
 
     def _shortage(self, expected: Spending) -> str:
-        """Return why the budget does not cover a call beside those in flight; empty if it does."""
+        """Return why the budget does not cover a call in addition to those in flight; empty if it does."""
         if self.limits is None:
             return _short_of(self.budget, self.spent, self._reserved, expected)
         if self._allowance is None:
@@ -338,7 +338,7 @@ class StopConditions:
 
 
 def _spent_up(budget: Budget, spent: Spending) -> str:
-    """Return which limit of the budget is reached; empty if none. Estimated costs count like reported ones."""
+    """Return the limit of the budget that is reached; empty if none. Estimated costs count like reported ones."""
     if budget.usd is not None and spent.cost_microusd + spent.estimated_microusd >= budget.usd * MICROS:
         return f"the budget of {dollars(budget.usd)} is spent{_estimated(spent)}"
     if budget.tokens is not None and spent.tokens + spent.estimated_tokens >= budget.tokens:
@@ -364,7 +364,7 @@ def _short_of(budget: Budget, spent: Spending, reserved: Spending, expected: Spe
 
 
 def _estimated(spent: Spending) -> str:
-    """Return how many of the spent tokens are estimates."""
+    """Return the number of spent tokens that are estimates."""
     n_tokens = spent.estimated_tokens
     return f" ({n_tokens:,} tokens estimated: replies report no token counts)" if n_tokens else ""
 

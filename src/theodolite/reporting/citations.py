@@ -12,7 +12,7 @@ from theodolite.reporting.words import figures
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A value of the results file, with the JSON Pointer that leads to it."""
+    """A value of the results file, with its JSON Pointer."""
 
     pointer: str
     text: str
@@ -48,7 +48,7 @@ class CitedResults:
         return Number(f"/estimates/{place}", estimate_text(self.at(f"/estimates/{place}")))
 
     def estimates(self, *measures: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the estimates of some measures over whole applications, with their places."""
+        """Yield the estimates of some measures over whole applications, with their pointers."""
         for position, entry in enumerate(self.data["estimates"]):
             if entry["measure"] in measures and not entry["subject"].get("group"):
                 yield position, entry
@@ -66,7 +66,7 @@ def value_text(value: object) -> str:
 
 
 def estimate_text(entry: Mapping[str, Any]) -> str:
-    """Return an estimate of the results file with interval and n, or why there is none.
+    """Return an estimate of the results file with interval and n, or the reason why there is none.
 
     A share of counted units is a percentage with its count; below ten units, the count alone.
     """

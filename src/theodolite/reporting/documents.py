@@ -60,7 +60,7 @@ Block: TypeAlias = Heading | Paragraph | DocumentTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One document of the pack.
+    """A document of the pack.
 
     Attributes:
         name: File name without ending.
@@ -288,7 +288,7 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
 
 
 def review_evidence(study: Study, results: CitedResults) -> dict[SeriesPart, tuple[Text, ...]]:
-    """Return the results that bear on the validity of each part of a series; nothing if none was computed."""
+    """Return the results that concern the validity of each part of a series; empty if none was computed."""
     return {
         SeriesPart.SIMULATION: (*_count_lines(results, "realism", "comparisons of simulated users with people"),),
         SeriesPart.SCENARIOS: tuple(_proxy_lines(results)),
@@ -300,7 +300,7 @@ def review_evidence(study: Study, results: CitedResults) -> dict[SeriesPart, tup
 
 
 def _organisation_lines(results: CitedResults) -> Iterator[Text]:
-    """Yield how much of the plan took place."""
+    """Yield the completed share of the plan."""
     planned = results.data["run"]["planned_dialogues"]
     yield (
         results.cite("/run/completed_dialogues"),
@@ -546,7 +546,7 @@ def _proxies(results: CitedResults) -> Block:
 
 
 def _blinding(results: CitedResults) -> Block:
-    """Return how many testers guessed the application or the level of testing."""
+    """Return the number of testers who guessed the application or the level of testing."""
     entries = (results.data.get("event") or {}).get("blinding") or ()
     if not entries:
         return _said("Nobody was asked to guess an application.")

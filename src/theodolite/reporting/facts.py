@@ -1,4 +1,4 @@
-"""Facts about the making of a report that the evidence does not hold."""
+"""Facts about the creation of a report that the evidence does not contain."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class RunFacts:
         command: Command that repeats the run, e.g. `theodolite run support`.
         package_version: Version of this package.
         generated: When the report was made; UTC.
-        hosts: Hosts that the run spoke to, in order of the study file.
+        hosts: Hosts contacted by the run, in order of the study file.
         network: Network use by the code of applications.
-        unobserved: Code with unobserved connections, in words.
-        code_changes: Changes in the code of applications since the run before, in words.
+        unobserved: Code with unobserved connections, as text.
+        code_changes: Changes in the code of applications since the previous run, as text.
         duration_s: Time that the run took; seconds, None if unknown.
         show_command: Command that shows a dialogue, before its label.
         label_command: Command for labelling dialogues; empty if there is none.
-        validate_command: Command that validates judges; empty likewise.
+        validate_command: Command that validates judges; empty if there is none.
     """
 
     command: str

@@ -22,7 +22,7 @@ class IntervalBar:
         low: Lower end of the interval.
         value: The value.
         high: Upper end of the interval.
-        is_zero: Whether the interval is a bound, because nothing was found.
+        is_zero: Whether the interval is an upper bound because no defect was found.
         marks: Positions of the ticks of the axis.
     """
 

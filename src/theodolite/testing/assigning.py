@@ -1,8 +1,8 @@
 """Assignment of applications and scenarios to the slots of people, in an order.
 
 The cells of a slot depend on the study's seed, the level and the number alone: adding people
-moves nobody, and the next holder of a slot gets the cells of its first holder. Numbers are served
-block by block: after every full block each cell stood equally often at each position of the order.
+moves no other person, and the next holder of a slot gets the cells of its first holder. Numbers are assigned
+block by block: after every full block each cell has occurred equally often at each position of the order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class AllocationDesign:
         sessions: Sessions of each seat; count.
         assignment: Whether each seat tests all applications or one.
         seed: Every draw depends on it.
-        bound: Scenarios of the applications that are not tested in all of them, by application.
+        bound: Scenarios of applications that are tested in only some of them, by application.
     """
 
     level: Level
@@ -49,14 +49,14 @@ class AllocationDesign:
     bound: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def block(self) -> int:
-        """Return how many seats it takes until every cell has been met equally often at each place; count."""
+        """Return the number of slots until every cell has occurred equally often at each position; count."""
         numbers = [len(self._scenarios_of(name, self.scenarios)) for name in self.applications]
         if self.assignment is Assignment.WITHIN_SUBJECTS:
             return len(williams_rows(len(self.applications))) * lcm(*numbers)
         return lcm(*(len(williams_rows(n)) for n in numbers)) * len(self.applications)
 
     def _scenarios_of(self, application: str, scenarios: Sequence[str]) -> tuple[str, ...]:
-        """Return those of some scenarios that an application is tested in, in their order."""
+        """Return the scenarios in which an application is tested, in their order."""
         own = self.bound.get(application)
         return tuple(name for name in scenarios if own is None or name in own)
 
@@ -66,12 +66,12 @@ class AllocationDesign:
         Within subjects a seat tests all applications of one scenario before it
         continues with the next scenario; an application that is bound to scenarios is tested in
         its own, in turn. Orders are those of a Williams design: each
-        application follows each other one equally often. Between subjects a seat
+        application follows each other one equally often. Between subjects a slot
         tests one application in one scenario after the other.
 
         Args:
-            number: Number of the seat, from 0.
-            stratum: Part of the people that is balanced by itself.
+            number: Number of the slot, from 0.
+            stratum: Part of the people that is balanced separately.
 
         Source:
             Williams, E. J. (1949), Experimental designs balanced for the estimation
@@ -101,7 +101,7 @@ class AllocationDesign:
 
 
 def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
-    """Return the design of a level of a study in which people take part.
+    """Return the design of a level of a study with human testers.
 
     People get the scenarios with instructions for their level; if none
     does, all of them. Recorded applications cannot be met.
@@ -122,7 +122,7 @@ def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
 
 
 def people_levels(study: Study) -> tuple[LevelPlan, ...]:
-    """Return the levels of a study in which people take part, in the order of the file."""
+    """Return the levels of a study with human testers, in file order."""
     return tuple(plan for plan in study.levels if plan.people)
 
 
@@ -144,15 +144,15 @@ def _in_turn(
     Args:
         applications: The applications.
         scenarios: The scenarios that each of them is tested in.
-        place: Place of the seat in its block.
-        sessions: Sessions of the seat; count.
+        place: Position of the slot in its block.
+        sessions: Sessions of the slot; count.
     """
     first, order = divmod(place, len(williams_rows(len(applications))))
     rows = williams_rows(len(applications))
     met = []
     for at in range(sessions):
         passed, column = divmod(at, len(applications))
-        # Another scenario is met in another order, so that no application always comes first.
+        # Each scenario has a different order, so that no application always comes first.
         which = rows[(order + passed) % len(rows)][column]
         own = scenarios[which]
         met.append((applications[which], own[(first + passed) % len(own)]))

@@ -20,7 +20,7 @@ from theodolite.testing.assigning import AllocationDesign, allocation_design, pe
 def topics_version(study: Study) -> str:
     """Return the hash of the questions about topics; empty if a study has none.
 
-    With other topics, or other words, they are asked again.
+    If topics or their wording change, people are asked again.
     """
     told = (f"{topic.name} {topic.weight.value} {topic.about} {' '.join(topic.scenarios)}" for topic in study.topics)
     return digest("topics", *told) if study.topics else ""
@@ -30,9 +30,9 @@ def n_avoided(design: AllocationDesign, number: int, stratum: str, avoided: Coll
     """Return the sessions of a seat that would not be offered to a person; count.
 
     Args:
-        design: Of the level.
-        number: Number of the seat, from 0.
-        stratum: Part of the people that is balanced by itself.
+        design: Design of the level.
+        number: Number of the slot, from 0.
+        stratum: Part of the people that is balanced separately.
         avoided: Scenarios that the person prefers to avoid.
     """
     return sum(cell.scenario in avoided for cell in design.cells(number, stratum))
@@ -44,10 +44,10 @@ def best_number(
     """Return the free number with the fewest sessions on avoided scenarios; the lowest of these.
 
     Args:
-        design: Of the level.
-        taken: Numbers that others have.
+        design: Design of the level.
+        taken: Numbers in use.
         most: Numbers that there are; count.
-        stratum: Part of the people that is balanced by itself.
+        stratum: Part of the people that is balanced separately.
         avoided: Scenarios that the person prefers to avoid.
 
     Returns:
@@ -64,12 +64,12 @@ def place_after(
 ) -> int | None:
     """Return the index of the next session, from 0; None if none is left.
 
-    It is the first one of the seat that is not over, unless the session before it was
-    heavy: then the first one that is not.
+    It is the first unfinished one of the slot, unless the preceding session was
+    heavy: then it is the first that is not heavy.
 
     Args:
-        scenarios: The scenario at each place of the seat.
-        over: Places of sessions that are over, in the order in which they were held.
+        scenarios: The scenario at each position of the slot.
+        over: Positions of finished sessions, in order of their completion.
         avoided: Scenarios that the person prefers to avoid.
         heavy: Scenarios that touch a heavy topic.
 
@@ -92,8 +92,8 @@ def topic_tallies(
     Args:
         study: The study.
         seats: Assigned seats.
-        sessions: Those that were made.
-        avoided: Each person with an answer, to the names of the topics that they avoid.
+        sessions: Existing sessions.
+        avoided: Avoided topics of each person with an answer.
     """
     held = tuple(seats)
     spared, free = list(spared_cells(study, held, sessions, avoided)), list(_free_cells(study, held))
@@ -121,7 +121,7 @@ def spared_cells(
         study: The study.
         seats: Assigned seats.
         sessions: Existing sessions; one that started before the choice counts as offered.
-        avoided: Each person with an answer, to the names of the topics that they avoid.
+        avoided: Avoided topics of each person with an answer.
     """
     begun = {
         (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
@@ -181,7 +181,7 @@ def hours_of(event: Event | None, plan: LevelPlan, zone: tzinfo) -> Hours:
     """Return when a level is open: its own times if it has some, else the event's.
 
     Args:
-        event: Of the study; None if it has none.
+        event: The event of the study; None if it has none.
         plan: The level.
         zone: The event's time zone.
     """

@@ -30,7 +30,7 @@ class TesterBlock:
     Attributes:
         scenario: The scenario.
         testers: Personas, scripts or simulated red teamers.
-        grouped_by: Names of the values that dialogues are split by.
+        grouped_by: Names of the values by which dialogues are split.
     """
 
     scenario: Scenario
@@ -39,12 +39,12 @@ class TesterBlock:
 
     @property
     def level(self) -> Level:
-        """Level of testing that such testers belong to."""
+        """Level of testing of such testers."""
         return Level.RED_TEAMING if self._kind is TesterKind.ATTACK else Level.MODEL_TESTING
 
     @property
     def held_by(self) -> TesterType:
-        """Testers: the other side of the sessions."""
+        """Testers: the tester's side of sessions."""
         return TesterType.SCRIPT if self._kind is TesterKind.SCRIPT else TesterType.SIMULATED_USER
 
     @property
@@ -98,7 +98,7 @@ class TesterBlock:
 
 
 class DesignCells:
-    """All testers in all their scenarios, in order of the plan; each is built when it is requested."""
+    """All testers in all their scenarios, in order of the plan; each is built on request."""
 
     def __init__(self, blocks: Iterable[TesterBlock]) -> None:
         """Lay cells out and determine each tester's content.
@@ -154,7 +154,7 @@ def grouping_of(study: Study) -> tuple[str, ...]:
 
 
 def groups_of(names: Sequence[str], values: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the values that dialogues are split by; if there are none, one object represents all."""
+    """Return the values by which dialogues are split; without any, one shared object."""
     return {name: values[name] for name in names if name in values} or _NO_GROUPS
 
 
@@ -188,7 +188,7 @@ def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
 
 
 def _manner(persona: Persona) -> tuple[str, ...]:
-    """Return the other settings of a persona's behaviour."""
+    """Return the remaining settings of a persona's behaviour."""
     return (*persona.style, persona.language, str(persona.history or ""), persona.material)
 
 
@@ -284,7 +284,7 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
         persona: Who is played.
         task: The user's request to the application.
         stop: Text that ends the dialogue.
-        material: Source material of the dialogue; shown only if the task says so.
+        material: Source material of the dialogue; shown only if the task requires it.
     """
     rules = TASKS[task]
     more = ""
@@ -306,7 +306,7 @@ def rules_version() -> str:
 
 
 class PersonaSequence:
-    """The personas of one group in one scenario, each completed when it is asked for."""
+    """The personas of one group in one scenario, each expanded on request."""
 
     __slots__ = ("_group", "_scenario", "_template_version")
 
@@ -316,7 +316,7 @@ class PersonaSequence:
         self._template_version = version_of(group.template)
 
     def __len__(self) -> int:
-        """Return how many personas there are; count."""
+        """Return the number of personas; count."""
         return len(self._group.rows)
 
     def __getitem__(self, place: int) -> Persona:

@@ -23,16 +23,16 @@ if TYPE_CHECKING:  # callers have loaded them and pass them
 def scenario_sight(scenario: Scenario) -> str:
     """Return the hash of all that decides the texts and labels of a scenario; 64 hexadecimal digits.
 
-    Other words may be corrected during an event: instructions, questionnaires.
+    Other texts may be corrected during an event: instructions, questionnaires.
     """
     corpus = canonical_json((scenario.corpus, scenario.passages)) if scenario.corpus else ""
     return digest("people", scenario.name, version_of(scenario.packet), corpus)
 
 
 def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDialogueSummary, ...]:
-    """Return those dialogues of people that are about the study as it is written now, in order.
+    """Return people's dialogues that used the current version of the study, in order.
 
-    Those with another version of an application or scenario are about something else.
+    Dialogues with another version of an application or scenario are excluded.
     """
     applications = {application.name: study.application_version(application.name) for application in study.applications}
     scenarios = {scenario.name: scenario_sight(scenario) for scenario in study.scenarios}
@@ -75,7 +75,7 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
 def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
     """Return the dialogues of people without a result, and why; in order.
 
-    One that is in progress, or in which the person stopped every reply, is missing and no failure.
+    A dialogue in progress, or one in which the person stopped every reply, is missing rather than failed.
     """
     result = []
     for index, one in enumerate(counted(study, held)):
@@ -100,7 +100,7 @@ def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Fail
 
 
 def pseudonym(study: Study, participant: str) -> str:
-    """Return a person's name in results: the same in every run of the study, and no key of anything."""
+    """Return a person's name in results: the same in every run of the study, and unrelated to any key."""
     return f"tester-{digest('pseudonym', study.name, participant)[:SHORT]}"
 
 
@@ -109,7 +109,7 @@ def pair_key_of(session: Session, visit: int, dialogue: int) -> str:
 
     Args:
         session: The session.
-        visit: How often the person has met this cell, this time included; from 1.
+        visit: Number of times the person has tested this cell, including this time; from 1.
         dialogue: Number of the dialogue in the session, from 1.
     """
     where = session.level.value, session.scenario, session.scenario_version
@@ -117,7 +117,7 @@ def pair_key_of(session: Session, visit: int, dialogue: int) -> str:
 
 
 def visit_of(session: Session, sessions: Sequence[Session]) -> int:
-    """Return how often a person has met the cell of a session, this time included; from 1.
+    """Return the number of times a person has tested the cell of a session, including this time; from 1.
 
     Args:
         session: The session.
@@ -164,7 +164,7 @@ def _empty_session(study: Study, at: int, seat: Slot, place: int, cell: Cell) ->
 
 
 def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Slot, int, Cell]]:
-    """Yield the planned cells without a dialogue, with their seat and place."""
+    """Yield the planned cells without a dialogue, with their slot and position."""
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for one in held:
         session = one.session
@@ -185,7 +185,7 @@ def people_units(run: Run, study: Study, sessions: Sessions, held: Iterable[Live
     completed has them already.
 
     Args:
-        run: The run that they belong to.
+        run: The run of the units.
         study: The current study.
         sessions: All sessions of the run.
         held: All dialogues of participants in the study.

@@ -1,7 +1,7 @@
-"""Planning: a study becomes the sessions that are to be held.
+"""Planning: a study becomes the sessions of its plan.
 
-Everything is drawn by keyed hashes, so that the same study and seed give the
-same sessions, and adding a persona leaves those of the others as they were.
+All random choices are keyed hashes, so that the same study and seed give the
+same sessions, and adding a persona does not change those of the others.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 RECORDED_SCENARIO = "recorded"
-"""Name of the scenario of recorded dialogues where the study writes none down."""
+"""Name of the scenario of recorded dialogues if the study defines none."""
 
 _LABEL = re.compile(r"(?:(?P<application>.*)/)?d(?P<number>\d+)", re.DOTALL)
 
 _KEPT = 10_000
-"""Settings that are kept to be given again; count. Cells beyond are rarely met twice in a row."""
+"""Number of cached settings; count. Other cells rarely occur twice in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SessionsToHold:
     """Planned sessions; pair by pair, so that the first few test every application."""
 
     def __init__(self, study: Study, cells: DesignCells, applications: Sequence[str]) -> None:
-        """Draw how often each cell is repeated."""
+        """Draw the number of repeats of each cell."""
         self._cells, self._applications = cells, tuple(applications)
         self._rounds = list(_rounds(_repeats_due(study, cells)))
         self._ends = list(accumulate(part.n for part in self._rounds))
@@ -67,9 +67,9 @@ class SessionsToHold:
         self._slots = self._bound_slots(study)
 
     def _bound_slots(self, study: Study) -> array[int] | None:
-        """Return the slots of the plan that hold a session, where applications are bound to scenarios; None for all.
+        """Return the slots of the plan with a session, if applications are bound to scenarios; None for all.
 
-        A slot is a pair's number times the number of applications, plus the application's place.
+        A slot is a pair's number times the number of applications, plus the application's index.
         """
         bound = {application.name: application for application in study.applications if application.scenarios}
         if not bound.keys() & set(self._applications):
@@ -142,7 +142,7 @@ class SessionsToHold:
         return part.cells[cell], part.first + more, self._applications[position]
 
     def twins(self) -> tuple[int, int] | None:
-        """Return the positions of the first two sessions that would be the same dialogue, if there are any."""
+        """Return the positions of the first two sessions that would be the same dialogue, if any."""
         met: dict[bytes, int] = {}
         for index, cell in enumerate(self._rounds[0].cells if self._rounds else ()):
             stimulus_hash = bytes.fromhex(self._cells.stimulus_hash(cell))
@@ -157,7 +157,7 @@ class SessionsToHold:
 
 
 class RecordedSessions:
-    """Sessions that were held long ago, in the order of their file."""
+    """Recorded sessions, in file order."""
 
     def __init__(self, study: Study, recordings: Sequence[RecordedDialogue]) -> None:
         """Store the recorded rows."""
@@ -218,7 +218,7 @@ class RecordedSessions:
 
 
 class DrawnSessions(JoinedSessions):
-    """All sessions of a study: those that are to be held, then those that were recorded."""
+    """All sessions of a study: those to run, then the recorded ones."""
 
     __slots__ = ("live", "recorded")
 
@@ -268,7 +268,7 @@ def _rounds(due: Sequence[int]) -> Iterator[_Round]:
 
 
 def _repeats_due(study: Study, cells: DesignCells) -> Sequence[int]:
-    """Return the repeats of each cell; `dialogues` is shared out among those of model testing alone."""
+    """Return the repeats of each cell; `dialogues` is distributed only among those of model testing."""
     planned = {plan.level: plan.repeats for plan in study.levels}
     due = array("Q", (planned.get(level, study.sampling.repeats) for level in cells.levels()))
     requested = study.sampling.dialogues
@@ -292,7 +292,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
     """Return the sessions of a study in the order of its plan.
 
     Live sessions follow pair by pair, so that the first few test every
-    application; recorded ones follow in the order of their file.
+    application; recorded ones follow in file order.
 
     Args:
         study: The study's preregistration.
@@ -314,7 +314,7 @@ def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tupl
     """Return the plan of a study and its sessions.
 
     Raises:
-        PlanError: If no session can be held at all, by people neither, or one would be held twice.
+        PlanError: If no session is possible, not even with people, or one would occur twice.
         TemplateError: If a persona cannot be filled.
     """
     sessions = planned_sessions(study, recordings)
@@ -333,7 +333,7 @@ def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tupl
 
 
 def _refuse_doubles(study: Study, sessions: DrawnSessions) -> None:
-    """Refuse one dialogue that would be held twice with an application, and counted twice."""
+    """Reject a dialogue that would occur twice with an application, and count twice."""
     twins = sessions.live.twins()
     if twins is not None:
         _refuse_double(study, *(sessions.label(position) for position in twins))

@@ -55,7 +55,7 @@ class ConversationState:
 
     Attributes:
         task: The session.
-        ending: Why it ends, as far as known.
+        ending: Reason for its end, if known.
         turns: The turns.
         positions: Replies in the journal; count.
         scripted: Endpoints with scripted replies.
@@ -95,10 +95,10 @@ class ConversationState:
         """Send a prompt to the application and return the resulting turn.
 
         Args:
-            prompt: The words.
-            prompt_at: Place in the journal of the reply that they are; None if they are no model's.
+            prompt: The text.
+            prompt_at: Index in the journal of the model reply that it equals; None if it is not a model's.
             withheld: Why the texts may not be shown; empty if they may.
-            planted: Text to put into the application's source material for this turn.
+            planted: Text to insert into the application's source material for this turn.
         """
         number, session = len(self.turns) + 1, self.task.session
         passages = found_text(prompt, self.task.search(prompt)) if self.task.search else ""
@@ -144,7 +144,7 @@ class ConversationState:
         return self._took(reply, model)
 
     def go_back(self, attempt: int | None) -> None:
-        """Let the application go on from an attempt, by its number, or from an empty chat."""
+        """Let the application continue from an attempt, by its number, or from an empty chat."""
         turn = self.attempts[attempt - 1].turn if attempt else None
         self.history_indices = self.history_snapshots[turn - 1] if turn else ()
 
@@ -192,8 +192,8 @@ def dialogue_of(state: ConversationState) -> Dialogue:
 def with_shared_context(turns: Sequence[Turn]) -> tuple[str, tuple[Turn, ...]]:
     """Return the source material that belongs to a whole dialogue, and the turns without it.
 
-    Material belongs to the dialogue where all turns have the same, or where the first turn alone has any: a table
-    with one row a turn often states it once. All other material stays with its turn.
+    Material belongs to the dialogue if all turns have the same, or if only the first turn has any: a table
+    with one row per turn often states it once. All other material belongs to its turn.
     """
     first, *others = (turn.context for turn in turns) if turns else ("",)
     if not first or any(context not in {"", first} for context in others) or (any(others) and not all(others)):
@@ -262,7 +262,7 @@ def _player_view(rules: str, persona: Persona, state: ConversationState) -> tupl
 
 
 def run_attack(task: SessionTask, attack: Attack) -> Flow[ConversationState]:
-    """Follow a strategy until it released something, has nothing left to try or reaches the turn limit.
+    """Follow a strategy until it causes a release, has nothing left to try or reaches the turn limit.
 
     Raises:
         PlanError: If the strategy refines a try that was not made.
@@ -315,11 +315,11 @@ def _attempt(state: ConversationState, move: Try, prompt_at: int | None) -> Flow
 
 
 FLOW_VERSION = 3
-"""Number of the rules by which sessions are held; raised by hand when they change."""
+"""Version of the rules of sessions; incremented by hand when they change."""
 
 
 def task_version() -> str:
-    """Return the hash of the rules by which sessions are held."""
+    """Return the hash of the rules of sessions."""
     return digest(str(FLOW_VERSION), rules_version())
 
 
@@ -327,7 +327,7 @@ def run_session(task: SessionTask) -> Flow[Dialogue]:
     """Run one session: pass prompts and replies between tester and application until it ends.
 
     Raises:
-        PlanError: If the session is held by a person, or a strategy refines a try that was not made.
+        PlanError: If a person is the tester, or a strategy refines an attempt that was not made.
         EmptyReply: If the simulated user ends the dialogue before its first prompt.
         ContentRefused: If a filter withheld the simulated user's prompt.
     """

@@ -21,10 +21,10 @@ class Try:
     """One prompt to the application.
 
     Attributes:
-        prompt: The words.
+        prompt: The text.
         description: Short description of the attempt.
-        refines: Number of the try that it builds on, from 1; None for a fresh start.
-        planted: Text to put into the application's source material for this turn.
+        refines: Number of the attempt on which it builds, from 1; None for a new start.
+        planted: Text to insert into the application's source material for this turn.
         goes_back: Whether the application is to go on from the try that this one refines, or from
             an empty chat, as if the turns in between had not happened. One that keeps its
             dialogues under ids of ours remembers it all the same.
@@ -60,7 +60,7 @@ class Approach:
         tries: Tries at most; count.
         needs_model: Whether a model plays it.
         edition: Number of its rules and words; raised by hand when they change.
-        plants: Whether it puts text into the application's source material.
+        plants: Whether it inserts text into the application's source material.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Approach:
 
 
 def in_sequence(tries: tuple[tuple[str, str], ...]) -> AttackFlow:
-    """Yield tries, given as description and prompt, each refining the one before."""
+    """Yield attempts as description and prompt, each refining the previous one."""
     for number, (description, prompt) in enumerate(tries, start=1):
         yield Try(prompt=prompt, description=description, refines=number - 1 or None)
 
@@ -255,7 +255,7 @@ def rephrase(attack: Attack) -> AttackFlow:
 REPHRASE = Approach(name="rephrase", title=TITLES["rephrase"], line=rephrase, tries=4)
 
 TRIES = 8
-"""Tries of one line at most; count."""
+"""Maximum number of attempts in one line; count."""
 
 _RULES = """\
 You help to test the guardrail of an application, with the consent of those who run it.
@@ -276,7 +276,7 @@ Write another message, unlike these, which goes on from the reply before.)"""
 
 
 def adaptive(attack: Attack) -> AttackFlow:
-    """Ask the model for the next prompt; after a refusal, go back to the latest reply that was none.
+    """Ask the model for the next prompt; after a refusal, return to the latest reply that was not a refusal.
 
     Going back means that what was declined leaves the chat that the model sees, and the
     one that the application continues. The model is told which prompts were declined at that
@@ -438,7 +438,7 @@ def approach_of(name: str, approaches: Mapping[str, Approach] = APPROACHES) -> A
     """Return the strategy of a name.
 
     Raises:
-        PlanError: If there is none of that name.
+        PlanError: If the name is unknown.
     """
     if name not in approaches:
         tail = did_you_mean(name, approaches) or f"; known: {', '.join(approaches)}"
@@ -451,7 +451,7 @@ def strategy_info(name: str, brought: Iterable[StrategyInfo] = ()) -> StrategyIn
     """Return the properties of a strategy that a plan needs, for shipped ones and those of plugins.
 
     Raises:
-        PlanError: If there is none of that name.
+        PlanError: If the name is unknown.
     """
     strategy = next((strategy for strategy in brought if strategy.name == name), None)
     return strategy or info_of_approach(approach_of(name))

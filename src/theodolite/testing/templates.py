@@ -46,7 +46,7 @@ FILTERS = (
     "upper",
     "wordcount",
 )
-"""Filters with a result of at most a small multiple of the text, for all arguments."""
+"""Filters whose result is at most a small multiple of the text, for all arguments."""
 
 _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Call: "a call",
@@ -66,7 +66,7 @@ _REFUSED: dict[type[nodes.Node], str] = {
 """Names that could double a large text, or hide output from the bound."""
 
 _MARKED = re.compile(r"[{\r\n]")
-"""Text that Jinja may read as more than words: a slot, or the end of a line."""
+"""Text that Jinja may not read as plain text: a placeholder, or the end of a line."""
 
 _FILLING = (JinjaError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError)
@@ -112,9 +112,9 @@ class Refusal:
     """Why a text cannot be used as a template, before anything is filled.
 
     Attributes:
-        line: Line of the template that is meant, from 1; 0 if all of it is.
+        line: Affected line of the template, from 1; 0 for the whole template.
         words: Its action and the permitted values; continues after `the template`.
-        malformed: Whether it is no template at all, rather than one that wants too much.
+        malformed: Whether it is not a template at all, rather than one that uses too much.
     """
 
     line: int
@@ -123,13 +123,13 @@ class Refusal:
 
 
 def refusal_of(text: str) -> Refusal | None:
-    """Return why a text will never be filled; None if that depends on the values alone."""
+    """Return why a text can never be filled; None if that depends only on the values."""
     read = _read(text)
     return read if isinstance(read, Refusal) else None
 
 
 def variables_of(text: str) -> frozenset[str]:
-    """Return the names of the slots of a template.
+    """Return the names of the placeholders of a template.
 
     Raises:
         TemplateError: If the text is no template, or uses something forbidden; states the line.
@@ -170,7 +170,7 @@ def fill(
 
 
 def _rendered(template: Template, values: Mapping[str, object], largest: int) -> str:
-    """Return a template filled by Jinja, which ends where it becomes too long."""
+    """Return a template filled by Jinja, which stops if the text becomes too long."""
     pieces: list[str] = []
     size = 0
     try:
@@ -191,7 +191,7 @@ def _rendered(template: Template, values: Mapping[str, object], largest: int) ->
 
 
 def _spliced(text: str, values: Mapping[str, object]) -> str | None:
-    """Return a template of words and slots alone, filled with texts; None if it takes more, or a text is missing."""
+    """Return a filled template of plain text and placeholders; None if it uses more, or a value is missing."""
     pieces = []
     for words, slot in _spans(text):
         pieces.append(words)
@@ -204,7 +204,7 @@ def _spliced(text: str, values: Mapping[str, object]) -> str | None:
 
 @lru_cache(maxsize=512)
 def _spans(text: str) -> tuple[tuple[str, str], ...]:
-    """Return words and the slot after them, as often as it takes; nothing for a template that does more than that."""
+    """Return the alternating texts and placeholders; empty for a template that does more than that."""
     said = [node for part in _ENVIRONMENT.parse(text).body for node in _said_by(part)]
     spans = [_span(node) for node in said]
     return tuple(span for span in spans if span is not None) if None not in spans else ()
@@ -215,7 +215,7 @@ def _said_by(part: nodes.Node) -> Sequence[nodes.Node]:
 
 
 def _span(node: nodes.Node) -> tuple[str, str] | None:
-    """Return words, or the name of a slot; None for all else."""
+    """Return a text, or the name of a placeholder; None for anything else."""
     if isinstance(node, nodes.TemplateData):
         return node.data, ""
     return ("", node.name) if isinstance(node, nodes.Name) and node.name != "self" else None  # which is Jinja's own
@@ -265,7 +265,7 @@ def _refusals(tree: nodes.Template) -> Iterator[Refusal]:
 def _unknown(
     tree: nodes.Template, kind: type[nodes.Filter | nodes.Test], noun: str, known: Sequence[str]
 ) -> Iterator[Refusal]:
-    """Yield the filters or tests that are none of those that may be used."""
+    """Yield filters or tests that are not permitted."""
     for node in tree.find_all(kind):
         if node.name not in known:
             tail = did_you_mean(node.name, known) or f"; those that may be used are {', '.join(known)}"

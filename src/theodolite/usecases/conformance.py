@@ -58,7 +58,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One thing that was noticed; a fault where dialogues would be worth less for it."""
+    """An observation; an error if it would make dialogues less useful."""
 
     message: str
     severity: Severity = Severity.FAULT
@@ -91,7 +91,7 @@ class Examination:
     network: NetworkUse | None = None
 
     def note(self, message: str, severity: Severity = Severity.FAULT) -> None:
-        """Keep a remark once."""
+        """Store a remark, each once."""
         remark = Remark(message, severity)
         if remark not in self.remarks:
             self.remarks.append(remark)
@@ -182,7 +182,7 @@ class _Probe:
         return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
 
     async def memory(self) -> None:
-        """Look for the word of one session there and where it must not be."""
+        """Look for the word of one session in its replies and in those of others."""
         word, text = WORDS[0], KEEP.format(word=WORDS[0])
         before = Exchange(prompt=text, response=self.first)
         again = await self._ask("memory", "the word that it was given", RECALL, before)
@@ -195,7 +195,7 @@ class _Probe:
             await self._reset(self.application, word)
 
     async def crossing(self) -> None:
-        """Hold two sessions at once, each with its own word."""
+        """Open two concurrent sessions, each with its own word."""
         ours = WORDS[1:]
         replies = await asyncio.gather(
             *(self._ask(word, "two sessions at once", KEEP.format(word=word)) for word in ours)
@@ -248,10 +248,10 @@ class _Probe:
         self.failures.append((what, error))
 
     def tell_failures(self) -> None:
-        """Record each kind of failure once, with the first call that failed so."""
+        """Record each kind of failure once, with the first failed call."""
         alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
         for what, error in self.failures:
-            # Where nothing succeeds, words that differ from call to call tell nothing more.
+            # If nothing succeeds, words that differ from call to call add nothing.
             text = str(error) if self.found.texts else ""
             alike.setdefault((type(error), text), []).append((what, error))
         for (what, error), *more in alike.values():
@@ -291,7 +291,7 @@ def _first_tag(text: str) -> str:
 
 
 def exit_code_of(examinations: Iterable[Examination]) -> int:
-    """Return 2 where an application has a fault, 3 where one could not be examined, else 0."""
+    """Return 2 if an application has an error, 3 if one could not be examined, else 0."""
     seen = list(examinations)
     if any(remark.severity is Severity.FAULT for result in seen for remark in result.remarks):
         return 2

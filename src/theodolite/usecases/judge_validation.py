@@ -68,7 +68,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
     """Reject judges without any comparison.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         judges: The judges.
         place: The study's path as typed by the user.
 
@@ -90,7 +90,7 @@ def validation_report_of(
     """Return all findings from labels and probes about a judge.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         judge: The judge.
         issued: Now; UTC.
         probes: Results of attacks and repeated readings.
@@ -138,12 +138,12 @@ TWICE = Voting(rule=StopRule.FIXED, most=2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbePlan:
-    """Dialogues that a judge reads again.
+    """Dialogues that a judge annotates again.
 
     Attributes:
         judge: The judge.
         dialogues: The dialogues; drawn from alarms and from the rest alike.
-        before: Key of the dialogue to the judge's annotation in the run.
+        before: The judge's annotation in the run, by dialogue key.
         attempts: The injections that are tried on each of them.
     """
 
@@ -154,20 +154,20 @@ class ProbePlan:
 
     @property
     def calls(self) -> int:
-        """Calls at most, one for each reading and without those that must be asked again; count."""
+        """Maximum number of calls, one for each reading, without retries of unreadable replies; count."""
         labelling = self.judge.labelling
         most = labelling.voting.most if isinstance(labelling, ModelJudge) else 1
         return len(self.dialogues) * (len(self.attempts) * most + TWICE.most)
 
 
 def probe_plan(evidence: Evidence, judge: Annotator, attempts: Sequence[InjectionAttempt], n: int) -> ProbePlan:
-    """Return which dialogues a judge is to read again.
+    """Return the dialogues that a judge annotates again.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         judge: The judge; a model.
         attempts: The injections.
-        n: Dialogues wanted; count.
+        n: Number of dialogues; count.
     """
     strata = strata_of(evidence, evidence.study.guideline(judge.guideline), judge.name)
     alarms, rest = (_drawn(evidence, strata, verdict) for verdict in (DEFECT, SOUND))
@@ -186,7 +186,7 @@ def probe_plan(evidence: Evidence, judge: Annotator, attempts: Sequence[Injectio
 
 
 def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
-    """Return the estimate of probing, before paid calls: calls, and their cost by that of the run's calls."""
+    """Return the estimate of probing, before paid calls: calls, and their cost based on the run's calls."""
     calls = sum(plan.calls for plan in plans)
     n, attempts = sum(len(plan.dialogues) for plan in plans), max(len(plan.attempts) for plan in plans)
     cost = f", about {cost_text(calls * spent.cost_microusd / spent.calls)}" if spent.cost_microusd else ""
@@ -195,7 +195,7 @@ def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
 
 
 def _drawn(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[int]:
-    """Return the places of dialogues with one verdict that may be read again, in an order drawn once for the study."""
+    """Return the positions of readable dialogues with one verdict, in a random order fixed for the study."""
     seed, label = evidence.study.sampling.seed, evidence.sessions.label
     positions = (
         position for position, name in strata.items() if name.endswith(f": {verdict}") and _is_open(evidence, position)
@@ -209,24 +209,24 @@ def _is_open(evidence: Evidence, position: int) -> bool:
 
 
 class NoJournal:
-    """Stores nothing: a probe is no work of a run and cannot be resumed."""
+    """Stores nothing: a probe is not part of a run and cannot be resumed."""
 
     async def append(self, unit: str, entry: JournalEntry) -> None:
         """Release a reply."""
 
     def entries(self, unit: str) -> list[JournalEntry]:  # noqa: ARG002  # the port names it
-        """Return nothing, since nothing is kept."""
+        """Return nothing, since nothing is stored."""
         return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prober:
-    """Lets a judge read dialogues again.
+    """Runs a judge on dialogues again.
 
     Attributes:
         study: Names guideline and model.
         clients: Clients of the models.
-        parallel: Readings at a time at most; count.
+        parallel: Maximum number of concurrent readings; count.
     """
 
     study: Study
@@ -234,7 +234,7 @@ class Prober:
     parallel: int = 8
 
     async def probe(self, plan: ProbePlan) -> tuple[Measurement, ...]:
-        """Return the verdicts that attacks changed, and how often a second reading differs from the first.
+        """Return the verdicts that attacks changed, and the frequency of different second readings.
 
         Raises:
             RunStopped: If the budget is reached or the endpoint no longer answers.
@@ -348,7 +348,7 @@ class TrialReading:
         dialogue: The dialogue.
         annotation: The answers; None if the judge failed.
         problem: Why the judge failed; empty if it did not.
-        replies: Its replies as they came.
+        replies: Its replies in order.
     """
 
     dialogue: Dialogue
@@ -383,7 +383,7 @@ class JudgeTrial:
             yield _reading_of(self.study, self.judge, dialogue, digest("trial", self.judge.name, dialogue.key))
 
     def expected(self) -> Spending:
-        """Return the calls and the cost at most, by the prompts themselves and the longest replies."""
+        """Return the maximum calls and cost, based on the prompts themselves and the longest replies."""
         labelling, estimator, result = self.judge.labelling, CostEstimator(self.study), Spending()
         most = labelling.voting.most if isinstance(labelling, ModelJudge) else 1
         for task, _ in self._readings():
@@ -394,7 +394,7 @@ class JudgeTrial:
         return result
 
     async def read(self, clients: Clients) -> tuple[TrialReading, ...]:
-        """Let the judge read the dialogues; nothing is stored.
+        """Run the judge on the dialogues; nothing is stored.
 
         Raises:
             RunStopped: If the budget of the study does not cover a call.
@@ -414,7 +414,7 @@ class JudgeTrial:
 
 
 TRIAL_DIALOGUES = 3
-"""Dialogues that a trial reads at most; count."""
+"""Maximum number of dialogues in a trial; count."""
 
 
 def trial_dialogues(

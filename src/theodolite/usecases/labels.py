@@ -50,7 +50,7 @@ from theodolite.reporting.exporting.tables import ExportTable
 from theodolite.reporting.queries.cases import pseudonyms
 
 AT_TURN = "@"
-"""Stands between question and turn in the names of controls."""
+"""Separates question and turn in the names of controls."""
 
 
 def tasks_of(evidence: Evidence, guideline: Guideline) -> Iterator[dict[str, Any]]:
@@ -166,7 +166,7 @@ class ArgillaDataset:
 
 
 def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDataset]:
-    """Yield a dataset of a guideline's questions about dialogues, and one of those about turns, as far as it has both.
+    """Yield the datasets of a guideline: questions about dialogues and questions about turns, if it has them.
 
     Dialogues are blind. What people and programs answered is in responses, an answer
     each; there are no suggestions, because they would bias the annotator.
@@ -206,7 +206,7 @@ def users_table(evidence: Evidence) -> ExportTable:
 
 
 def user_id(evidence: Evidence, annotator: str, replicate: int) -> str:
-    """Return the made-up user of an annotator; each repeated answer has one of its own, since Argilla keeps one."""
+    """Return the pseudonymous user of an annotator; each repeated answer has its own, as Argilla keeps only one."""
     made = digest("argilla user", evidence.run.key, annotator, str(replicate))[:32]
     return "-".join((made[:8], made[8:12], f"5{made[13:16]}", f"8{made[17:20]}", made[20:]))
 
@@ -216,7 +216,7 @@ class _Builder:
     """Makes the dataset of one guideline and level of questions.
 
     Attributes:
-        evidence: Content of the run.
+        evidence: Evidence of the run.
         guideline: Guideline of the labels.
         level: Whether records are dialogues or turns.
         questions: The guideline's questions of that level.
@@ -311,7 +311,7 @@ def _field(name: str, kind: str, title: str, *, required: bool) -> dict[str, Any
 
 
 def _answers(question: Question) -> dict[str, Any]:
-    """Return the permitted answers: one of a few words, or a text."""
+    """Return the permitted answers: a list of words, or a text."""
     if not question.scale.categories:
         return {"type": "text", "use_markdown": False}
     meanings = {label.value: label.meaning for label in question.scale.labels}
@@ -332,7 +332,7 @@ def _worded(value: str, meaning: str) -> str:
 
 
 def _value(question: Question, answer: Answer) -> str | None:
-    """Return an answer's value in a response; nothing if there is neither a value nor a word for its absence."""
+    """Return an answer's value in a response; None if there is neither a value nor a word for its absence."""
     if answer.outcome is Outcome.ANSWERED:
         return answer.value
     may = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
@@ -340,7 +340,7 @@ def _value(question: Question, answer: Answer) -> str | None:
 
 
 def _slug(name: str, taken: Sequence[str]) -> str:
-    """Return a name in the letters that Argilla takes, unlike those that are taken."""
+    """Return a name in characters that Argilla accepts, different from those in use."""
     plain = re.sub(r"[^a-z0-9_-]", "_", name.lower()).strip("-_")[:_LONGEST_NAME] or "question"
     while plain in taken:
         plain = f"{plain}_"
@@ -350,10 +350,10 @@ def _slug(name: str, taken: Sequence[str]) -> str:
 def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabels:
     """Return the new labels of a file; reading one file twice adds none.
 
-    A further revision holds everything that the person has answered so far.
+    A further revision contains everything that the person has answered so far.
 
     Args:
-        evidence: Content of the run, earlier labels included.
+        evidence: Evidence of the run, including earlier labels.
         given: Valid labels.
 
     Raises:
@@ -427,9 +427,9 @@ def label_key(evidence: Evidence) -> LabelKey:
 
 
 def keep_descriptions(store: Store, annotator_attributes: Mapping[str, Mapping[str, str]], *, now: datetime) -> int:
-    """Store attributes of people as further revisions of their profiles; return how many changed, count.
+    """Store attributes of people as further revisions of their profiles; return the number of changes; count.
 
-    Other attributes of a profile stay. Reading one file twice adds nothing.
+    Other attributes of a profile are unchanged. Reading a file twice adds nothing.
 
     Args:
         store: The database.
@@ -450,9 +450,9 @@ class LabelRequest:
     """Sample for people to label.
 
     Attributes:
-        n: Dialogues wanted; count.
-        guideline: Name of the guideline; empty if the study has one alone that is judged.
-        judge: Name of the annotator with the verdicts that define the strata; empty for the first judge.
+        n: Number of dialogues; count.
+        guideline: Name of the guideline; empty if the study has only one with a judge.
+        judge: Name of the annotator whose labels define the strata; empty for the first judge.
         seed: Seed of the sample.
     """
 
@@ -466,7 +466,7 @@ def guideline_for(study: Study, name: str) -> Guideline:
     """Return the guideline that people are to label by.
 
     Raises:
-        InputError: If there is none of that name, or none is named and several could be meant.
+        InputError: If the name is unknown, or none is given and several match.
     """
     known = {guideline.name: guideline for guideline in study.guidelines}
     if name:
@@ -536,7 +536,7 @@ class LabelCounts:
 
 
 def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelCounts:
-    """Return the results of labelling by hand so far, stratum by stratum.
+    """Return the results of labelling by hand so far, by stratum.
 
     If several people labelled a dialogue, the first in the study's order counts.
 
@@ -585,7 +585,7 @@ def planned_labels(evidence: Evidence, request: LabelRequest) -> tuple[LabelCoun
 EXPECTED_SPREAD = {DEFECT: 0.45, SOUND: 0.2}
 """Expected standard deviation of labels within a judge's verdict before any label exists.
 
-A judge that is right in 72 of 100 defects and wrong in 4 of 100 sound ones.
+A judge that is right on 72 of 100 defects and wrong on 4 of 100 non-defects.
 """
 
 _UNKNOWN_SPREAD = 0.5
@@ -640,7 +640,7 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
 def _open_strata(
     evidence: Evidence, guideline: Guideline, judge: str, readable: Mapping[str, int]
 ) -> dict[str, list[str]]:
-    """Return stratum to the keys of its readable dialogues without labels by hand."""
+    """Return the keys of the readable dialogues without labels by hand, by stratum."""
     people = {annotator.name for annotator in evidence.study.annotators if annotator.by_hand}
     answers = (annotation for annotation in evidence.archive.annotations() if annotation.annotator in people)
     labelled = {annotation.dialogue for annotation in answers if annotation.guideline == guideline.name}
@@ -655,7 +655,7 @@ def _open_strata(
 def _shares(
     evidence: Evidence, guideline: Guideline, judge: str, strata: Mapping[str, list[str]], n: int
 ) -> dict[str, int]:
-    """Return how many to draw from each stratum: from the labels so far, else from the expectation for judges."""
+    """Return the sample size of each stratum: from the labels so far, else from the expectation for judges."""
     sizes = {name: len(keys) for name, keys in strata.items()}
     known = label_counts(evidence, guideline, judge)
     if not known.n_labelled or n >= sum(sizes.values()):

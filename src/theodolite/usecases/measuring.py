@@ -101,10 +101,10 @@ def _prompt(request: Request) -> tuple[Message, ...]:
 
 
 MOST_RUNS: Final = 11
-"""Earlier runs that are read at most, the latest; count."""
+"""Maximum number of earlier runs, the latest ones; count."""
 
 MOST_DIALOGUES: Final = 20_000
-"""Dialogues of earlier runs that are read at most, so that a large study's report stays quick; count."""
+"""Maximum number of dialogues of earlier runs, so that a large study's report stays fast; count."""
 
 
 def earlier_scores(store: Store, study: Study, run: Run, n_dialogues: int) -> tuple[RunScores, ...]:
@@ -129,14 +129,14 @@ def earlier_scores(store: Store, study: Study, run: Run, n_dialogues: int) -> tu
     ]
     n_read = min(MOST_RUNS, MOST_DIALOGUES // max(1, n_dialogues))
     seen: set[tuple[str, str, str]] = set()
-    # Older runs first: a result that a run took over counts where it was measured.
+    # Older runs first: a result that a run reused counts where it was measured.
     return tuple(
         scores for guideline in finished[-n_read:] if n_read for scores in _of_run(store, guideline, guidelines, seen)
     )
 
 
 def _question(guideline: Guideline) -> str:
-    """Return the guideline's own question if it is answered once a dialogue by a number; else nothing."""
+    """Return the guideline's own question if it is answered once per dialogue by a number; else None."""
     question = guideline.question
     is_scored = question.scale.kind in {ScaleKind.NUMBERS, ScaleKind.DECIMALS}
     return question.name if is_scored and question.level is QuestionLevel.DIALOGUE else ""
@@ -180,7 +180,7 @@ def _score(annotation: Annotation, guideline: Guideline) -> float | None:
 
 
 def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) -> None:
-    """Keep a combined review; a later one of the same session and risk takes its place, and the earlier one stays.
+    """Store a combined review; a later one of the same session and risk replaces it, and the earlier one is kept.
 
     Args:
         store: The database.
@@ -221,7 +221,7 @@ def state_criteria(
     why: str = "",
     follows: int = 0,
 ) -> StatedCriteria:
-    """Keep a statement as the one that holds from now on.
+    """Store a statement as the current one.
 
     Args:
         store: The database.
@@ -235,7 +235,7 @@ def state_criteria(
 
     Raises:
         Conflict: If another person has stated others meanwhile.
-        InputError: If there are no words, nothing has changed, or no reason is stated.
+        InputError: If there is no text, nothing has changed, or no reason is stated.
     """
     earlier = [item for item in criteria_of(store, study) if item.about is about]
     last = earlier[-1] if earlier else None
@@ -335,7 +335,7 @@ def evidence_of(
     role_break_rules: RoleBreakRules | None = None,
     event: EventEvidence = NO_EVENT,
 ) -> Evidence:
-    """Return everything that one run of a study holds; its records are read once, and none is kept.
+    """Return the evidence of one run of a study; its records are read once, and none is kept in memory.
 
     Args:
         store: The database.
@@ -435,7 +435,7 @@ def _add_assignments(
 
 
 def study_with_people(store: Store, study: Study, run: Run) -> Study:
-    """Return a study with all people who labelled dialogues of a run by hand among its annotators."""
+    """Return a study that includes all people who labelled dialogues of a run by hand among its annotators."""
     return with_people(study, {label.annotator: label.guideline for label in store.labels(run)})
 
 
@@ -458,11 +458,11 @@ def validation_reports_of(store: Store, study: Study) -> tuple[ValidationReport,
 
 
 def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
-    """Return a study with all who labelled by hand among its annotators, named in its file or not.
+    """Return a study that includes all people who labelled by hand among its annotators.
 
     Args:
         study: The study from its file.
-        labelled: Annotator to guideline, of all who labelled by hand.
+        labelled: Guideline of each person who labelled by hand.
     """
     known = {annotator.name for annotator in study.annotators}
     guidelines = {guideline.name for guideline in study.guidelines}
@@ -472,10 +472,10 @@ def with_people(study: Study, labelled: Mapping[str, str]) -> Study:
 
 
 def with_representative_people(study: Study, labelled: Collection[str], samples: Iterable[LabelSample]) -> Study:
-    """Return a study whose people's labels count for all dialogues, unless a judge's verdicts drew the sample.
+    """Return a study whose human labels represent all dialogues, unless a judge's labels determined the sample.
 
     Args:
-        study: The study with all who labelled by hand.
+        study: The study, including all people who labelled by hand.
         labelled: Names of people who labelled by hand.
         samples: The samples that were drawn.
     """

@@ -44,7 +44,7 @@ _NO_TEXT: Final = frozenset(
     {"key", "label", "unit", "pair_key", "cluster", "dialogue", "session", "participant", "participants", "sha256"}
     | {"release_signs", "refusal_signs", "any_of", "none_of", "groups", "distributions", "files"}
 )
-"""Fields without text that a person wrote; ids are drawn again instead."""
+"""Fields without text written by people; their ids are replaced by new ones."""
 
 R = TypeVar("R")
 Rewrite = Callable[[str], str]
@@ -118,7 +118,7 @@ def _assignments(evidence: Evidence, dialogues: Iterable[Dialogue]) -> Iterator[
 
 
 def _without_packets(study: Study, held_out: Collection[str]) -> Study:
-    """Return a study without the scripts, aims, signs and sources of held-out scenarios."""
+    """Return a study without the scripts, attack goals, signs and sources of held-out scenarios."""
     return replace(
         study,
         scenarios=tuple(_hidden(one) if one.name in held_out else one for one in study.scenarios),
@@ -127,7 +127,7 @@ def _without_packets(study: Study, held_out: Collection[str]) -> Study:
 
 
 def _without_aim(session: PlannedSession, held_out: Collection[str]) -> PlannedSession:
-    """Return a session of a held-out scenario without the words of its attack."""
+    """Return a session of a held-out scenario without the text of its attack."""
     if session.scenario not in held_out or not isinstance(session.tester, Attack):
         return session
     return replace(session, tester=replace(session.tester, aim=replace(session.tester.aim, ask=_HELD_OUT)))
@@ -343,7 +343,7 @@ def _replaced(text: str, patterns: Iterable[tuple[re.Pattern[str], str]]) -> str
 
 
 def rewritten(record: R, rewrite: Rewrite, *, name: str = "") -> R:
-    """Return a record with rewritten texts; ids, hashes and words of closed lists stay."""
+    """Return a record with rewritten texts; ids, hashes and words of closed lists are unchanged."""
     value: Any = record
     if isinstance(value, Enum) or name in _NO_TEXT:
         return record
@@ -367,13 +367,13 @@ def rewritten(record: R, rewrite: Rewrite, *, name: str = "") -> R:
 
 @dataclass(slots=True)
 class _Ids:
-    """New ids, drawn once for each original id; nothing keeps the link."""
+    """New ids, drawn once for each original id; the link is not stored."""
 
     draw: Callable[[], str]
     known: dict[str, str] = field(default_factory=dict)
 
     def key(self, original: str) -> str:
-        """Return the new id of an original one; an empty id stays empty."""
+        """Return the new id for an original one; an empty id stays empty."""
         if not original:
             return ""
         if original not in self.known:
@@ -391,7 +391,7 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
 
     Args:
         records: Curated records.
-        draw: Returns 64 random hexadecimal digits; nothing else decides the new ids.
+        draw: Returns 64 random hexadecimal digits, the only source of the new ids.
     """
     ids = _Ids(draw)
     sessions = sorted(records.sessions, key=lambda one: ids.key(f"order {one.label}"))
@@ -433,7 +433,7 @@ def _is_private(held_by: TesterType) -> bool:
 
 
 def _names_of_people(study: Study, ids: _Ids) -> dict[str, str]:
-    """Return the new name of each human annotator; one with several guidelines stays one person."""
+    """Return the new name of each human annotator; a person with several guidelines keeps one name."""
     people = [one for one in study.annotators if one.kind is AnnotatorKind.PERSON]
     persons = ids.names((_person(one) for one in people), "annotator")
     return {
@@ -548,7 +548,7 @@ class _Renaming:
 
 
 def _bare(persona: Persona) -> Persona:
-    """Return a persona without the texts that the study holds already, and without its row."""
+    """Return a persona without the texts that the study already contains, and without its row."""
     bare: dict[str, Any] = {"text": "", "goal": "", "starter": "", "parameters": {}, "style": (), "material": ""}
     return replace(persona, name=persona.key, **bare)
 

@@ -63,7 +63,7 @@ def session_units(study: Study, run: Run, sessions: Sessions, at: Iterable[int] 
 
     Args:
         study: Names applications and models.
-        run: The run that they belong to.
+        run: The run of the units.
         sessions: All sessions of the plan.
         at: Positions of the sessions; None for all.
     """
@@ -86,7 +86,7 @@ def session_units(study: Study, run: Run, sessions: Sessions, at: Iterable[int] 
 
 
 def annotations_due(study: Study, scenarios: Iterable[str]) -> int:
-    """Return how many annotations some sessions ask for; count.
+    """Return the number of annotations that some sessions require; count.
 
     Args:
         study: Names the annotators.
@@ -105,11 +105,11 @@ def annotation_units(
 
     Args:
         study: Names the annotators.
-        run: The run that they belong to.
+        run: The run of the units.
         planned: All sessions of the plan.
         sessions: The run's session units.
-        origins: Sessions that were taken over from an earlier run, and from where;
-            an annotation may be taken over only together with its dialogue.
+        origins: Sessions that were reused from an earlier run, with their origin;
+            an annotation may be reused only together with its dialogue.
     """
     versions = {annotator.name: study.annotator_version(annotator.name) for annotator in study.asked}
     rules = {annotator.name: annotating.task_version(annotator) for annotator in study.asked}
@@ -146,11 +146,11 @@ def enter_units(
     Args:
         store: The database.
         study: Names applications and annotators.
-        run: The run that they belong to.
+        run: The run of the units.
         sessions: All sessions of the plan.
-        at: Positions of the sessions that are added.
-        people: Units of sessions that people held.
-        adopt: Whether results of earlier runs are taken over.
+        at: Positions of the sessions to add.
+        people: Units of sessions by people.
+        adopt: Whether to reuse results of earlier runs.
     """
     if not people and _are_entered(store, study, run, held_by_runs(sessions), at):
         return
@@ -161,9 +161,9 @@ def enter_units(
 
 
 def _are_entered(store: Store, study: Study, run: Run, sessions: Sessions, at: Sequence[int]) -> bool:
-    """Return whether all units of the plan are in the ledger, so that a worker that joins need not compare each.
+    """Return whether all units of the plan are in the ledger, so that a joining worker need not compare each.
 
-    A run has no units but those of its plan, so the whole plan is there if the counts are equal.
+    A run has only the units of its plan, so the whole plan is there if the counts are equal.
     """
     if len(at) < len(sessions):
         return False
@@ -201,7 +201,7 @@ class StudyFlows:
         }
 
     def session(self, unit: Unit) -> Flow[Dialogue]:
-        """Return the flow that holds a session."""
+        """Return the flow of a session."""
         session = self._sessions[unit.position]
         scenario = self._study.scenario(session.scenario)
         task = SessionTask(
@@ -217,7 +217,7 @@ class StudyFlows:
         return run_session(task)
 
     def annotation(self, unit: Unit, dialogue: Dialogue) -> Flow[Annotation]:
-        """Return the flow by which an annotator answers about a dialogue."""
+        """Return the flow in which an annotator answers about a dialogue."""
         annotator = self._study.annotator(unit.annotator)
         guideline = self._study.guideline(annotator.guideline)
         task = AnnotationTask(
@@ -277,7 +277,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How far a run is to go this time.
+    """Scope of a run.
 
     Attributes:
         kinds: Testing, assessment or both.
@@ -286,8 +286,8 @@ class RunOptions:
         new_run: Start a new run even if one of this plan exists; every call is made again.
         retry_failed: Retry earlier failures once.
         concurrency: Concurrent calls per kind of unit; count.
-        cache: Keep the replies of all models and give them again, whatever the study says.
-        budget: Limits in place of the study's; None for the study's.
+        cache: Store and reuse the replies of all models, regardless of the study.
+        budget: Limits instead of the study's; None for the study's.
         shard: Run only this part of the plan; None for all.
     """
 
@@ -302,7 +302,7 @@ class RunOptions:
     shard: Shard | None = None
 
     def positions(self, sessions: Sessions) -> Sequence[int]:
-        """Return the positions of the sessions that the run is to hold now."""
+        """Return the positions of the sessions to run now."""
         return self.part_of(self.selection.positions(held_by_runs(sessions))[: self.limit])
 
     def scope(self, sessions: Sessions) -> Sequence[int] | None:
@@ -311,11 +311,11 @@ class RunOptions:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether the run is restricted to a part of the plan by a limit or a selection."""
+        """Whether a limit or a selection restricts the run to a part of the plan."""
         return self.limit is not None or not self.selection.is_all
 
     def part_of(self, positions: Sequence[int]) -> Sequence[int]:
-        """Return those of some positions that belong to the shard."""
+        """Return the positions that belong to the shard."""
         return positions if self.shard is None else self.shard.of(positions)
 
 
@@ -501,7 +501,7 @@ def close_if_complete(
     if not status.is_complete:  # another process may have finished the run since the counts were read
         return replace(status, run=replace(run, state=RunState.UNFINISHED))
     store.close_run(run, RunState.FINISHED)
-    # A stop condition that held only after the last call stopped nothing.
+    # A stop condition that became true only after the last call stopped nothing.
     return replace(status, run=replace(run, state=RunState.FINISHED), stopped="")
 
 
@@ -519,7 +519,7 @@ def _cause(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def status_of(store: Store, study: str, now: datetime, *, run: Run | None = None) -> Status:
-    """Return the status of a run; nothing is written.
+    """Return the status of a run without writing anything.
 
     Args:
         store: The database; it need not be started.
@@ -562,7 +562,7 @@ def latest_run(store: Store, study: Study, plan: Plan) -> Run:
 
     Raises:
         NotFound: If the study was never run here.
-        InputError: If it has changed since its last run, or the rules by which this program holds dialogues have.
+        InputError: If it has changed since its last run, or this program version runs sessions differently.
     """
     try:
         return store.run_of(plan)
@@ -572,7 +572,7 @@ def latest_run(store: Store, study: Study, plan: Plan) -> Run:
 
 
 def _what_changed(store: Store, study: Study, last: Run) -> str:
-    """Return why no run is the study's: one that is written as it was is planned otherwise by a new program alone."""
+    """Return why no run fits the study: a new program version may plan an unchanged study differently."""
     if last.study_version == version_of(study):
         return (
             f"the last run (number {last.number}) of study `{study.name}` is by an earlier version of this program, "
@@ -600,14 +600,14 @@ def _changed_code(store: Store, study: Study, last: Run) -> str:
 def as_planned(
     dialogues: Iterable[Dialogue], sessions: Sessions, at: Collection[int] | None = None
 ) -> Iterator[tuple[int, Dialogue]]:
-    """Yield dialogues under the labels, clusters and groups that the present plan gives them, with their positions.
+    """Yield dialogues with the labels, clusters and groups of the current plan, and their positions.
 
-    A dialogue that was taken over from an earlier run was `d002` there and may
-    be `d003` now; what it is a dialogue of, and with whom, stays the same.
+    A dialogue reused from an earlier run may have been `d002` there and
+    be `d003` now; its content and tester are unchanged.
 
     Args:
-        dialogues: In order of the plan.
-        sessions: The sessions of the present plan.
+        dialogues: Dialogues in order of the plan.
+        sessions: The sessions of the current plan.
         at: Positions that the dialogues are of; None for all.
 
     Raises:
@@ -651,7 +651,7 @@ def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialog
 
 
 def _persona(dialogue: Dialogue, sessions: Sessions, position: int) -> Persona | None:
-    """Return the persona, under the key of the present plan; equal pair keys mean equal words."""
+    """Return the persona under the key of the current plan; equal pair keys mean equal texts."""
     setting, played = sessions.setting(position), dialogue.persona
     if played is not None and played.key == setting.tester:
         return played

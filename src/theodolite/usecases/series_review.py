@@ -1,4 +1,4 @@
-"""The review of a series: entries, decisions that the next series takes over, and the terms of the programme."""
+"""The review of a series: entries, decisions that the next series adopts, and the terms of the programme."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def add_entry(
         now: The time; UTC.
         source: Who gave the feedback.
         evidence: Results that an assessment rests on, as text.
-        because: Numbers of the entries that a decision rests on.
+        because: Numbers of the entries behind a decision.
 
     Raises:
-        InputError: If there is no text, feedback has no source, or a decision rests on nothing.
-        NotFound: If there is no entry of such a number.
+        InputError: If there is no text, feedback has no source, or a decision has no basis.
+        NotFound: If there is no entry with such a number.
     """
     lines = {line.number: line.entry for line in review_of(store, study)}
     missing = [number for number in because if number not in lines]
@@ -97,7 +97,7 @@ MOST_FEEDBACK = 20
 
 
 def feedback_by(store: Store, study: str, by: str) -> tuple[tuple[NumberedEntry, tuple[DecisionState, ...]], ...]:
-    """Return the feedback that one person entered, each with the states of the decisions that rest on it."""
+    """Return the feedback of one person, each with the states of the decisions based on it."""
     lines = review_of(store, study)
     return tuple(
         (line, tuple(one.state for one in lines if line.number in one.because and one.state is not None))
@@ -117,7 +117,7 @@ def add_feedback(
         part: The part that it is about.
         source: The role of the person.
         text: The feedback.
-        by: Opaque key of the account; of a tester, the key of the participant.
+        by: Opaque key of the account; for a tester, the key of the participant.
         now: The time; UTC.
 
     Raises:
@@ -188,7 +188,7 @@ def carry_over(store: Store, line: NumberedEntry, study: str, *, by: str, now: d
 
 
 def terms_of(store: Store, study: str, series: Series | None, shipped: ProgrammeTerms) -> ProgrammeTerms:
-    """Return the criteria and terms of a study: those stated on the page, else those of its series, else the shipped.
+    """Return the criteria and terms of a study: those stated on the page, else those of its series, else the defaults.
 
     Args:
         store: The database.
@@ -216,7 +216,7 @@ def state_terms(
     why: str,
     follows: int,
 ) -> ProgrammeTerms:
-    """Store criteria and terms that hold from now on; signatures under earlier ones keep their version.
+    """Store new current criteria and terms; earlier signatures keep their version.
 
     Args:
         store: The database.
@@ -227,7 +227,7 @@ def state_terms(
         by: Opaque key of the account.
         now: The time; UTC.
         why: Change and reason.
-        follows: Revision that the writer had read.
+        follows: Revision on which the change is based.
 
     Raises:
         Conflict: If another person has stated others meanwhile.

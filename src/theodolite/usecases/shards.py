@@ -34,7 +34,7 @@ AT_ONCE = 200
 
 
 class MergingStore(Store, Protocol):
-    """A database that takes results of other workspaces."""
+    """A database that receives results of other workspaces."""
 
     def merge(self, results: Sequence[UnitResult]) -> list[MergeOutcome]:
         """Store results of units in one transaction, and return the outcome of each."""
@@ -54,7 +54,7 @@ def header_of(study: Study, plan: Plan, shard: str = "", network: tuple[NetworkE
 
 
 def share_of(budget: Budget, shard: Shard) -> Budget:
-    """Return the part of a budget that one shard may spend, so that all shards together keep the budget."""
+    """Return the share of a budget for one shard, so that all shards together stay within the budget."""
     return Budget(
         usd=None if budget.usd is None else budget.usd / shard.count,
         tokens=None if budget.tokens is None else max(1, budget.tokens // shard.count),
@@ -65,7 +65,7 @@ def share_of(budget: Budget, shard: Shard) -> Budget:
 def session_results(
     store: Store, study: Study, run: Run, sessions: Sessions, at: Sequence[int]
 ) -> Iterator[SessionResult]:
-    """Yield the results of sessions that are over, in order of the plan.
+    """Yield the results of finished sessions, in order of the plan.
 
     Args:
         store: The database of the run.
@@ -143,11 +143,11 @@ class Merge:
             raise InputError(message)
 
     def receive(self, results: Iterable[SessionResult], at: Sequence[int]) -> None:
-        """Store the results of sessions; existing ones stay as they are.
+        """Store the results of sessions; existing ones are unchanged.
 
         Args:
             results: The results, in any order.
-            at: Positions of the sessions that this workspace takes; others are passed over.
+            at: Positions of the sessions that this workspace accepts; others are skipped.
         """
         taken = at if isinstance(at, range) else frozenset(at)
         wanted = (result for result in results if result.position in taken)

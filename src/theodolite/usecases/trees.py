@@ -1,4 +1,4 @@
-"""Trees by themselves: computed again from a file, shown, and compared with each other."""
+"""Trees without a study: recomputed from a file, shown, and compared with each other."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def score_file(
 
     Args:
         file: The tree file.
-        application: Name of the application; all where empty.
+        application: Name of the application; empty for all.
         draws: How replicates are drawn.
         methods: The summaries that there are.
-        contexts: Whether the contextual robustness of the nodes is measured as well.
+        contexts: Whether to measure the contextual robustness of the nodes as well.
 
     Raises:
         InputError: If the file has no leaves, or no such application.
@@ -65,12 +65,12 @@ def _robustness(file: TreeFile, leaves: LeafSet, draws: Draws, methods: Methods)
 
 
 def chosen_of(file: TreeFile, application: str) -> Chosen:
-    """Return one application of a file; the only one where none is named."""
+    """Return one application of a file; the only one if none is named."""
     return Chosen(file=file, leaves=file.of(application))
 
 
 def compare_chosen(first: Chosen, second: Chosen, *, draws: Draws, methods: Methods) -> TreeComparison:
-    """Return how two applications are to each other, node by node."""
+    """Return the relation of two applications, node by node."""
     item, other = (first.file.design, first.leaves), (second.file.design, second.leaves)
     return compare_trees(item, other, draws=draws, methods=methods)
 
@@ -99,12 +99,12 @@ def rescore(
 ) -> tuple[MethodChange, ...]:
     """Return the effect of a new tree on the leaves of an old one, for one application or all.
 
-    Dialogues are drawn together for both trees, so a difference comes from the method alone.
+    Dialogues are resampled together for both trees, so a difference comes only from the method.
 
     Args:
         file: The old tree with its leaves.
         design: The new tree.
-        application: Name of the application; all where empty.
+        application: Name of the application; empty for all.
         draws: How replicates are drawn.
         methods: The summaries that there are.
 

@@ -32,7 +32,7 @@ class RunActivity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitProgress:
-    """Progress of the dialogues or of the annotations of a run; counts.
+    """Progress of the dialogues or annotations of a run; counts.
 
     Attributes:
         done: Units with a result.
@@ -233,7 +233,7 @@ def listed_dialogues(evidence: Evidence) -> tuple[RunDialogue, ...]:
     """Return every planned dialogue of a run with its labels, in order of the plan; no text is read.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
     """
     table = evidence.answers
     labels: list[list[ListedLabel]] = [[] for _ in range(len(table))]

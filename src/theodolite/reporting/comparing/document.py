@@ -16,7 +16,7 @@ from theodolite.reporting.results.upgrading import upgraded
 
 SCHEMA_VERSION = "2.0"
 
-"""Version of the document's form; the first number rises when readers break."""
+"""Version of the document format; the first number changes when readers break."""
 
 
 def comparison_document(comparisons: Sequence[Comparison]) -> dict[str, Json]:
@@ -70,7 +70,7 @@ def _rate(rate: PairedRate) -> dict[str, Json]:
 
 Results: TypeAlias = Mapping[str, Any]
 
-"""A results document, as `results.json` holds it."""
+"""A results document, as in `results.json`."""
 
 
 def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
@@ -78,7 +78,7 @@ def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
 
     Args:
         results: A results document.
-        place: Where it is from, for messages.
+        place: Its origin, for messages.
 
     Raises:
         InputError: If it is no results document, or of a form without pairs.

@@ -26,8 +26,8 @@ class StudyChange:
     """One part of a study that differs.
 
     Attributes:
-        section: Which kind of part, e.g. `scenarios`.
-        name: Which one; empty if the section holds one thing only.
+        section: Kind of part, e.g. `scenarios`.
+        name: Name of the part; empty if the section has only one.
         kind: How it differs.
         lines: Removed (`- ...`) and added (`+ ...`) lines; empty if the whole part was added or removed.
     """
@@ -39,7 +39,7 @@ class StudyChange:
 
 
 def changes_between(earlier: Study, later: Study) -> tuple[StudyChange, ...]:
-    """Return the differences, in the order of a study's sections; nothing if both are one version."""
+    """Return the differences, in the order of a study's sections; empty if both have the same version."""
     return tuple(
         change
         for field in dataclasses.fields(Study)
@@ -62,7 +62,7 @@ def _in_section(section: str, earlier: object, later: object) -> list[StudyChang
 
 
 def _order(section: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[StudyChange]:
-    """Return the change of order of the parts that both have; order is part of a version."""
+    """Return the change of order of the parts that both have; the order is part of a version."""
     was, now = [name for name in before if name in after], [name for name in after if name in before]
     if was == now:
         return []
@@ -88,6 +88,6 @@ def _lines(before: str, after: str) -> tuple[str, ...]:
 
 
 def _written(text: str) -> list[str]:
-    """Return a part over many lines, so that a change of one word shows one line; texts keep their own lines."""
+    """Return a part split into lines, so that a changed word shows as one line; texts keep their own lines."""
     whole = json.dumps(json.loads(text), indent=1, ensure_ascii=False)
     return [piece for line in whole.splitlines() for piece in line.split("\\n")]

@@ -38,7 +38,7 @@ MOST_NAMED = 5
 
 NO_COMMON_RATE = "no rule and annotator is on both sides"
 
-"""Why two sides have nothing to compare."""
+"""Reasons why two sides cannot be compared."""
 
 
 NO_SAME_TESTER = "no tester's side is the same in a dialogue of each"
@@ -53,7 +53,7 @@ def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, comma
         comparisons: The comparisons.
         width: Columns of the terminal; count.
         command: The typed command, to be repeated with `--browser`.
-        page: Where the page was written; empty if it was not.
+        page: Path of the page; empty if it was not written.
     """
     lines: list[str] = []
     for comparison in comparisons:
@@ -82,7 +82,7 @@ def heading(comparison: Comparison) -> str:
 
 
 def hidden_text(comparison: Comparison) -> str:
-    """Return which rates are in the data alone; empty for none."""
+    """Return which rates are only in the data; empty for none."""
     shown = leading(comparison)
     hidden = [rate for rate in comparison.rates if rate not in shown]
     single = sum(rate.ruling.is_single for rate in hidden)
@@ -108,7 +108,7 @@ def unpaired_text(comparison: Comparison) -> str:
 
 
 def _why_no_pair(rates: Sequence[PairedRate]) -> str:
-    """Return why nothing could be compared: no two dialogues are a pair, or no pair has labels on both sides."""
+    """Return why nothing could be compared: no dialogues form a pair, or no pair has labels on both sides."""
     common = max(rate.n_unmeasured for rate in rates)
     if not common:
         return NO_SAME_TESTER
@@ -183,12 +183,12 @@ def _next(comparisons: Sequence[Comparison], command: str) -> str:
 
 SHOWN = 100
 
-"""Flips of one rate that are shown with their words at most; count."""
+"""Maximum number of flips of one rate that are shown with their texts; count."""
 
 
 Words = Mapping[tuple[str, str], Dialogue]
 
-"""ComparedSide's name and label to the dialogue, if its words are available."""
+"""Dialogue by comparison side and label, if its texts are available."""
 
 
 STYLE = """

@@ -62,7 +62,7 @@ _CASES = frozenset({TesterKind.SCRIPT, TesterKind.ATTACK})
 """Testers that are test cases: scripts, recorded items and planned attacks."""
 
 _CHUNK = 256
-"""Sessions with texts in memory at once; count."""
+"""Maximum number of sessions with texts in memory; count."""
 
 
 @dataclass(slots=True)

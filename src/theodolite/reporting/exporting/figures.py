@@ -31,7 +31,7 @@ _CELL_WIDTH, _CELL_HEIGHT = 132, 44
 """Size of a cell of the heatmap; pixels."""
 
 _LIGHT, _DARK = (244, 246, 249), (28, 50, 96)
-"""Colours of the rates 0 and 1: one hue, so that lightness alone measures."""
+"""Colours of the rates 0 and 1: one hue, so that only lightness carries the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Figure:
     Attributes:
         name: Name of its file, without ending.
         title: Heading.
-        svg: The drawing as SVG that needs no other file.
+        svg: The drawing as self-contained SVG.
     """
 
     name: str
@@ -131,7 +131,7 @@ def _note(rates: Sequence[Rate]) -> str:
 
 
 def _mark(rate: Rate, end: float, left: float, y: float) -> list[str]:
-    """Return the interval with its point; a bound where nothing was found; nothing for few units."""
+    """Return the interval with its point; a bound if no defect was found; empty for few units."""
     if rate.estimate is None or rate.estimate.n < figures.FEW:
         return []
     bar = bar_of(rate, end)

@@ -18,7 +18,7 @@ from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import person_numbers
 
 CHUNK = 64
-"""Sessions with texts in memory at once; count."""
+"""Maximum number of sessions with texts in memory; count."""
 
 WITHHELD = "session of a person; texts need a finished privacy review and `include_text`"
 """Reason for a missing text of a person's session."""
@@ -91,7 +91,7 @@ def dialogue_page(source: RunRecords, wanted: RecordFilter, *, start: int, limit
         source: The records.
         wanted: Filter.
         start: First position.
-        limit: Dialogues of the page at most; count.
+        limit: Maximum number of dialogues per page; count.
     """
     found: list[tuple[int, Dialogue]] = []
     for chunk in _chunks(source, wanted, start):

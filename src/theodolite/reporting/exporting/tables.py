@@ -58,7 +58,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", 
 
 WHOLE_NUMBERS = frozenset({"turn", "replicate", "revision", "turns", "repeat", "n_participants", "codebook_revision"})
 
-"""Columns that hold whole numbers, or nothing; all others hold words."""
+"""Columns of integers; all others contain text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class ExportTable:
     Attributes:
         name: Name of its file, without ending.
         columns: Names of the columns.
-        rows: A value for each column; None if there is none. They are read once.
+        rows: A value for each column; None if missing. Can be read once.
     """
 
     name: str
@@ -79,7 +79,7 @@ class ExportTable:
 def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTable]:
     """Yield each table of a disaggregated export.
 
-    Nothing is summarised, and no person is named: people have numbers that
+    Nothing is aggregated, and no person is named: people have numbers that
     stay the same for one run, and dialogues have opaque names.
 
     Args:
@@ -113,12 +113,12 @@ def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterat
 
 
 def csv_text(table: ExportTable) -> str:
-    """Return a table as text; no cell of it is taken for a formula by spreadsheets."""
+    """Return a table as text, without cells that spreadsheets would read as formulas."""
     return "".join(csv_lines(table))
 
 
 def csv_lines(table: ExportTable) -> Iterator[str]:
-    """Yield the lines of a table, the header first; no cell of it is taken for a formula by spreadsheets."""
+    """Yield the lines of a table, header first, without cells that spreadsheets would read as formulas."""
     line = io.StringIO(newline="")
     writer = csv.writer(line, lineterminator="\r\n")  # quotes a carriage return too, which spreadsheets end rows at
     for row in itertools.chain([table.columns], ([_cell(value) for value in row] for row in table.rows)):
@@ -326,7 +326,7 @@ def _value(
 
 
 def _codings(evidence: Evidence, work: CodingWork) -> Rows:
-    """Yield a row for each code that was given, and one without a code where none fitted."""
+    """Yield a row for each assigned code, and one without a code if none applied."""
     coders = numbered(evidence, [coding.coder for coding in work.codings], "C")
     for coding in work.codings:
         for code in coding.codes or ("",):

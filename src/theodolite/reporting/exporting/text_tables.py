@@ -116,7 +116,7 @@ def _completeness(evidence: Evidence) -> Table:
 
 
 def _measure_table(study: Study, measure: Measure, listed: Sequence[Measurement]) -> Table:
-    """Return the estimates of one measure; parts of the subject that no estimate has are left out."""
+    """Return the estimates of one measure; unused parts of the subject are omitted."""
     subjects = [_subject_cells(study, measurement) for measurement in listed]
     used = [name for name in subjects[0] if any(subject[name] for subject in subjects)]
     kind = _KINDS.get(measure, ColumnKind.RATE)

@@ -13,10 +13,10 @@ from theodolite.domain.identity import Json
 from theodolite.domain.monitoring import Alert, AnchorCheck, InstrumentChange, Stretch, Watch
 
 SCHEMA_VERSION = "1.0"
-"""Version of the document's form; the first number rises when readers break."""
+"""Version of the document format; the first number changes when readers break."""
 
 POINTS = 500
-"""Points of a row that are written at most; count."""
+"""Maximum number of points written per row; count."""
 
 T = TypeVar("T")
 

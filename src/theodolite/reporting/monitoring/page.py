@@ -28,7 +28,7 @@ from theodolite.reporting.words.reading_aids import Words
 
 CHARTS = 24
 
-"""Applications that are drawn at most, those with alerts first; count."""
+"""Maximum number of drawn applications, those with alerts first; count."""
 
 
 STYLE = """
@@ -186,7 +186,7 @@ def _row(stretch: Stretch) -> Sequence[str]:
 
 
 def _worst(stretch: Stretch) -> str:
-    """Return the worst of the latest scores beside the annotator's reasons."""
+    """Return the worst of the latest scores with the annotator's reasons."""
     rows = [(one.dialogue, f"{one.value:g}", one.reason or "no reason was given") for one in stretch.worst]
     return f"<h4>Worst of the latest scores</h4>{_grid(('score of', 'score', 'reason'), rows)}"
 
@@ -260,7 +260,7 @@ class Panel:
         title: Text at its left end.
         low: Lower end of its axis.
         high: Upper end of its axis.
-        row_of: From a segment to the row; as long as the segment's windows, or empty.
+        row_of: Row of each segment; as long as the segment's windows, or empty.
         cuts: Lower ends of medium and high; None for a metric without bands.
         reference_of: From a segment to its reference value; None for none.
     """
@@ -279,7 +279,7 @@ def application_chart(watch: Watch, application: str) -> str:
 
     Each panel shows one metric of the rolling windows; level and defect share
     come first, because the order metrics below ignore them. Lines break where
-    the instrument changes. Nothing in it needs a script or another file.
+    the instrument changes. It needs no script or other file.
     """
     stretches = [
         stretch for stretch in watch.stretches if stretch.application == application and stretch.windows.positions
@@ -330,7 +330,7 @@ def _spoken(watch: Watch, application: str) -> str:
 
 def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.Axis) -> Iterator[str]:
     rows = [(stretch.windows.positions, panel.row_of(stretch)) for stretch in stretches]
-    # Each row is thinned by itself: a list of a million pairs would take a hundred times the room.
+    # Each row is thinned separately: a list of a million pairs would take a hundred times the space.
     lines = [list(zip(thinned(positions if row else ()), thinned(row), strict=True)) for positions, row in rows]
     lane = lanes.Lane(
         title=panel.title,
@@ -380,7 +380,7 @@ def _marks(alerts: Sequence[Alert], panels: Sequence[Panel], axis: lanes.Axis) -
 
 
 def _days(watch: Watch, axis: lanes.Axis, n_panels: int) -> Iterator[str]:
-    """Write a few days, or places of scores, under the chart."""
+    """Label a few days, or indices of scores, below the chart."""
     scores, last = watch.history.columns, _last(watch)
     positions = sorted({round(last * share / 5) for share in range(6)})
     for position in (position for position in positions if position < len(scores)):

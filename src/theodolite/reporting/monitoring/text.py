@@ -15,7 +15,7 @@ from theodolite.reporting.words.reading_aids import Words
 
 MARGIN = 11
 SHOWN = 8
-"""Stretches and alerts that a screen shows at most; counts."""
+"""Maximum number of segments and alerts on a screen; counts."""
 
 CAUSES: Mapping[Cause, str] = {
     Cause.APPLICATION: "the anchors stayed put, so the application moved",
@@ -34,8 +34,8 @@ def watch_text(
         words: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
-        chart: Where the chart was written.
-        data: Where the document was written.
+        chart: Path of the chart.
+        data: Path of the document.
     """
     parts = [
         labelled(watch.history.name, head_text(watch), margin=_room(watch.history.name), width=width),
@@ -81,7 +81,7 @@ def without_value(history: History) -> list[tuple[str, int]]:
 
 
 def day(moment: datetime | None) -> str:
-    """Return the day of a moment; a dash if there is none."""
+    """Return the day of a time; a dash if there is none."""
     return f"{moment:%Y-%m-%d}" if moment else "-"
 
 
@@ -128,7 +128,7 @@ def _stretch(stretch: Stretch) -> str:
 
 
 def latest_text(stretch: Stretch) -> str:
-    """Return the order metrics of the latest window, or why there are none."""
+    """Return the order metrics of the latest window, or the reason why there are none."""
     profile = stretch.latest
     if isinstance(profile, Undefined):
         return f"PEN, CIN, LIS {order_words.profile_text(profile)}"
@@ -156,7 +156,7 @@ def _alerts(watch: Watch, width: int) -> Iterator[list[str]]:
 
 
 def alert_text(alert: Alert) -> str:
-    """Return one alert as a paragraph: kind, place, start, observation, cause."""
+    """Return an alert as a paragraph: kind, position, start, observation, cause."""
     where = [alert.application] if alert.application else []
     where += [day(alert.at)] if alert.at else []
     where += [f"score {alert.position + 1:,}"] if alert.position is not None else []

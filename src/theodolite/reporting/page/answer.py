@@ -59,11 +59,11 @@ class AnswerView:
         tags: Status and make-up of the run.
         tiles: The main counts.
         findings: Takeaways that the rates call for.
-        columns: The rules that are shown; two at most.
+        columns: The displayed rules; at most two.
         rows: The applications in order of the study file.
         axis: End of the axis, e.g. `75%`.
         scale: Position of each tick in percent of a strip, and its value.
-        aids: How to read it; two at most.
+        aids: Reading aids; at most two.
         more_aids: The rest, under "why?".
         n_more_rules: Rules that are further down only; count.
     """

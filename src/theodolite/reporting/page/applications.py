@@ -30,12 +30,12 @@ from theodolite.reporting.words.descriptions import found_words, open_words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BandPart:
-    """One part of a stacked bar; position and width in hundredths of the bar.
+    """A part of a stacked bar; position and width in hundredths of the bar.
 
     Attributes:
         label: Name of the part.
         n: Dialogues in it, as text.
-        share: `n` of the whole with its percent.
+        share: `n` of the whole with its percentage.
         x: Left end.
         width: Width.
         pattern: Number of its pattern; 0 is plain.
@@ -59,7 +59,7 @@ def band(
     Args:
         subject: The run.
         parts: Label and dialogues of each part; empty parts are not drawn.
-        name: Start of the names of the sets.
+        name: Prefix of the names of the sets.
         title: Title of the sets, with `{}` for the label.
     """
     total = sum(len(positions) for _, positions in parts)
@@ -211,7 +211,7 @@ def risk_table(subject: Subject) -> Table | None:
 
 
 def taxonomy_table(subject: Subject) -> Table | None:
-    """Return the risks of the study in published taxonomies; None if no risk has a place in one."""
+    """Return the risks of the study in published taxonomies; None if no risk is in one."""
     classified = [risk for risk in subject.study.risks if risk.classes]
     if not classified:
         return None

@@ -23,7 +23,7 @@ STEPS: Final = 8
 """Number of the darkest step of the one-hue sequence."""
 
 _LETTER = 6.4
-"""Width of a letter, about; units of the drawing."""
+"""Approximate width of a character; units of the drawing."""
 
 _LONGEST = 30
 """Letters of a name that the column of names has room for; count."""
@@ -85,9 +85,9 @@ class ShareRow:
         low: Lower end; fraction.
         value: The share; fraction.
         high: Upper end; fraction.
-        text: The share in words.
+        text: The share as text.
         heading: Heading above this row; empty for none.
-        opens: Position of the estimate that the row opens; None for none.
+        opens: Index of the estimate that the row opens; None for none.
     """
 
     title: str
@@ -110,7 +110,7 @@ class DifferenceRow:
         low: Lower end; fraction.
         value: The difference; fraction.
         high: Upper end; fraction.
-        text: The difference in words.
+        text: The difference as text.
         heading: Heading above the first row with it.
     """
 
@@ -131,7 +131,7 @@ class BarRow:
         title: Name of the row.
         tint: Number of the application's colour; -1 for none.
         value: The amount; a count, or millionths of a US dollar.
-        text: The amount in words.
+        text: The amount as text.
         heading: Heading above the first row with it.
     """
 
@@ -163,7 +163,7 @@ def histograms(panels: Sequence[CountRow], *, label: str, unit: str) -> str:
 
     Args:
         panels: The histograms; all have the same labels.
-        label: The drawing in words.
+        label: Description of the drawing.
         unit: Name of the counted units.
     """
     ticks = count_ticks(max((part.n for panel in panels for part in panel.parts), default=1))
@@ -237,7 +237,7 @@ def _stack(panel: CountRow, start: float, end: float, y: float) -> Iterator[str]
 
 
 def _key_lines(labels: Sequence[str], width: float) -> Iterator[list[int]]:
-    """Yield the places of the labels on each line of a key."""
+    """Yield the positions of the labels on each line of a legend."""
     line: list[int] = []
     used = 0.0
     for place, label in enumerate(labels):
@@ -260,12 +260,12 @@ def _step(place: int, n: int) -> str:
 
 
 def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: str) -> str:
-    """Return one bar a stage, on the scale of the first one, with the losses before the next stage, as SVG.
+    """Return one bar per stage, scaled to the first one, with the losses before the next stage, as SVG.
 
     Args:
         stages: Name and count of each stage; no count is larger than the one before.
         losses: Losses between each stage and the next, by source.
-        label: The drawing in words.
+        label: Description of the drawing.
     """
     start, end = NAME + 10, WIDTH - 300
     ticks = count_ticks(stages[0].n)
@@ -291,7 +291,7 @@ def bars(rows: Sequence[BarRow], *, label: str, is_cost: bool = False) -> str:
 
     Args:
         rows: The amounts.
-        label: The drawing in words.
+        label: Description of the drawing.
         is_cost: Whether amounts are millionths of a US dollar; else they are counts.
     """
     start, end = NAME + 80, WIDTH - 220
@@ -322,7 +322,7 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") 
     Args:
         rows: The shares; a heading is above the first of neighbours that have it.
         axis: End of the axis; fraction.
-        label: The drawing in words.
+        label: Description of the drawing.
         unit: Unit at the ticks: `%`, or `points` for differences.
     """
     after = "%" if unit == "%" else ""
@@ -403,7 +403,7 @@ _MARKERS = (
     '<path class="shape" d="M0-5.8L5.5-1.8 3.4 4.7H-3.4L-5.5-1.8z"/>',
     '<path class="shape" d="M-1.9-5.5H1.9V-1.9H5.5V1.9H1.9V5.5H-1.9V1.9H-5.5V-1.9H-1.9z"/>',
 )
-"""Marker of each application, by the number of its colour: hue and shape always go together."""
+"""Marker of each application, by the number of its colour: hue and shape always correspond."""
 
 
 def _grid(ticks: Sequence[tuple[float, str]], top: float, bottom: float) -> Iterator[str]:

@@ -85,7 +85,7 @@ def _final(subject: Subject, index: int) -> dict[str, Json]:
 
 
 _MOST_STEPS = 10
-"""Labels that the page draws as steps of a scale, at most; count."""
+"""Maximum number of labels that the page draws as steps of a scale; count."""
 
 
 def _scale(subject: Subject, annotator: Annotator) -> dict[str, Json]:
@@ -108,7 +108,7 @@ def _list_pieces(name: str, entries: Iterable[Json]) -> Iterator[str]:
 
 
 def _sets(sets: Iterable[CaseSet], sample: Embedded) -> Iterator[tuple[str, dict[str, Json]]]:
-    """Yield the sets by name; one of the same dialogues as an earlier one names that one."""
+    """Yield the sets by name; a set with the same dialogues as an earlier one refers to it."""
     known: dict[tuple[int, ...], str] = {}
     for kept in sets:
         first = known.setdefault(kept.cases, kept.name)
@@ -156,7 +156,7 @@ class _Kept:
     sittings: dict[Sitting, int] = field(default_factory=dict)
 
     def context(self, text: str) -> int:
-        """Return the place of a text that cases share."""
+        """Return the index of a text that cases share."""
         return self.contexts.setdefault(text, len(self.contexts))
 
 
@@ -333,12 +333,12 @@ _AROUND = 400
 
 _TELLING_PART = 0.8
 
-"""Share of the bound that the telling dialogues may fill; fraction."""
+"""Share of the bound that the informative dialogues may fill; fraction."""
 
 
 _DIALOGUES_PART = 0.6
 
-"""Share of the bound that dialogues may fill where judges' prompts and replies want room too; fraction."""
+"""Share of the bound that dialogues may fill if judges' prompts and replies need space too; fraction."""
 
 
 _TELLING = ("defect", "disagreement", "failed", "unparseable")
@@ -351,10 +351,10 @@ class Embedded:
     """The dialogues that are in a report.
 
     Attributes:
-        places: Their places in the plan, in order.
+        places: Their positions in the plan, in order.
         n_planned: Planned dialogues; count.
         n_telling: Telling dialogues among them; count.
-        n_all_telling: Telling dialogues of the whole run; count.
+        n_all_telling: Informative dialogues of the whole run; count.
         show_command: Command that shows a dialogue, before the label of any other dialogue.
         room: Letters that are left for the prompts and raw replies of judges; count.
     """
@@ -374,7 +374,7 @@ class Embedded:
 
     @property
     def words(self) -> str:
-        """How many are in the file and how to read the rest; empty if all do."""
+        """The number of dialogues in the file and how to read the rest; empty if all are in the file."""
         if self.is_whole:
             return ""
         here, planned = figures.count(len(self.places)), figures.count(self.n_planned)
@@ -387,7 +387,7 @@ class Embedded:
         )
 
     def within(self, places: Iterable[int]) -> Iterator[int]:
-        """Yield at which place in the file those dialogues are that are in it."""
+        """Yield the positions of the dialogues in the file."""
         if self.is_whole:
             yield from places
             return
@@ -399,7 +399,7 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
 
     Args:
         subject: The run; its chips are made.
-        first: Places of dialogues that must be there.
+        first: Positions of dialogues that must be included.
         letters: Letters that they may have, about; count.
     """
     sizes, planned = subject.evidence.answers.characters, len(subject.cases)
@@ -434,7 +434,7 @@ def _has_judge(subject: Subject) -> bool:
 
 
 def _telling(subject: Subject) -> set[int]:
-    """Return the places of the dialogues with a defect, a disagreement, a failure or no label."""
+    """Return the positions of the dialogues with a defect, a disagreement, a failure or no label."""
     kept = subject.sets.sets
     telling = {place for name in _TELLING if name in kept for place in kept[name].cases}
     for account in subject.accounts:
@@ -444,14 +444,14 @@ def _telling(subject: Subject) -> set[int]:
 
 
 def _drawn(subject: Subject, places: Collection[int]) -> list[int]:
-    """Return places in an order that the study's seed draws."""
+    """Return positions in a random order determined by the study's seed."""
     seed, label = subject.study.sampling.seed, subject.evidence.sessions.label
     return sorted(places, key=lambda place: keyed_draw(seed, "embedded in the report", label(place)))
 
 
 _AROUND_LINE = 6
 
-"""Letters that a line takes where a text names it by its number, about; count."""
+"""Approximate number of characters that a line takes if a text refers to it by number; count."""
 
 
 @dataclass(slots=True)

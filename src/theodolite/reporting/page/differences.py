@@ -147,7 +147,7 @@ def _difference_cells(
 
 
 def gap_chart(subject: Subject) -> Chart | None:
-    """Return how far each leading rate differs between groups of dialogues; None if a study has no groups."""
+    """Return the differences of each leading rate between groups of dialogues; None if a study has no groups."""
     order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
     gaps = sorted(subject.findings.gaps, key=lambda gap: (order[gap.subject.guideline, gap.subject.rule], gap.group))
     if not gaps:
@@ -286,7 +286,7 @@ def _gap_text(gap: Estimate | Undefined) -> str:
 
 
 def group_cell(subject: Subject, gap: GroupGap, value: str) -> TableCell:
-    """Return the rate of one group of a gap; it opens its place among the estimates."""
+    """Return the rate of one group of a gap; it links to its estimate."""
     found = next((one for one in gap.rates if one.value == value and one.rate), None)
     if found is None or found.rate is None:
         return TableCell(value="none")

@@ -101,7 +101,7 @@ def _panel_table(title: str, first: str, panels: Sequence[CountRow]) -> Table:
 
 
 def vote_charts(subject: Subject) -> tuple[Chart, ...]:
-    """Return how many annotators of one kind see each defect, for rules that several annotators label by."""
+    """Return the number of annotators of one kind who see each defect, for rules with several annotators."""
     charts = []
     for number, (guideline, rule) in enumerate(rules_of(subject.study)):
         for kind, title in ((AnnotatorKind.PERSON, "people"), (AnnotatorKind.MODEL, "model judges")):
@@ -162,7 +162,7 @@ def _votes(
 
 
 def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
-    """Return how many repeats of a dialogue, and how many readings of a judge, see each defect."""
+    """Return the number of repeats of a dialogue, and of readings of a judge, that see each defect."""
     charts = [
         chart
         for number, (guideline, rule) in enumerate(rules_of(subject.study))
@@ -182,18 +182,18 @@ _MOST_VOTES = 12
 
 @dataclass(slots=True)
 class _Votes:
-    """Prompts or dialogues with one number of votes: how many there are, and positions of their dialogues."""
+    """Prompts or dialogues with the same number of votes: their number, and the positions of their dialogues."""
 
     n: int = 0
     positions: array[int] = field(default_factory=lambda: array("L"))
 
 
 _ByVotes = dict[tuple[int, int], _Votes]
-"""Votes by all that were counted and those for a defect."""
+"""Votes: all counted votes and those for a defect."""
 
 
 def _repeats(subject: Subject, guideline: Guideline, rule: DefectRule, annotator: str, name: str) -> Chart | None:
-    """Return by application how many of the repeats of a dialogue are a defect; None if no dialogue repeats."""
+    """Return by application the number of repeats of a dialogue with a defect; None if no dialogue repeats."""
     found = {
         application.name: _repeat_votes(subject, application, guideline, rule, annotator)
         for application in subject.study.applications
@@ -210,7 +210,7 @@ def _repeat_votes(
     own = positions_of(subject.study, table, application, guideline)
     positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
     labels = labels_of(table, annotator, guideline, question, rule=rule, positions=positions)
-    # Columns by number of the prompt: a list for each prompt would take too much memory at many dialogues.
+    # Columns by number of the prompt: a list for each prompt would need too much memory for many dialogues.
     numbers: dict[tuple[str, ...], int] = {}
     prompt_of, sizes, defects, is_labelled = array("L"), array("L"), array("L"), bytearray()
     for position, label in zip(positions, labels, strict=True):
@@ -242,7 +242,7 @@ def _repeated_as(setting: Setting) -> tuple[str, ...]:
 
 
 def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> Chart | None:
-    """Return by application how many readings of a judge see the defect of the first rule; None for one reading."""
+    """Return by application the number of a judge's readings that see the first rule's defect; None for one."""
     table, rule = subject.evidence.answers, next(iter(guideline.defect_rules), None)
     columns_of = table.votes.get((judge, guideline.name, guideline.question.name))
     if rule is None or columns_of is None or rule.question != guideline.question.name:
@@ -407,7 +407,7 @@ def _answer_chart(question: Question, spreads: Sequence[AnswerSpread], about: st
 
 
 def group_charts(subject: Subject) -> tuple[Chart, ...]:
-    """Return how often each self-described group of annotators sees a defect, as shares with intervals."""
+    """Return the share of defects by self-described group of annotators, with intervals."""
     return tuple(
         _group_chart(groups, defects)
         for groups in subject.findings.annotator_groups
@@ -444,7 +444,7 @@ def _group_chart(groups: AnnotatorGroups, defects: GroupDefects) -> Chart:
 
 
 def control_charts(subject: Subject) -> tuple[Chart, ...]:
-    """Return the rates of each application beside its variants, a level of testing a heading."""
+    """Return the rates of each application next to its variants, with levels of testing as headings."""
     families = _families(subject)
     return tuple(
         chart
@@ -455,7 +455,7 @@ def control_charts(subject: Subject) -> tuple[Chart, ...]:
 
 
 def _families(subject: Subject) -> list[tuple[Application, list[Application]]]:
-    """Return each application that others are variants of, with itself and these in order of the study file."""
+    """Return each application with variants, together with these in order of the study file."""
     applications = subject.study.applications
     families = []
     for base in applications:
@@ -530,7 +530,7 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
 
 
 def _share_words(rate: Rate) -> str:
-    """Return a rate with the interval or bound that the rest of the report has, for the drawing and its table."""
+    """Return a rate with the same interval or bound as in the rest of the report, for the drawing and its table."""
     estimate = rate.estimate
     share = figures.percent(estimate.value) if estimate else "undefined"
     return f"{rate.defects_text} of {figures.count(estimate.n if estimate else 0)}, {share} ({interval_words(rate)})"

@@ -1,7 +1,7 @@
 """Two-sided plots, laid out in advance: released against withheld on the first screen, and utility against risk.
 
 Each application is a cross: its marker at both rates, its lines at both intervals.
-Names are beside the markers; points that crowd are drawn again in an inset.
+Names are next to the markers; crowded points are drawn again in an inset.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _NEAR = 50.0
 """Distance below which two markers crowd; units of the drawing."""
 
 _WIDE = 500
-"""Width from which a drawing has room for longer words; units of the drawing."""
+"""Width above which a drawing has room for longer text; units of the drawing."""
 
 _LETTER = 7.6
-"""Width of a letter of a name, about; units of the drawing."""
+"""Approximate width of a character of a name; units of the drawing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class Cross:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameLabel:
-    """A name beside its marker."""
+    """A name next to its marker."""
 
     text: str
     tint: int
@@ -98,12 +98,12 @@ class GuardrailPlot:
         height: Height.
         x_title: Title of the lower axis.
         y_title: Title of the left axis.
-        words: All values in words.
+        words: All values as text.
         main: The whole range.
         inset: The range in which points crowd; None if none do.
-        source: Where that range is in the whole.
+        source: Position of that range in the whole.
         card: Outline of the inset.
-        inset_title: Range of the inset in words.
+        inset_title: Range of the inset as text.
     """
 
     width: int
@@ -379,7 +379,7 @@ def _crowd(points: Sequence[_Point], axes: _Axes) -> list[_Point]:
 
 
 def _free_card(box: Box, taken: Sequence[Box]) -> Box | None:
-    """Return the largest outline of an inset that covers nothing; None if all of them do."""
+    """Return the largest outline of an inset that covers nothing; None if there is none."""
     left, top, right, bottom = box
     for share in (0.7, 0.6, 0.5, 0.42):
         width, height = (right - left) * max(share, 0.5), (bottom - top) * share
@@ -402,7 +402,7 @@ def _boxes(cross: Cross) -> tuple[Box, ...]:
 
 
 def _labels(named: Sequence[Cross], crosses: Sequence[Cross], box: Box) -> Iterator[NameLabel]:
-    """Yield a name beside each marker, where it covers least."""
+    """Yield a name next to each marker, at the position where it covers least."""
     taken = [part for cross in crosses for part in _boxes(cross)]
     for cross in named:
         options = [(_label_box(label), label) for label in _options(cross)]
@@ -433,7 +433,7 @@ def _label_box(label: NameLabel) -> Box:
 
 
 def _covered(outline: Box, taken: Sequence[Box], box: Box) -> int:
-    """Return how much a label covers; standing outside the axes weighs most."""
+    """Return how much a label covers; positions outside the axes weigh most."""
     is_outside = outline[0] < box[0] or outline[1] < box[1] - 20 or outline[2] > box[2] + 12 or outline[3] > box[3]
     return 100 * is_outside + sum(_overlap(outline, other) for other in taken)
 

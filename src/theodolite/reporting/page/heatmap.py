@@ -15,7 +15,7 @@ from theodolite.reporting.tables import RateCell
 from theodolite.reporting.words import figures
 
 STEPS = 9
-"""Steps of the one hue; count."""
+"""Number of steps of the hue; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class HeatLevel:
 
     Attributes:
         title: Level and tester type; empty if there is only one.
-        size: Dialogues in a cell, in words.
+        size: Dialogues in a cell, as text.
         is_small: Whether all its cells have too few dialogues for a rate.
     """
 
@@ -110,7 +110,7 @@ def heatmap_of(subject: Subject) -> Heatmap | None:
 
 
 def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
-    """Return the title of the defect that an area is about, where several areas share it; else of its violation."""
+    """Return the title of an area's defect if several areas share it; else of its violation."""
     rate = next((rate for row in rows for rate in row.cells if rate is not None), None)
     if rate is None:
         return ""
@@ -136,7 +136,7 @@ def _station(subject: Subject, row: MatrixRow) -> str:
 
 
 def _add_rest(subject: Subject, rate: Rate) -> None:
-    """Keep the labelled dialogues of a rate that are no defect, where they are exactly as many as it counts."""
+    """Store the labelled dialogues of a rate that are not defects, if their number equals its count."""
     of, group = rate.measurement.subject, rate.group
     guideline = next((one for one in subject.study.guidelines if one.name == of.guideline), None)
     defects = {case.index for case in subject.labelled(rate.measurement.dialogues)}

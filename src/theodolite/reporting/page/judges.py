@@ -291,7 +291,7 @@ def _column(subject: Subject, measure: Measure, entries: Sequence[Measurement]) 
 
 
 def _part(measurement: Measurement) -> str:
-    """Return the part of the dialogues, or the label, that a figure describes."""
+    """Return the dialogues, or the label, that a figure describes."""
     subject = measurement.subject
     if subject.label:
         return subject.label

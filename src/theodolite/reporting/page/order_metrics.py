@@ -23,7 +23,7 @@ from theodolite.reporting.words import order_metrics as words
 from theodolite.reporting.words.estimates import coefficient_text
 
 CHARTS: Final = 24
-"""Sequences that are drawn at most; count."""
+"""Maximum number of drawn sequences; count."""
 
 LONGEST_REASON: Final = 400
 """Characters of a reason that the page shows; count."""
@@ -37,7 +37,7 @@ class SequenceBlock:
 
     Attributes:
         title: Application and annotator.
-        region: Name of the region that holds the chart, with guideline and question.
+        region: Name of the region with the chart, including guideline and question.
         chart: Rolling windows as SVG; empty if none fits or too many sequences are drawn.
         notes: Limits of the numbers.
         worst: The worst scores; None without any.
@@ -58,7 +58,7 @@ class OrderBlock:
 
     Attributes:
         title: Guideline and question.
-        scale: The scale in words.
+        scale: The scale as text.
         table: Application, annotator, scores, mean, PEN, CIN, LIS, LNDS; None without metrics.
         undefined: Application and annotator of sequences without metrics, with the reason.
         sequences: The sequences in detail.
@@ -89,7 +89,7 @@ def _key(subject: ScoreSubject) -> tuple[str, str]:
 
 
 def title_of_key(key: tuple[str, str]) -> str:
-    """Return guideline and question in words, one of them where both are the same."""
+    """Return guideline and question as text, or only one if both are the same."""
     return key[0] if key[0] == key[1] else f"{key[0]}: {key[1]}"
 
 

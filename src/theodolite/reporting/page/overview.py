@@ -39,7 +39,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """A fact about the whole run that opens the dialogues behind it; `chip` is empty for none."""
+    """A fact about the whole run that links to its dialogues; `chip` is empty for none."""
 
     text: str
     chip: str
@@ -47,14 +47,14 @@ class Badge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """One of the tiles with the main counts.
+    """A tile with a main count.
 
     Attributes:
         icon: Name of its icon.
         label: Its heading.
-        value: The number; empty if a status is in its place.
-        unit: The whole, beside the number.
-        status: A status in words; empty if there is a number.
+        value: The number; empty if a status is shown instead.
+        unit: The total, next to the number.
+        status: A status as text; empty if there is a number.
         attention: Whether the status needs attention.
         notes: Facts below.
     """
@@ -69,7 +69,7 @@ class Tile:
 
 
 def tags_of(subject: Subject) -> tuple[Tag, ...]:
-    """Return the status of the run and its make-up, one fact a tag."""
+    """Return the status of the run and its make-up, one fact per tag."""
     run, study = subject.evidence.run, subject.study
     is_open = run.state is RunState.UNFINISHED
     made = subject.facts.generated
@@ -136,7 +136,7 @@ def _completeness_tile(subject: Subject) -> Tile:
 
 
 def _counted(subject: Subject, name: str, words: str) -> Badge:
-    """Return how many cases a set holds; a badge for none of them opens nothing."""
+    """Return the number of cases in a set; a badge without cases is not a link."""
     kept = subject.sets.sets.get(name)
     n = len(kept.cases) if kept else 0
     return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
@@ -194,7 +194,7 @@ def _calls_tile(subject: Subject) -> Tile:
 
 
 def _cost_words(spending: Spending) -> str:
-    """Return the cost of all calls; no amount where nothing was bought or no price is known."""
+    """Return the cost of all calls; no amount if nothing was paid or no price is known."""
     if not spending.calls:
         return "no model called"
     if not spending.cost_microusd and not spending.unpriced_calls:

@@ -34,7 +34,7 @@ class Precision:
     """The interval of a rate now and with more dialogues.
 
     Attributes:
-        half_width: Half of the width of the present interval; fraction.
+        half_width: Half-width of the current interval; fraction.
         expected: The half-width at each of `GROWTHS`; fractions.
         n_difference: Dialogues on each side that detect `DIFFERENCE`; count.
     """
@@ -81,7 +81,7 @@ def precision_of(rate: Rate) -> Precision | Undefined:
 
 
 def _effective_n(result: Estimate, half_width: float) -> float:
-    """Return how many independent dialogues have so wide a Wilson interval; 0 for less than one."""
+    """Return the number of independent dialogues with a Wilson interval of this width; 0 for less than one."""
     low, high = 1.0, 2.0
     if _wilson_half_width(result.value, low, result.confidence) <= half_width:
         return 0.0
@@ -113,7 +113,7 @@ def _quantile(share: float) -> float:
 
 
 def precision_table(subject: Subject) -> Table | None:
-    """Return the leading rates of the first screen with the gain from more dialogues; None without any."""
+    """Return the leading rates of the first screen with the gain from more dialogues; None if there are none."""
     rows = tuple(_rows(subject))
     if not rows:
         return None

@@ -83,12 +83,12 @@ def shown_rules(subject: Subject) -> list[tuple[Guideline, DefectRule]]:
 
 
 def shown_axis(subject: Subject) -> float:
-    """Return the end of the one axis of the first screen's rules, by all annotators; fraction."""
+    """Return the end of the common axis of the first screen's rules, over all annotators; fraction."""
     return axis_end([rate for rule in shown_rules(subject) for rate in _rates_under(subject, *rule)])
 
 
 def axis_of(subject: Subject, guideline: Guideline, rule: DefectRule) -> float:
-    """Return the end of a rule's axis: one and the same wherever the report draws its rates; fraction."""
+    """Return the end of a rule's axis, which is the same wherever the report draws its rates; fraction."""
     if (guideline, rule) in shown_rules(subject):
         return shown_axis(subject)
     return axis_end(_rates_under(subject, guideline, rule))
@@ -109,10 +109,10 @@ class RuleBlock:
         phrase: Definition of a defect.
         axis: End of the axis, e.g. `75%`.
         tables: Annotators, and the rates by their labels.
-        n_open: Tables that are open; the others are folded. Count.
+        n_open: Number of open tables; the others are folded. Count.
         groups: Group and the rates by its values.
         corrected: Rates of judges corrected by labels of people; None without any.
-        risks: Risks that a defect shows, each with its place in a taxonomy.
+        risks: Risks that a defect shows, each with its entry in a taxonomy.
     """
 
     title: str

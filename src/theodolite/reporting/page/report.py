@@ -79,7 +79,7 @@ TEMPLATE = "report.html"
 
 _HERE = "\0"
 
-"""Stands for the dialogues while the page around them is made; no text of a study may hold it."""
+"""Placeholder for the dialogues while the surrounding page is rendered; no text of a study may contain it."""
 
 
 def report_html(evidence: Evidence, findings: Findings, facts: RunFacts, assets: Mapping[str, str]) -> str:
@@ -98,17 +98,17 @@ def report_pieces(
 ) -> Iterator[str]:
     """Yield the report of a run, one self-contained HTML file, piece by piece.
 
-    Texts of dialogues reach the page as JSON and are shown as text alone; the
+    Texts of dialogues reach the page as JSON and are shown only as text; the
     content security policy admits the page's own script and style by their
-    hashes and nothing else.
+    hashes.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         findings: Everything that was measured on it.
         facts: Origin of the run.
         assets: Path below `resources/report` to text, for all files there.
-        letters: Letters of dialogues that the file may hold, about; beyond, it holds
-            the informative ones and a drawn sample, and states it. Count.
+        letters: Approximate maximum length of the dialogues in the file; beyond it, the file contains
+            the informative ones and a random sample, and states this. Characters.
         sections: Sections for one audience, before the results.
 
     Raises:
@@ -150,7 +150,7 @@ def report_pieces(
 
 
 def views_of(subject: Subject) -> dict[str, Any]:
-    """Return every part of the report by the name that the templates know it by."""
+    """Return every part of the report by its name in the templates."""
     chips = chips_of(subject)
     return {
         **_chart_views(subject),
@@ -194,7 +194,7 @@ def views_of(subject: Subject) -> dict[str, Any]:
 
 
 def _chart_views(subject: Subject) -> dict[str, Any]:
-    """Return the charts and tables that are beside those of other sections."""
+    """Return the charts and tables that belong to several sections."""
     return {
         "severities": severity_charts(subject),
         "controls": control_charts(subject),
@@ -216,14 +216,14 @@ def _chart_views(subject: Subject) -> dict[str, Any]:
 
 
 def _has_matrix(subject: Subject) -> bool:
-    """Return whether two applications met the same prompts."""
+    """Return whether two applications received the same prompts."""
     keys = [case.pair_key for case in subject.cases] if len(subject.study.applications) > 1 else []
     return len(set(keys)) < len(keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tab:
-    """A tab of the page: the address of its part, its title and a plain count."""
+    """A tab of the page: the address of its part, its title and a count."""
 
     name: str
     title: str
@@ -236,7 +236,7 @@ _TESTERS = ("event", "constructs", "responses", "themes", "tasks", "users", "rea
 
 
 def tabs_of(views: Mapping[str, Any]) -> tuple[Tab, ...]:
-    """Return the tabs of a page: those that every report has, and those that its study calls for."""
+    """Return the tabs of a page: the common ones, and those that its study needs."""
     reads = figures.count(len(views["reads"]))
     every: tuple[tuple[Tab, object], ...] = (
         (Tab(name="overview", title="Overview"), True),
@@ -263,7 +263,7 @@ FONT = "fonts/inter-latin.woff2"
 
 
 def style_of(assets: Mapping[str, str]) -> str:
-    """Return the style of all pages that are alone, with the typeface inside."""
+    """Return the style of all standalone pages, with the typeface embedded."""
     face = ""
     if FONT in assets:
         source = f'url(data:font/woff2;base64,{assets[FONT]}) format("woff2")'
@@ -292,7 +292,7 @@ def _page_foot(subject: Subject) -> str:
 
 
 def _css_text(text: str) -> str:
-    """Return a text as the inside of a CSS string: other characters than plain letters become their numbers."""
+    """Return a text as the content of a CSS string, with non-ASCII characters escaped."""
     return "".join(letter if letter.isascii() and letter.isalnum() else f"\\{ord(letter):x} " for letter in text)
 
 
@@ -301,7 +301,7 @@ def _script(assets: Mapping[str, str]) -> str:
 
 
 LIBRARY = "vendor/echarts.min.js"
-"""The chart library; only pages with a zoomable chart hold it (ADR 0092)."""
+"""The chart library; only pages with a zoomable chart contain it (ADR 0092)."""
 
 
 def library_of(assets: Mapping[str, str]) -> str:

@@ -20,13 +20,13 @@ from theodolite.reporting.words import figures
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chip:
-    """One filter of the list.
+    """A filter of the list.
 
     Attributes:
         name: Name of its set.
         title: Its heading.
         meaning: Its effect.
-        n: Dialogues that it lets through; count.
+        n: Matching dialogues; count.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Chip:
 
 
 def chips_of(subject: Subject) -> tuple[Chip, ...]:
-    """Return the chips in their fixed order, their sets kept; empty ones too."""
+    """Return the chips in their fixed order, including empty ones, and store their sets."""
     every = (
         ("all", "All", "every planned dialogue", [case.index for case in subject.cases]),
         ("defect", "Defect", "a defect in the labels that decide the rates", _defects(subject)),
@@ -108,7 +108,7 @@ def _flipped(subject: Subject) -> list[int]:
     for guideline, rule in rules_of(subject.study):
         defects = {case.index for case in subject.defects(guideline, rule)}
         asked = list(_labelled(subject, guideline, rule))
-        # Defects are few, and a pair key is long: of the others, those alone are kept that meet one.
+        # Defects are few, and a pair key is long: of the others, only those that match one are stored.
         bad = {case.index: case.pair_key for case in asked if case.index in defects}
         keys = set(bad.values())
         good = {case.index: key for case in asked if case.index not in defects and (key := case.pair_key) in keys}
@@ -118,7 +118,7 @@ def _flipped(subject: Subject) -> list[int]:
 
 
 def _labelled(subject: Subject, guideline: Guideline, rule: DefectRule) -> Iterator[Case]:
-    """Yield the cases of a rule that have a label by which its rate is read."""
+    """Yield the cases of a rule that have a label from which its rate is computed."""
     study, applications = subject.study, subject.study.applications
     names = {one.name: reference_names(study, guideline, one) for one in applications}
     for case in subject.cases:
@@ -134,14 +134,14 @@ _LONG = 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRead:
-    """One dialogue that is worth reading before the others.
+    """A dialogue that is worth reading first.
 
     Attributes:
-        case: Place in the plan.
+        case: Position in the plan.
         label: Displayed label.
         why: The rule that chose it.
         prompt: Start of the tester's prompt.
-        response: Start of the application's reply, or why there is none.
+        response: Start of the application's reply, or the reason why there is none.
         labels: The annotators' labels, in one line.
         application: The application.
         tint: Number of its colour.
@@ -202,7 +202,7 @@ def _best_defects(subject: Subject) -> list[Case]:
 
 
 def _evidence_for(case: Case) -> int:
-    """Return how well labels are backed: by verified quotes first, then by reasons."""
+    """Return how well labels are supported: by verified quotes first, then by reasons."""
     support = case.table.support
     return support[case.index] if support else 0
 
@@ -306,7 +306,7 @@ _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
 
 
 def _rounded(label: str) -> str:
-    """Return a label with two decimals at most."""
+    """Return a label with at most two decimals."""
     return f"{float(label):.2f}" if _LONG_NUMBER.fullmatch(label) else label
 
 

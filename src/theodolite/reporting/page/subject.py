@@ -24,7 +24,7 @@ class CaseSet:
     Attributes:
         name: Identifier within the page.
         title: Their common property.
-        cases: Places in the plan, in order.
+        cases: Positions in the plan, in order.
     """
 
     name: str
@@ -39,7 +39,7 @@ class SetBook:
     sets: dict[str, CaseSet] = field(default_factory=dict)
 
     def add(self, name: str, title: str, cases: Iterable[int]) -> str:
-        """Keep a set under its name, and return the name; empty for an empty set."""
+        """Store a set under its name, and return the name; empty for an empty set."""
         places = tuple(sorted(set(cases)))
         if not places:
             return ""
@@ -67,7 +67,7 @@ class Subject:
         return self.evidence.study
 
     def tint(self, application: str) -> int:
-        """Return the number of an application's colour: its place in the study file."""
+        """Return the number of an application's colour: its index in the study file."""
         names = [known.name for known in self.study.applications]
         return names.index(application) % 8 if application in names else 7
 
@@ -77,7 +77,7 @@ class Subject:
         return self.labelled({label for rate in leading for label in rate.measurement.dialogues})
 
     def labelled(self, labels: Iterable[str]) -> list[Case]:
-        """Return the cases of some labels, in order of the plan; the label of a tester's session covers all its."""
+        """Return the cases of some labels, in order of the plan; a tester's session stands for all its dialogues."""
         found = {place for label in labels for place in self._places(label)}
         return [self.cases[place] for place in sorted(found)]
 

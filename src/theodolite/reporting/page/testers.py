@@ -150,7 +150,7 @@ class ThemeBlock:
 
     Attributes:
         title: The question.
-        about: How many answers, their states, and how far the coders agree.
+        about: Number of answers, their states, and the agreement of the coders.
         table: Themes with the answers that mention them.
         groups: The same by group of testers; None without groups.
         codes: Agreement by code.

@@ -22,7 +22,7 @@ WIDTH, ROW = 1000.0, 54.0
 """Width of an icicle and height of one of its rows; units of the drawing."""
 
 STEPS = 9
-"""Steps of the sequence that shows values; count."""
+"""Number of steps of the sequence that shows values; count."""
 
 _GAP = 3.0
 _LETTER = 6.9
@@ -44,11 +44,11 @@ class IcicleCell:
         full_title: The whole title.
         depth: Row, from 0.
         left: Left end as a share of the width.
-        right: Right end likewise.
+        right: Right end as a share of the width.
         step: Step of the sequence, 0 to 8; -1 without a value.
         value: The value as text; empty without one.
         n: Number of dialogues as text; empty if it does not fit.
-        label: Everything in words.
+        label: Complete description.
     """
 
     key: int
@@ -96,7 +96,7 @@ class Dot:
         y: Middle of the row.
         low: Lower end of the interval; None without one.
         x: The value.
-        high: Upper end of the interval; likewise.
+        high: Upper end of the interval; None without one.
         value: The value as text.
         n: Dialogues as text.
     """
@@ -143,7 +143,7 @@ class Outline:
         tint: Number of its colour.
         points: Its values.
         low: Lower ends of the intervals; empty if a dimension has none.
-        high: Upper ends likewise.
+        high: Upper ends of the intervals; empty if a dimension has none.
         is_whole: Whether every dimension has a value.
     """
 
@@ -246,7 +246,7 @@ def _scale(finding: TreeFinding) -> ValueRange | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """Places the nodes of a tree: a node is as wide as the leaves below it."""
+    """Lays out the nodes of a tree: a node is as wide as the leaves below it."""
 
     finding: TreeFinding
 

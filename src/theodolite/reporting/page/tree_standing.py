@@ -38,7 +38,7 @@ _MOST_LINES = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderPlace:
-    """One application in the picture of the partial order."""
+    """An application in the drawing of the partial order."""
 
     application: str
     tint: int
@@ -52,10 +52,10 @@ class OrderPicture:
 
     Attributes:
         places: The applications; one further right is nowhere higher, and no line means no order.
-        lines: Ends of the lines, as x, y, x, y; those that follow from others are left out.
+        lines: Ends of the lines, as x, y, x, y; implied lines are omitted.
         width: Of the drawing.
         height: Of the drawing.
-        words: The same in words.
+        words: The drawing as text.
     """
 
     places: tuple[OrderPlace, ...]
@@ -72,9 +72,9 @@ class ProfileLine:
     Attributes:
         application: Its name.
         tint: Number of its colour.
-        points: Where it crosses the axes, as x and y.
+        points: Its intersections with the axes, as x and y.
         is_front: Whether no other dominates it.
-        words: Its values, and the replicates in which no other dominates it.
+        words: Its values, and the share of replicates in which no other dominates it.
     """
 
     application: str
@@ -102,7 +102,7 @@ class StandingPicture:
 
 
 def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
-    """Return the drawings of how applications are to each other on a tree; None for one application alone."""
+    """Return the drawings of the relations of applications on a tree; None for a single application."""
     standing = next((one for one in subject.findings.standings if one.tree == tree), None)
     if standing is None:
         return None
@@ -141,7 +141,7 @@ def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
 
 
 def _below(standing: TreeStanding) -> Mapping[str, frozenset[str]]:
-    """Return for each application those that are nowhere higher than it, and somewhere lower."""
+    """Return for each application those that are nowhere higher, and somewhere lower."""
     found: dict[str, set[str]] = {}
     for pair in standing.comparisons:
         found.setdefault(pair.first, set())
@@ -154,7 +154,7 @@ def _below(standing: TreeStanding) -> Mapping[str, frozenset[str]]:
 
 
 def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
-    """Return how long the longest chain below each application is; count."""
+    """Return the length of the longest chain below each application; count."""
     found: dict[str, int] = {}
     for name in sorted(names, key=lambda each: len(below[each])):
         found[name] = max((found.get(low, 0) + 1 for low in below[name]), default=0)
@@ -162,7 +162,7 @@ def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mappi
 
 
 def _nearest(name: str, below: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return those below an application without those that are below one of these already."""
+    """Return the applications directly below an application."""
     further = frozenset(low for between in below[name] for low in below[between])
     return below[name] - further
 

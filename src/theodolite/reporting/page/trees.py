@@ -47,10 +47,10 @@ class NodeLine:
     Attributes:
         application: Name of the application.
         tint: Number of its colour.
-        words: Value and interval; "no data" in words.
+        words: Value and interval, or "no data".
         basis: Its data and missing data.
-        opens: Name of the set of the dialogues that it rests on; empty for none.
-        raised: How many of them raise it, in words; empty for none.
+        opens: Name of the set of its dialogues; empty for none.
+        raised: Number of them that raise it, as text; empty for none.
         opens_raised: Name of the set of those; empty for none.
         notes: Further notes: empty children, the odds of being the highest.
         bar: The interval bar; None without an interval on a scale.
@@ -106,10 +106,10 @@ class TreeView:
         dots: Its dimensions as a dot plot; None without one on a common scale.
         splits: One table for each group: node, part, and a cell for each application.
         robustness: One table for each kind of context: node, application, gap and spread; branches first.
-        links: How dimensions go together, in words.
-        views: Named weightings with their values, in words.
-        standing: How the applications are to each other, in words; empty for one alone.
-        picture: The same, drawn; None for one alone.
+        links: Correlations of dimensions, as text.
+        views: Named weightings with their values, as text.
+        standing: Relations of the applications, as text; empty for a single one.
+        picture: The relations as a drawing; None for a single application.
     """
 
     title: str
@@ -379,7 +379,7 @@ def _links(finding: TreeFinding) -> Iterator[str]:
 PAGE = 25
 
 
-"""Answers that are unfolded at once; count."""
+"""Number of answers unfolded in one step; count."""
 
 
 FEWEST, MOST_OF_TREE = 10, 2000
@@ -389,7 +389,7 @@ FEWEST, MOST_OF_TREE = 10, 2000
 
 
 def share_of_leaf(findings: Sequence[TreeFinding]) -> int:
-    """Return how many answers each leaf of a tree may list, so that a page of many leaves stays small; count."""
+    """Return the maximum number of listed answers per leaf, so that a page of many leaves stays small; count."""
     n_lists = sum(bool(node.answers) for finding in findings for node in finding.nodes)
     return max(FEWEST, MOST_OF_TREE // max(n_lists, 1))
 
@@ -409,9 +409,9 @@ class LeafList:
     """The first answers behind a leaf for one application.
 
     Attributes:
-        versions: Versions of the application and of the instrument, in words.
-        pages: Which answers, in words, and the answers.
-        rest: Where all of them are; empty if all are here.
+        versions: Versions of the application and of the instrument, as text.
+        pages: Description of the answers, and the answers.
+        rest: Location of all of them; empty if all are here.
     """
 
     versions: str
@@ -429,7 +429,7 @@ def leaf_list(
         people: Person to their number.
         finding: Result of the tree for one application.
         node: The leaf.
-        most: Answers that are listed at most; count.
+        most: Maximum number of answers listed; count.
     """
     found = finding.node(node.name)
     if not found.answers:

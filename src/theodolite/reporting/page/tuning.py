@@ -165,7 +165,7 @@ def organiser_sections(
     """Return recruitment, blinding and data card, for the organisers of an event.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         findings: Everything that was measured on it.
         results: The results file of the run.
         consents: Keys of participants who agreed to public releases.

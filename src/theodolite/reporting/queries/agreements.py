@@ -26,10 +26,10 @@ MOST_SHARES = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """One statement on how far annotators agree, and its place among the findings.
+    """A statement on the agreement of annotators, with its index among the findings.
 
     Attributes:
-        place: Place in the list `estimates` of the results file, from 0.
+        place: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         annotators: Names of the compared annotators.
     """
@@ -63,7 +63,7 @@ def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
 def people_of(study: Study, guideline: str) -> tuple[str, ...]:
     """Return the names of the human annotators of a guideline: those who label everything, if there are any.
 
-    People who label a sample by hand are not mixed with them: what they agree on was drawn to be difficult.
+    People who label a sample by hand are not mixed with them: their sample was chosen to be difficult.
     """
     people = [a for a in study.annotators if a.guideline == guideline and a.kind is AnnotatorKind.PERSON]
     return tuple(a.name for a in people if not a.by_hand) or tuple(a.name for a in people)
@@ -77,13 +77,13 @@ def judges_of(study: Study, guideline: str) -> tuple[Annotator, ...]:
 def among_people(
     study: Study, agreements: Sequence[Agreement], guideline: Guideline, measure: Measure
 ) -> tuple[Agreement, ...]:
-    """Return how far people agree with each other on a guideline's main question."""
+    """Return people's agreement with each other on a guideline's main question."""
     people = set(people_of(study, guideline.name))
     return tuple(agreement for agreement in _of(agreements, guideline, measure) if set(agreement.annotators) <= people)
 
 
 def plain_agreement(study: Study, agreements: Sequence[Agreement], guideline: Guideline) -> tuple[Agreement, ...]:
-    """Return on how many dialogues people give the same label: two by two, or all together in a pool."""
+    """Return the number of dialogues on which people give the same label: pair by pair, or all together in a pool."""
     measure = Measure.UNANIMITY if guideline.name in pools_of(study) else Measure.EXACT_AGREEMENT
     return among_people(study, agreements, guideline, measure)
 
@@ -98,7 +98,7 @@ def subject_text(study: Study, guideline: Guideline) -> str:
 def with_people(
     study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str, measure: Measure
 ) -> tuple[Agreement, ...]:
-    """Return how far a judge agrees with the reference or, without one, with people: a pool, or each of them."""
+    """Return a judge's agreement with the reference or, without one, with people: a pool, or each of them."""
     result = [agreement for agreement in _of(agreements, guideline, measure) if judge in agreement.annotators]
     for standard in (REFERENCE, PEOPLE):
         if own := tuple(agreement for agreement in result if standard in agreement.annotators):
@@ -113,7 +113,7 @@ def opponent_text(agreements: Sequence[Agreement]) -> str:
 
 
 def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
-    """Return how far a judge agrees with the final labels or people, over all applications.
+    """Return a judge's agreement with the final labels or people, over all applications.
 
     Beside a pool every application has one share of dialogues with its interval, since people who
     label one dialogue may differ: `81.2% (72.0 to 88.1) of 40 dialogues (bot-1)`. Else there are
@@ -153,7 +153,7 @@ def _of(agreements: Sequence[Agreement], guideline: Guideline, measure: Measure)
 
 
 def agreed(agreement: Agreement) -> int:
-    """Return on how many units they agree; count."""
+    """Return the number of units with agreement; count."""
     estimate = agreement.estimate
     if estimate is None:
         return 0
@@ -202,11 +202,11 @@ def distance_text(distances: Sequence[Agreement]) -> str:
 
 
 def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
-    """Return on how many units annotators agree, over all applications: `333 to 421 of 450`.
+    """Return the number of units with agreement, over all applications: `333 to 421 of 450`.
 
     Args:
         agreements: One an application.
-        with_unreadable: Whether units with an unreadable label are in the whole, as disagreements.
+        with_unreadable: Whether units with an unreadable label count as disagreements.
     """
     whole = [
         estimate.n + (agreement.unreadable if with_unreadable else 0)
@@ -230,7 +230,7 @@ def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fa
 
 
 def common_reason(agreements: Sequence[Agreement]) -> str:
-    """Return why nothing is known of an agreement, the most frequent reason first; empty if something is."""
+    """Return the reasons why an agreement is unknown, most frequent first; empty if it is known."""
     reasons = [
         agreement.measurement.result.reason
         for agreement in agreements
@@ -269,10 +269,10 @@ CORRECTED = (Measure.CORRECTED_RATE, Measure.ROGAN_GLADEN_RATE, Measure.CORRECTE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A judge's rate as one person corrects it, and its place among the findings.
+    """A judge's rate as corrected by one person, with its index among the findings.
 
     Attributes:
-        place: Place in the list `estimates` of the results file, from 0.
+        place: Index in the list `estimates` of the results file, from 0.
         measurement: The corrected rate.
     """
 

@@ -125,7 +125,7 @@ def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool 
     """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         places: Places in the plan, from 0.
         with_calls: Whether the calls that led to them are wanted too.
     """

@@ -22,7 +22,7 @@ class Rate:
     """One defect rate and its place among the findings.
 
     Attributes:
-        place: Place in the list `estimates` of the results file, from 0.
+        place: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         ceiling: Bound on the true rate where no defect was found; fraction.
         is_single: Whether it is of one person of a pool, whose rate leads.

@@ -15,7 +15,7 @@ from theodolite.reporting.series.sides import (
 )
 
 SCHEMA_VERSION = "1.0"
-"""Version of the document's form; the first number rises when readers break."""
+"""Version of the document format; the first number changes when readers break."""
 
 
 def series_document(results: SeriesResults) -> dict[str, Json]:

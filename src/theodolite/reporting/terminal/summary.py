@@ -119,7 +119,7 @@ def summary_text(
     """Return the result of a run as one screen of text.
 
     Args:
-        evidence: Everything that the run holds.
+        evidence: The evidence of the run.
         findings: Everything that was measured on it.
         facts: Origin of the run.
         words: The reading aids.
