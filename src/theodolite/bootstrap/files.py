@@ -11,10 +11,11 @@ import socket
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import get_ident
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import theodolite
 from theodolite.bootstrap.plugins import has_foreign_measurement
@@ -26,6 +27,9 @@ from theodolite.domain.tree import TreeDesign
 from theodolite.domain.tree_finding import TreeFinding
 from theodolite.domain.tree_form import FORMAT, TreeFile, design_document, leaf_document, tree_file_of
 from theodolite.reporting.results.trees import node_entry
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 try:
     import fcntl
@@ -160,13 +164,13 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
         folder: The workspace; if it is not writable, nothing is stored.
         measure: Measures the evidence.
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     if _is_about_people(evidence) or has_foreign_measurement():
         return measure(evidence)
     fingerprint = fingerprint_of(evidence)
     path = folder / f"findings-{digest('findings', evidence.study.name)[:16]}.json"
-    adapter = TypeAdapter(Findings)
+    adapter = _findings_adapter()
     try:
         head, _, body = path.read_bytes().partition(b"\n")
         if head.decode() == fingerprint:
@@ -182,6 +186,14 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
     if is_exact:  # else a value has no exact form in JSON
         _store(path, fingerprint.encode() + b"\n" + text)
     return findings
+
+
+@cache
+def _findings_adapter() -> TypeAdapter[Findings]:
+    """Return what reads and writes findings as JSON; building its schema takes longer than reading a file."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Findings)
 
 
 def _is_about_people(evidence: Evidence) -> bool:

@@ -259,6 +259,7 @@ def shipped_terms() -> ProgrammeTerms:
     return ProgrammeTerms(criteria=tuple(listed["criteria"]), terms=tuple(listed["terms"]))
 
 
+@cache
 def role_break_rules() -> RoleBreakRules:
     """Return the shipped rules."""
     from theodolite.domain.findings.realism import RoleBreakKind, RoleBreakRule, RoleBreakRules

@@ -212,6 +212,9 @@ CORRELATIONS = 64
 NEGLIGIBLE = 1e-10
 """Density relative to the highest below which a cell is left out."""
 
+LOGARITHMS = 10
+"""Logarithms that take as long as one logarithm of the gamma function; count."""
+
 CAUTION = 0.25
 """Exponent that the outer end adds to the prior of a rare share: halfway from Jeffreys' prior, whose
 exponent is -1/2, to the prior of Clopper and Pearson's upper limit, whose exponent is 0."""
@@ -404,15 +407,28 @@ def _log_likelihood(share: Floats, rest: Floats, concentration: Floats, tallies:
     Sum over clusters of ln B(d + a, s + b) - ln B(a, b) with a = share * concentration
     and b = (1 - share) * concentration; equal terms of different clusters are summed once.
     """
-    total = np.zeros((share.size, concentration.size))
-    for base, counts in (
-        (share * concentration, _tally(tallies, lambda defects, _: defects)),
-        (rest * concentration, _tally(tallies, lambda defects, labelled: labelled - defects)),
-    ):
-        for count, times in counts.items():
-            total += times * (gammaln(base + count) - gammaln(base))
-    for count, times in _tally(tallies, lambda _, labelled: labelled).items():
-        total -= times * (gammaln(concentration + count) - gammaln(concentration))
+    return (
+        _rising(share * concentration, _tally(tallies, lambda defects, _: defects))
+        + _rising(rest * concentration, _tally(tallies, lambda defects, labelled: labelled - defects))
+        - _rising(concentration, _tally(tallies, lambda _, labelled: labelled))
+    )
+
+
+def _rising(base: Floats, counts: dict[int, int]) -> Floats:
+    """Return the sum of times * (ln G(base + count) - ln G(base)) over pairs (count, times); G is the gamma function.
+
+    The difference for a count equals the sum of ln(base + i) over i < count. These logarithms are faster than
+    ln G and lose no digits for large bases; ln G serves where counts are few and large.
+    """
+    total: Floats = np.zeros(base.shape)
+    largest = max(counts, default=0)
+    if largest <= LOGARITHMS * (len(counts) + 1):
+        for i in range(largest):
+            total += sum(times for count, times in counts.items() if count > i) * np.log(base + i)
+        return total
+    for count, times in counts.items():
+        total += times * gammaln(base + count)
+    total -= sum(counts.values()) * gammaln(base)
     return total
 
 

@@ -73,8 +73,13 @@ def plain_quantiles(clusters, fractions):
 
 @pytest.mark.parametrize(
     "clusters",
-    [[(0, 25)] * 20, [(3, 10), (2, 9), (2, 10), (1, 10), (1, 9), (0, 9)], [(20, 25)] * 3 + [(0, 25)] * 7],
-    ids=["no defect", "six personas", "all or nothing"],
+    [
+        [(0, 25)] * 20,
+        [(3, 10), (2, 9), (2, 10), (1, 10), (1, 9), (0, 9)],
+        [(20, 25)] * 3 + [(0, 25)] * 7,
+        [(0, 300)] * 2 + [(40, 300)],
+    ],
+    ids=["no defect", "six personas", "all or nothing", "few large clusters"],
 )
 def test_quantiles_are_those_of_plain_integration(clusters):
     posterior = clustered_share(clusters)

@@ -6,9 +6,10 @@ import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Findings
@@ -120,14 +121,7 @@ def report_pieces(
         raise InputError(message)
     subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
     style, script = style_of(assets) + _page_foot(subject), _script(assets)
-    environment = Environment(
-        loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template(TEMPLATE)
+    template = template_of(assets, TEMPLATE)
     views = views_of(subject)
     sample = embedded_in(subject, [read.case for read in views["reads"]], letters=letters)
     library = library_of(assets) if has_zoomable_chart(views) else ""
@@ -260,6 +254,24 @@ def _has_testers(views: Mapping[str, Any]) -> bool:
 
 
 FONT = "fonts/inter-latin.woff2"
+
+
+def template_of(assets: Mapping[str, str], name: str) -> Template:
+    """Return one of the page templates among the assets; equal templates are compiled once a process."""
+    return _environment(tuple((each, text) for each, text in assets.items() if each.endswith(".html"))).get_template(
+        name
+    )
+
+
+@lru_cache(maxsize=4)
+def _environment(templates: tuple[tuple[str, str], ...]) -> Environment:
+    return Environment(
+        loader=DictLoader(dict(templates)),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def style_of(assets: Mapping[str, str]) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jinja2 import DictLoader, Environment, StrictUndefined
-
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event import Series
 from theodolite.domain.tree_finding import NodeFinding
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import IntervalBar, axis_end, bar_of, scale_of
-from theodolite.reporting.page.report import policy_of, style_of
+from theodolite.reporting.page.report import policy_of, style_of, template_of
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
 from theodolite.reporting.series.sides import (
@@ -87,14 +85,7 @@ def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Se
     """
     style, tables = style_of(assets), rule_tables(results)
     end = axis_end(rate for table in tables for row in table.rows for rate in row.rates.values() if _has_bar(rate))
-    environment = Environment(
-        loader=DictLoader({name: text for name, text in assets.items() if name.endswith(".html")}),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(TEMPLATE).render(
+    return template_of(assets, TEMPLATE).render(
         name=results.name,
         policy=policy_of(style),
         style=style,

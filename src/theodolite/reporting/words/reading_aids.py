@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ruamel.yaml import YAML
 
@@ -108,8 +109,9 @@ def _filled(text: str, name: str, values: Mapping[str, object]) -> str:
         raise InputError(message) from None
 
 
+@lru_cache(maxsize=4)
 def read_words(text: str) -> Words:
-    """Return the words that a words file holds.
+    """Return the words that a words file holds; a text is parsed once a process.
 
     Raises:
         InputError: If a part of the file is missing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -36,17 +37,25 @@ def records_of(evidence, *, include_text=False) -> RunRecords:
     )
 
 
-XSTEST = records_of(xstest_evidence())
-EXPORTED = defaultdict(list)
-for _row in dialogue_rows(xstest_evidence()):
-    EXPORTED[_row["dialogue"]].append(_row)
+@cache
+def xstest():
+    return records_of(xstest_evidence())
+
+
+@cache
+def exported():
+    """Return the exported rows by dialogue."""
+    rows = defaultdict(list)
+    for row in dialogue_rows(xstest_evidence()):
+        rows[row["dialogue"]].append(row)
+    return rows
 
 
 def pages(list_page, wanted, limit):
     """Return the pages of a list in order."""
     found, start = [], 0
     while start is not None:
-        page = list_page(XSTEST, wanted, start=start, limit=limit)
+        page = list_page(xstest(), wanted, start=start, limit=limit)
         found.append(page.records)
         start = page.after
     return found
@@ -56,7 +65,7 @@ def pages(list_page, wanted, limit):
 @given(limit=st.integers(40, 2500), application=st.sampled_from(["", "gpt4", "mistralguard"]))
 def test_pages_of_any_length_hold_each_dialogue_once_and_in_order(limit, application):
     listed = pages(dialogue_page, RecordFilter(application=application), limit)
-    expected = [name for name, rows in EXPORTED.items() if application in {"", rows[0]["application"]}]
+    expected = [name for name, rows in exported().items() if application in {"", rows[0]["application"]}]
 
     assert [one["dialogue"] for page in listed for one in page] == expected
     assert {len(page) for page in listed[:-1]} <= {limit}
@@ -65,11 +74,11 @@ def test_pages_of_any_length_hold_each_dialogue_once_and_in_order(limit, applica
 
 def test_a_dialogue_has_the_values_of_the_exported_table():
     same = ("id", "application", "application_version", "scenario", "level", "tester_type", "persona", "case", "repeat")
-    for one in dialogue_page(XSTEST, EVERYTHING, start=0, limit=100).records:
-        row = EXPORTED[one["dialogue"]][0]
+    for one in dialogue_page(xstest(), EVERYTHING, start=0, limit=100).records:
+        row = exported()[one["dialogue"]][0]
 
         assert {name: one[name] for name in same} == {name: row[name] for name in same}
-        (turn,) = dialogue_at(XSTEST, one["dialogue"])["turns"]
+        (turn,) = dialogue_at(xstest(), one["dialogue"])["turns"]
         shared = ("turn", "prompt", "response", "context", "withheld", "latency_s")
         assert {name: turn[name] for name in shared} == {name: row[name] for name in shared}
 
@@ -81,11 +90,11 @@ def test_annotations_have_the_names_and_labels_of_the_exported_table():
     assert len({one["id"] for one in listed}) == len(listed)
     assert labels == {
         (row["dialogue"], row["judge"], row["label"])
-        for rows in EXPORTED.values()
+        for rows in exported().values()
         for row in rows
         if row["judge_kind"] not in {None, "final label"}
     }
-    assert annotation_at(XSTEST, listed[7]["id"]) == listed[7]
+    assert annotation_at(xstest(), listed[7]["id"]) == listed[7]
 
 
 def test_a_page_of_annotations_ends_with_a_whole_dialogue():
@@ -138,6 +147,6 @@ class _ByPeople:
 @pytest.mark.parametrize("name", ["", "x", "1-2", "99999999-0", "٣-1"])
 def test_unknown_names_are_refused(name):
     with pytest.raises(NotFound, match="has no annotation"):
-        annotation_at(XSTEST, name)
+        annotation_at(xstest(), name)
     with pytest.raises(NotFound, match="has no completed dialogue"):
-        dialogue_at(XSTEST, name)
+        dialogue_at(xstest(), name)

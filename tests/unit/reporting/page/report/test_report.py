@@ -10,7 +10,7 @@ from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, assets, data_of, evidence_named, findings_named, report_named
 from theodolite.domain.dialogue import Turn
 from theodolite.domain.errors import InputError
-from theodolite.reporting.page.report import report_html
+from theodolite.reporting.page.report import TEMPLATE, report_html, template_of
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> javascript:alert(3) <!--"
 
@@ -44,6 +44,13 @@ def test_the_policy_admits_the_own_script_and_style_by_hash_and_nothing_else():
     assert policy.startswith("default-src &#39;none&#39;;")
     assert f"script-src &#39;sha256-{hashed}" in policy.replace("+", "&#43;")
     assert "unsafe" not in policy
+
+
+def test_equal_templates_are_compiled_once_and_others_anew():
+    template = template_of(assets(), TEMPLATE)
+
+    assert template_of(dict(assets()), TEMPLATE) is template
+    assert template_of({TEMPLATE: "{{ about }}"}, TEMPLATE).render(about="<i>") == "&lt;i&gt;"
 
 
 def test_no_text_of_others_becomes_markup():
