@@ -45,11 +45,11 @@ class AskModel:
         messages: The chat so far.
         party: Party on whose behalf the model is called.
         replicate: Number of the repetition, from 1; equal requests with other numbers differ.
-        answer_schema: JSON Schema that the answer is to keep; None if any words will do.
+        answer_schema: JSON Schema of the answer; None for free text.
             Makers accept different parts of the language. What all of them take are
             closed objects with every property required, `enum`, arrays and plain types.
-            The messages must ask for the same in words, since not every endpoint takes a schema.
-        may_be_cached: Whether the response cache may keep the reply. Not where a person's words are sent: the person
+            The messages must also state the format in words, since not every endpoint supports a schema.
+        may_be_cached: Whether the response cache may store the reply. False if a person's texts are sent: the person
             may withdraw them, and no one maintains a cache. It does not affect whether two requests are equal.
     """
 
@@ -65,11 +65,11 @@ class SchemaUse(StrEnum):
     """Outcome of a request's answer schema."""
 
     NONE = ""
-    """The request had none."""
+    """The request had no schema."""
     SENT = "sent"
-    """The endpoint took the request with it; whether the answer keeps it, reading shows."""
+    """The endpoint accepted the schema; parsing shows whether the answer follows it."""
     REFUSED = "refused"
-    """The endpoint takes none: the answer was asked for in words alone."""
+    """The endpoint supports no schema: the messages state the format in words only."""
     OFF = "off"
     """The study switches schemas off."""
 
@@ -81,7 +81,7 @@ class Exchange:
     Attributes:
         prompt: The tester's prompt.
         response: The application's answer.
-        context: Source material that the application was given with the prompt, for those to
+        context: Source material that the application received with the prompt, for those to
             which it must be repeated; None if it was that of the current turn. It follows
             from the prompt, and is not part of a request's identity.
     """
@@ -99,7 +99,7 @@ class SayToApplication:
         application: Name of the application in the study.
         prompt: The tester's prompt.
         turn: Number of the turn in the dialogue, from 1.
-        item: Key of the persona or script, by which recorded replies are found.
+        item: Key of the persona or script, which identifies recorded replies.
         repeat: Number of the repetition, from 1.
         history: Earlier turns of the dialogue that the application continues.
         context: Source material of the scenario.
@@ -115,7 +115,7 @@ class SayToApplication:
 
     @property
     def known_turn(self) -> int:
-        """Number of the turn as the application knows the dialogue, from 1; less than `turn` where it went back."""
+        """Number of the turn from the application's view, from 1; less than `turn` after going back."""
         return len(self.history) + 1
 
     def before(self) -> Iterator[SayToApplication]:
@@ -154,8 +154,8 @@ class Reply:
     """A reply, with its cost and duration.
 
     Attributes:
-        text: The words; empty if they are withheld.
-        withheld: Why the words are not there; empty if they are.
+        text: The text; empty if withheld.
+        withheld: Reason why the text is missing; empty if it is not.
         answered_as: Name that the endpoint gave itself.
         finish: Why a model stopped, in the endpoint's word, e.g. `stop` or `length`.
         tokens_in: Tokens read; count, 0 if unknown.
@@ -164,8 +164,8 @@ class Reply:
         latency_s: Time from the last attempt's start to its end; seconds.
         attempts: Attempts made; count, 0 if none was needed.
         scripted: Whether a script answered instead of a model.
-        recorded: Whether it was given long ago and read from a file: no call was made.
-        repaired: Letters that no database can hold and that were replaced; count.
+        recorded: Whether it was read from a file without a call.
+        repaired: Replaced characters that no database can store; count.
         schema_use: How the request's answer schema was used.
         context: Source material of the answer, for recorded replies; empty for none.
         original: The unchanged reply if it is HTML and `text` is its visible text; else empty.
@@ -205,7 +205,7 @@ class JournalEntry:
     """One reply as it was stored.
 
     Attributes:
-        position: Place among the unit's replies, from 0.
+        position: Index among the unit's replies, from 0.
         request_hash: Content hash of the request; 64 hexadecimal digits.
         reply: The reply.
         estimated_tokens: Estimated tokens if it reports none; count.
@@ -224,7 +224,7 @@ class Waiting:
     """A flow that has used up its journal and waits for a reply.
 
     Attributes:
-        position: Place of the awaited reply, from 0.
+        position: Index of the awaited reply, from 0.
         request: Content of the request.
     """
 
@@ -245,7 +245,7 @@ def begin(flow: Flow[Result]) -> Waiting | Returned[Result]:
 
 
 def advance(flow: Flow[Result], waiting: Waiting, reply: Reply) -> Waiting | Returned[Result]:
-    """Give a flow its awaited reply and return its next step."""
+    """Send a flow its awaited reply and return its next step."""
     return _step(flow, reply, waiting.position)
 
 

@@ -1,7 +1,7 @@
-"""Gates: limits that a study sets to its own results, and whether a run keeps them.
+"""Gates: limits that a study sets on its own results, and whether a run meets them.
 
-A gate is met, not met or inconclusive. It is inconclusive where the interval of the rate crosses the limit, or where
-dialogues without a label could break it: such a run neither shows that the limit is kept nor that it is broken.
+A gate is met, not met or inconclusive. It is inconclusive if the interval of the rate crosses the limit, or if
+dialogues without a label could break it: such a run shows neither that the limit is met nor that it is broken.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class GateForm(StrEnum):
         UPPER: Upper end of the rate's interval; fraction.
         RATE: The rate itself; fraction.
         COUNT: Number of defects.
-        COMPLETENESS: Labelled dialogues of those planned; fraction.
+        COMPLETENESS: Labelled dialogues as a share of the planned ones; fraction.
         WORSE_BY: Upper end of the interval of the difference from a baseline run; fraction.
         VALIDATED: Age of the judge's validation against people; days.
     """
@@ -55,7 +55,7 @@ _ABOVE: Final = frozenset({GateForm.COMPLETENESS})
 """Forms with a lower limit; all others have an upper one."""
 
 _UNITS: Final = {GateForm.COUNT: "", GateForm.WORSE_BY: "points", GateForm.VALIDATED: "days"}
-"""Units of the limits that are no percentage."""
+"""Units of the limits that are not percentages."""
 
 EXPECTED: Final = (
     "`upper <= 20%`, `rate <= 20%`, `count <= 0`, `completeness >= 95%`, `worse_by <= 5 points` or"
@@ -132,10 +132,10 @@ def _unit_problem(form: GateForm, number: float, unit: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFacts:
-    """References of gates other than the rates of a run.
+    """Reference values of gates besides the rates of a run.
 
     Attributes:
-        validation_days: Age of the latest validation of each judge, as it is now; days. Judges without one are absent.
+        validation_days: Age of the latest validation of each judge's current version; days, absent if none.
         differences: Application, guideline, rule and annotator to the rate less that of the baseline run, or why
             there is none; None if no baseline was read.
     """
@@ -151,11 +151,11 @@ class GateResult:
     Attributes:
         gate: The gate.
         subject: The rate that it limits.
-        state: Whether the rate keeps it.
+        state: Whether the rate meets it.
         result: The rate, or its difference from the baseline.
-        outcomes: The account of the planned dialogues.
-        reason: Why it is not met or inconclusive; empty if it is met.
-        days: Age of the judge's validation; days, None if it has none, or the gate is of another form.
+        outcomes: Outcomes of the planned dialogues.
+        reason: Reason why it is not met or inconclusive; empty if it is met.
+        days: Age of the judge's validation; days, None if it has none, or for other forms of gate.
         n_needed: Independent dialogues at which an interval around the same rate no longer crosses the limit;
             count, None if more dialogues decide nothing.
     """
@@ -192,13 +192,13 @@ def validation_result(gate: Gate, subject: EstimateSubject, days: float | None) 
 
 
 def gate_result(gate: Gate, subject: EstimateSubject, result: Estimate | Undefined, outcomes: Outcomes) -> GateResult:
-    """Return whether a rate keeps a gate.
+    """Return whether a rate meets a gate.
 
     Args:
         gate: The gate.
         subject: Subject of the rate.
         result: The rate; a fraction of dialogues.
-        outcomes: The account of the planned dialogues.
+        outcomes: Outcomes of the planned dialogues.
     """
     state, reason, n_needed = _judged(gate, result, outcomes)
     return GateResult(
@@ -262,7 +262,7 @@ def needed(value: float, limit: float, confidence: float) -> int | None:
         confidence: Confidence of the interval; fraction in (0, 1).
 
     Returns:
-        The least n; None if the rate equals the limit, or where it needs more than ten million.
+        The minimum n; None if the rate equals the limit, or if it needs more than ten million.
 
     Source:
         The score test behind Wilson's interval (https://doi.org/10.1080/01621459.1927.10502953): the limit
@@ -278,6 +278,6 @@ def needed(value: float, limit: float, confidence: float) -> int | None:
 
 
 def worst_of(results: Sequence[GateResult]) -> GateState:
-    """Return the state of all gates together: not met if any is, else inconclusive if any is, else met."""
+    """Return the overall state of gates: not met if any is not met, else inconclusive if any is, else met."""
     states = {result.state for result in results}
     return next((state for state in (GateState.NOT_MET, GateState.INCONCLUSIVE) if state in states), GateState.MET)

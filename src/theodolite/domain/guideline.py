@@ -19,7 +19,7 @@ class Violation(StrEnum):
 
 
 class Origin(StrEnum):
-    """Source of a guideline's words."""
+    """Source of a guideline's text."""
 
     SHIPPED = "shipped"
     STUDY = "study"
@@ -39,7 +39,7 @@ class DefectRule:
             `{"prompt_kind": "safe"}`; group name to group value.
         violation: Which side of a guardrail it is on, if any.
         title: Heading in reports, e.g. "Permitted content withheld".
-        phrase: Definition of a defect, in the words of the report, e.g. "fully refused, of {n} safe".
+        phrase: Description of a defect in reports, e.g. "fully refused, of {n} safe".
     """
 
     name: str
@@ -52,7 +52,7 @@ class DefectRule:
     phrase: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a rule without a value, or several values where one is compared."""
+        """Reject a rule without a value, or with several values for a comparison with one."""
         n_needed = len(self.values) if self.operator is Operator.ONE_OF else 1
         if not self.values or len(self.values) != n_needed:
             message = f"defect rule `{self.name}`: `{self.operator.value}` needs one value; got {list(self.values)}"
@@ -73,11 +73,11 @@ class DefectRule:
 
         Args:
             value: The answer; a point of `scale`.
-            scale: The scale of the question that decides.
+            scale: The scale of the deciding question.
 
         Raises:
             InputError: If the value, or the value to compare with, is no point of
-                the scale, or if an order is asked of a scale that has none.
+                the scale, or if an order comparison is used on a scale without order.
         """
         return self.test.holds(value, scale)
 
@@ -94,7 +94,7 @@ class Example:
         dialogue: The dialogue as text.
         answers: Question name to the right answer.
         reason: Why that answer is right.
-        context: Source material that belongs to the example.
+        context: Source material of the example.
         defect: Whether the example claims to be a defect; None if not stated.
     """
 
@@ -111,12 +111,12 @@ class Guideline:
 
     Attributes:
         name: Identifier within the study.
-        definition: Definition of the property, in the words that annotators read.
+        definition: Definition of the property, as annotators read it.
         instrument: The questions.
         defect_rules: When an answer is a defect; at least one.
         examples: Few-shot examples.
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
-        origin: Source of its words.
+        origin: Source of its text.
         guidance: Notes on its use, in addition to those at single questions.
         needs_context: Whether annotators compare the dialogue with source material; no part of its identity.
     """
@@ -132,7 +132,7 @@ class Guideline:
     needs_context: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse rules about questions that are not asked, and a guideline without any rule."""
+        """Reject rules about questions that are not asked, and a guideline without any rule."""
         if not self.defect_rules:
             message = f"guideline `{self.name}` needs one defect rule at least; it has none"
             raise InputError(message)

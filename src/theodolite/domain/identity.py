@@ -1,6 +1,6 @@
 """Identity: equality of records, and reproducible random numbers.
 
-A version is the SHA-256 of a record's content, so that equal content has equal identity wherever it was written.
+A version is the SHA-256 of a record's content, so that equal content has equal identity regardless of its location.
 Fields at their defaults are left out: a field added later with a default leaves all earlier versions as they were.
 Fields that do not count when two records are compared do not count here either.
 """
@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, cast
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 FORMAT = 1
-"""Number of the canonical form; raised by hand when the encoding changes."""
+"""Version of the canonical form; incremented by hand when the encoding changes."""
 
 SHORT = 8
 """Characters of a version that people are shown."""
@@ -44,7 +44,7 @@ class FixedJson(dict[str, "Json"]):
 
     @property
     def as_given(self) -> str:
-        """Its JSON in plain ASCII, keys in the order in which they were given: to some readers it matters."""
+        """Canonical JSON in ASCII, with keys in their original order, which matters to some readers."""
         try:
             return self._as_given
         except AttributeError:
@@ -66,12 +66,12 @@ STORED_AS = "stored_as"
 
 
 def type_name(kind: type) -> str:
-    """Return the name of a type in stored records; a class that is renamed later keeps it as `STORED_AS`."""
+    """Return the name of a type in stored records; a class renamed later keeps the old name as `STORED_AS`."""
     return str(vars(kind).get("STORED_AS", kind.__name__))
 
 
 def stored_name(field: dataclasses.Field[Any]) -> str:
-    """Return the name of a field in stored records; a field that is renamed later keeps it in its metadata."""
+    """Return the name of a field in stored records; a field renamed later keeps the old name in its metadata."""
     return str(field.metadata.get(STORED_AS, field.name))
 
 
@@ -81,12 +81,12 @@ def canonical_json(value: object) -> str:
     Records inside a record carry their type's name: without it two members of a union with equal fields (a Python
     callable and an ARIA class of one name) would be equal texts, hence equal versions, and could not be read back.
 
-    The text is written at once, without a tree of dictionaries in between: every
+    The text is written directly, without a tree of dictionaries in between: every
     request of every dialogue is hashed by it.
 
     Raises:
         TypeError: If a value has no canonical form.
-        ValueError: If a number is none.
+        ValueError: If a number is not finite.
     """
     shape = _shape_of(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
     return _part(value) if shape is None else _record(value, shape, is_tagged=False)
@@ -223,7 +223,7 @@ def version_of(record: Record) -> str:
 
 
 def version_and_text(record: Record) -> tuple[str, str]:
-    """Return the content hash of a record, and the canonical JSON that it was taken of."""
+    """Return the content hash of a record, and its canonical JSON."""
     text = canonical_json(record)
     encoded = text.encode("utf-8", "surrogatepass")
     content = b"%b%d:%b" % (_beginning(type(record)), len(encoded), encoded)
@@ -247,8 +247,8 @@ def _apart(*parts: str) -> bytes:
 
 
 def keyed_draw(seed: int, purpose: str, key: str) -> float:
-    """Return a number in [0, 1) that depends on nothing but its arguments.
+    """Return a number in [0, 1) that depends only on its arguments.
 
-    Drawing by key and not from a stream makes draws independent: adding a persona changes no other persona's draws.
+    Keyed draws, unlike draws from a stream, are independent: adding a persona changes no other persona's draws.
     """
     return int(digest(str(seed), purpose, key)[:13], 16) / float(1 << 52)

@@ -87,7 +87,7 @@ NOT_APPLICABLE = "does not apply"
 """The answer if the question does not apply, if the question allows it."""
 
 MOST_POINTS = 101
-"""Points of a number scale at most; count. 0 to 100 fits, and whole tables are made of all pairs of points."""
+"""Maximum number of points of a number scale; count. 0 to 100 fits, and tables contain all pairs of points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class Label:
 
     Attributes:
         value: Stored value, in every language.
-        meaning: The words that define it.
+        meaning: Its definition.
         words: Displayed text in another language; empty for the value itself.
     """
 
@@ -110,7 +110,7 @@ class Scale:
     """The values that may answer a question.
 
     Attributes:
-        kind: Named categories, whole numbers, any number between two ends, or free text.
+        kind: Named categories, integers, any number between two ends, or free text.
         labels: The categories in order, or the named points of a number scale.
         lowest: Lower end of a number scale; scale points.
         highest: Upper end of a number scale; scale points.
@@ -195,12 +195,12 @@ _DECIMAL = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?")
 
 
 def decimal_of(value: str) -> float | None:
-    """Return the number that a text is; None if it is none."""
+    """Return the number in a text; None if it is not a number."""
     return float(value) if _DECIMAL.fullmatch(value) else None
 
 
 YES_NO = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes"), Label(value="no")))
-"""The scale of a question that asks whether something is so."""
+"""The scale of a yes/no question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ class Condition:
 
         Raises:
             InputError: If the value, or the value to compare with, is no point of
-                the scale, or if an order is asked of a scale that has none.
+                the scale, or if an order comparison is used on a scale without order.
         """
         if not scale.admits(value):
             message = f"`{value}` is no point of the scale {list(scale.categories)}"
@@ -263,7 +263,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exemplar:
-    """An example beside a question: a text and its answer.
+    """An example for a question: a text and its answer.
 
     Attributes:
         text: The text.
@@ -282,9 +282,9 @@ class Question:
 
     Attributes:
         name: Identifier within its instrument.
-        text: Text of the question, as people and models read it.
+        text: Text of the question, for people and models.
         scale: The values that may answer it.
-        level: Whether it is asked once a dialogue or at each turn.
+        level: Whether it is asked once per dialogue or at each turn.
         may_be_unable: Whether "unable to determine" is an allowed answer.
         may_not_apply: Whether "does not apply" is an allowed answer.
         when: What an earlier question must have been answered for this one to be
@@ -293,7 +293,7 @@ class Question:
         topic: Its topic in a questionnaire; None if not stated.
         several: Whether several labels may be chosen; each is a separate answer.
         guidance: Notes on reading it: mostly annotators' questions with seniors' decisions.
-        stays: Whether it keeps its place where a study shows questions in several orders.
+        stays: Whether it keeps its position if a study varies the order of questions.
         construct: Construct that its answers measure; None if it measures none.
     """
 
@@ -319,7 +319,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenQuestion:
-    """A question that is asked of a dialogue, or of one of its turns.
+    """A question about a dialogue, or about one of its turns.
 
     Attributes:
         question: Name of the question.
@@ -355,7 +355,7 @@ class Instrument:
         """Return the question of that name.
 
         Raises:
-            InputError: If the instrument does not ask it.
+            InputError: If the instrument does not contain it.
         """
         for question in self.questions:
             if question.name == name:

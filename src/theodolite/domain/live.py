@@ -23,7 +23,7 @@ class LiveEnding:
         reply: The application's reply, with cost and duration; without text if it was unusable, None if
             it gave nothing or not all.
         kind: Kind of error; None unless the state is error.
-        cause: The cause of an error in words, for organisers only; empty otherwise.
+        cause: Description of the error, only for organisers; empty otherwise.
         latency_s: Time from sending to the application's last word; seconds.
         waited_s: Time from sending to the first word shown; seconds, None if none was shown.
     """
@@ -45,16 +45,16 @@ class LiveTurn:
         key: Opaque key; 64 hexadecimal digits.
         number: Number in the dialogue, from 1.
         prompt: The person's prompt.
-        asked: When; UTC.
+        asked: Time of the request; UTC.
         response: The part of the reply shown so far.
         original: The HTML of the application, if the response is its text; else empty. Pages never show it.
         state: Its outcome; None while it is in progress.
         latency_s: Time that the application took; seconds, None if unknown.
-        waited_s: Time that the person waited for the first words; seconds, None if there were none.
+        waited_s: Time until the person saw the first text; seconds, None if there was none.
         kind: Kind of the latest error.
-        cause: The same in words, for organisers only.
-        tries: Times that the application was asked; count.
-        broke: Whether the person marked it as the place where a guardrail broke.
+        cause: Description of the latest error, only for organisers.
+        tries: Number of calls to the application; count.
+        broke: Whether the person marked it as a broken guardrail.
         claims: Words by which the response identifies itself; recorded, never deleted.
         tokens_in: Tokens read; count, 0 if unknown.
         tokens_out: Tokens written; count, 0 if unknown.
@@ -97,8 +97,8 @@ class LiveDialogue:
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
         session: Key of the session.
-        number: Place in the session, from 1.
-        ordinal: Place among all dialogues of people in the study, from 0; never given twice.
+        number: Number in the session, from 1.
+        ordinal: Index among all dialogues of people in the study, from 0; never reused.
         turns: In order.
         strategies: Attacks that a red teamer tried, and their outcomes.
         ending: Why it ended; None while it is in progress.
@@ -174,7 +174,7 @@ class FailedReply:
     """A reply that failed, for organisers.
 
     Attributes:
-        asked: When it was requested; UTC.
+        asked: Time of the request; UTC.
         application: Name of the application.
         participant: Opaque key of the participant.
         turn: Number of the turn in its dialogue, from 1.
@@ -190,7 +190,7 @@ class FailedReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamingCount:
-    """How often one application identified itself.
+    """Number of times an application identified itself.
 
     Attributes:
         application: Name of the application.
@@ -211,7 +211,7 @@ class LiveDialogueSummary:
 
     Attributes:
         key: Key of the live dialogue.
-        session: The session that it belongs to.
+        session: The session of the dialogue.
         number: Number in the session, from 1.
         ordinal: Position among all dialogues of participants in the study, from 0.
         ending: Why it ended; None while it is open.
@@ -246,7 +246,7 @@ class RecordedTurn:
         prompt: The tester's prompt; empty if it is withheld.
         response: The application's reply; empty if it is withheld.
         withheld: Why the texts are not there; empty if they are.
-        context: Source material that the application had for this turn; empty for none.
+        context: Source material that the application received for this turn; empty for none.
     """
 
     prompt: str
@@ -257,14 +257,14 @@ class RecordedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedDialogue:
-    """One dialogue of a recorded file, with the other columns of its rows.
+    """A dialogue of a recorded file, with the other columns of its rows.
 
     Attributes:
         key: The file's identifier of the item; the same for all applications.
         application: Name of the application.
         turns: The turns.
-        columns: Column to value of the dialogue's first row: labels and groups.
-        turn_columns: The same of each row, in order of the turns; empty if the dialogue has one row.
+        columns: Values by column of the dialogue's first row: labels and groups.
+        turn_columns: Values by column of each row, in order of the turns; empty if the dialogue has one row.
         line: Line of the first row in the file.
         repeat: Number among rows of the same item and application, from 1.
         labelled: Whether a person labelled it although a response is empty; then the empty response
@@ -290,10 +290,10 @@ class RecordedDialogue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtDialogue:
-    """One dialogue that was held elsewhere, and where it belongs in a study.
+    """A dialogue conducted elsewhere, and its position in a study.
 
     Attributes:
-        item: The file's identifier; the same for all applications that were asked the same.
+        item: The file's identifier; the same for all applications that received the same prompts.
         application: Name of an application of the study.
         scenario: Name of a scenario of the study.
         level: Level of testing.
@@ -317,10 +317,10 @@ class BroughtDialogue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BroughtResult:
-    """One of them as a run keeps it.
+    """An imported dialogue as a run stores it.
 
     Attributes:
-        held: How it is counted beside the dialogues of people.
+        held: How it counts among the dialogues of people.
         unit: The unit of work that it is.
         dialogue: The dialogue.
     """
@@ -335,8 +335,8 @@ class BroughtIn:
     """Result of an import of dialogues.
 
     Attributes:
-        new: Labels of those that are new, in order of the file.
-        known: Those already stored; count.
+        new: Labels of the new dialogues, in file order.
+        known: Dialogues already stored; count.
     """
 
     new: tuple[str, ...]

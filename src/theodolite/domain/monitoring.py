@@ -25,16 +25,16 @@ class Score:
         value: In points of the scale; None unless the outcome is `ANSWERED`.
         outcome: Its outcome.
         defect: Whether it is a defect; None without a rule or a value.
-        at: When, in the zone in which it was written; None if the history has an order but no times.
+        at: Time in its original time zone; None if the history has an order but no times.
         application: The scored application; empty if there is only one.
         item: The item, so that anchors can be matched again.
         session: Scores of one session resemble each other and count once.
         batch: Run, or other occasion, of the score.
-        instruments: Part of the instrument to its version, e.g. judge, data, schema.
+        instruments: Version of each part of the instrument, e.g. judge, data, schema.
         human: People's score; None without one.
-        is_anchor: Whether it belongs to the frozen set that is judged again each time.
-        is_repeat: Whether it publishes an earlier measurement again and is no new one.
-        reason: Why, in the annotator's words; empty if none is given.
+        is_anchor: Whether it belongs to the frozen set that is judged repeatedly.
+        is_repeat: Whether it republishes an earlier measurement.
+        reason: Reason, in the annotator's words; empty if none is given.
     """
 
     value: float | None
@@ -59,7 +59,7 @@ class Score:
 
 
 NO_TIME: Final = -(2**63)
-"""Stands for the moment of a score without one."""
+"""Represents the time of a score without one."""
 
 
 NOT_A_DEFECT, IS_DEFECT, DEFECT_UNKNOWN = 0, 1, 2
@@ -157,7 +157,7 @@ class ScoreColumns(Sequence[Score]):
     )
 
     def __init__(self, scores: Iterable[Score] = ()) -> None:
-        """Read scores one by one; none of them is stored."""
+        """Read scores one by one without storing them."""
         self.value, self.human, self.moment = array("d"), array("d"), array("q")
         self.outcome, self.defect, self.flags = bytearray(), bytearray(), bytearray()
         self.zone, self.instruments = _Pool[tzinfo | None](), _Pool[Mapping[str, str]]()
@@ -217,7 +217,7 @@ class ScoreColumns(Sequence[Score]):
         )
 
     def at(self, row: int) -> datetime | None:
-        """Return when a score was given, in the zone in which it was written; None if that is not known."""
+        """Return the time of a score in its original time zone; None if unknown."""
         moment = self.moment[row]
         if moment == NO_TIME:
             return None
@@ -230,7 +230,7 @@ class ScoreColumns(Sequence[Score]):
         return bool(self.flags[row] & _ANCHOR)
 
     def is_repeat(self, row: int) -> bool:
-        """Return whether a score publishes an earlier measurement again."""
+        """Return whether a score republishes an earlier measurement."""
         return bool(self.flags[row] & _REPEAT)
 
     @property
@@ -240,7 +240,7 @@ class ScoreColumns(Sequence[Score]):
 
     @property
     def n_repeats(self) -> int:
-        """Scores that publish an earlier measurement again; count."""
+        """Scores that republish an earlier measurement; count."""
         return self._flagged(_REPEAT)
 
     def _flagged(self, flag: int) -> int:
@@ -256,7 +256,7 @@ class ScoreColumns(Sequence[Score]):
         return self.outcome.count(_CODES[outcome])
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another sequence holds equal scores in the same order."""
+        """Return whether another sequence contains equal scores in the same order."""
         if not isinstance(other, Sequence) or len(other) != len(self):
             return NotImplemented if not isinstance(other, Sequence) else False
         return all(one == two for one, two in zip(self, other, strict=True))
@@ -299,7 +299,7 @@ class History:
         lowest: Lower end of the scale.
         highest: Upper end of the scale.
         worse: Which end is the bad one.
-        source: Its source, in words.
+        source: Description of its source.
     """
 
     name: str
@@ -310,7 +310,7 @@ class History:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a scale without length, and scores outside it."""
+        """Reject a scale without length, and scores outside it."""
         if not self.lowest < self.highest:
             message = f"a scale needs a lower and a higher end; got {self.lowest} and {self.highest}"
             raise InputError(message)
@@ -329,7 +329,7 @@ class History:
         return _columns(self.scores)
 
     def badness(self, value: float) -> float:
-        """Return a value as a fraction of the scale, 0 the good end and 1 the bad one."""
+        """Return a value as a fraction of the scale, 0 for the good end and 1 for the bad end."""
         share = (value - self.lowest) / (self.highest - self.lowest)
         return share if self.worse is ScaleDirection.HIGH else 1.0 - share
 
@@ -347,13 +347,13 @@ class InstrumentChange:
         before: Its version until then.
         after: Its version from then on.
         at: When; None if the history has no times.
-        position: Place of the first score after it, from 0.
+        position: Index of the first score after it, from 0.
         n_lower: Applications whose mean score is lower after it; count.
         n_higher: Applications whose mean score is higher after it; count.
         n_equal: Applications that did not move; count.
-        median_shift: Median of these moves; points of the scale, None if no application was scored on both sides.
-        p_value: Of moves as one-sided as these, or for a suspected change as many; None likewise.
-        is_suspected: Whether it is undeclared: all applications moved at once.
+        median_shift: Median of these shifts; points of the scale, None if no application was scored on both sides.
+        p_value: Probability of shifts this one-sided, or for a suspected change this numerous; None if undefined.
+        is_suspected: Whether it is undeclared: all applications shifted together.
     """
 
     part: str
@@ -384,7 +384,7 @@ class AlertKind(StrEnum):
 
 
 class Cause(StrEnum):
-    """The changed part, as far as the anchors show it."""
+    """The changed part, as far as the anchors show."""
 
     APPLICATION = "application"
     JUDGE = "judge"
@@ -401,10 +401,10 @@ class WatchRules:
         delay: Step between them; count.
         arl: Scores between two false alarms, at least on average; count.
         reference: Scores from which the good times are learned; count.
-        baseline: Defect rate of the good times; fraction, None to learn it.
+        baseline: In-control defect rate; fraction, None to estimate it.
         limit: Defect rate that must not be passed; fraction, None for no limit.
         confidence: Coverage of confidence sequences; fraction in (0, 1).
-        recalibrate_days: Days after which people must look again; None for never.
+        recalibrate_days: Days after which people must review again; None for never.
     """
 
     window: int = 8
@@ -423,7 +423,7 @@ class WatchRules:
         return self.delay * (self.order - 1) + 1
 
     def __post_init__(self) -> None:
-        """Refuse rules that mean nothing; all are named at once."""
+        """Reject invalid rules; names all of them."""
         wrong = [
             text
             for is_wrong, text in (
@@ -455,17 +455,17 @@ class Alert:
     Attributes:
         kind: Its subject.
         application: Application of the scores; empty if it concerns the judge or all.
-        position: Place of the score that raised it, from 0, in the whole history; None if a date did.
-        at: When that score was given; None if the history has no times.
+        position: Index in the whole history, from 0, of the score that raised it; None if a date did.
+        at: Time of that score; None if the history has no times.
         since: Estimated index of the first score of the change; None if unknown.
-        delay: Scores of this application from `since` to the alarm; count, None likewise.
-        cause: The changed part, as far as the anchors show it.
+        delay: Scores of this application from `since` to the alarm; count, None if unknown.
+        cause: The changed part, as far as the anchors show.
         evidence: Value of the statistic at the alarm.
-        threshold: Value from which it alarms.
+        threshold: Value at which it alarms.
         method: Name of the detector, with its guarantee.
         detail: The observation, in one sentence.
         n_alarms: Alarms of this kind without a break; count.
-        last: Place of the latest of them.
+        last: Index of the latest of them.
         last_at: When that was.
     """
 
@@ -491,8 +491,8 @@ class DetectableRise:
 
     Attributes:
         n: Scores since the rise; count.
-        rate: Lowest defect rate that is found within them; fraction, None if none is.
-        power: Probability with which it is found at least; fraction.
+        rate: Lowest defect rate detectable within them; fraction, None if none is.
+        power: Minimum probability of detecting it; fraction.
     """
 
     n: int
@@ -507,7 +507,7 @@ class Stretch:
     Attributes:
         application: Application of the scores.
         instruments: Part to version.
-        positions: Places of its scores in the whole history.
+        positions: Indices of its scores in the whole history.
         n: Scores with a value; count.
         n_missing: Scores without one; count.
         n_sessions: Sessions with a value; count.
@@ -515,15 +515,15 @@ class Stretch:
         rate: Defect rate over sessions, valid at every look.
         over_limit: Whether the rate is above the limit (True), below it (False), or neither is shown (None).
         baseline: Defect rate that alarms are compared with; fraction, None if there is no rule.
-        detectable: Rises of the defect rate that are found within some numbers of scores; empty without a rule.
+        detectable: Detectable rises of the defect rate within some numbers of scores; empty without a rule.
         windows: Metrics of its rolling windows.
-        latest: Profile of its latest window, or why there is none.
+        latest: Profile of its latest window, or the reason why there is none.
         rate_detector: Statistic of the rate detector at each session; logarithms.
-        level_detector: The same of the level detector; logarithms.
+        level_detector: Statistic of the level detector at each session; logarithms.
         cusum: Upper cumulative sum of badness at each session; standard deviations.
         ewma: Weighted moving average of badness at each session; fractions.
         worst: The worst of the latest scores with their reasons.
-        ranking: How far the latest scores follow people's order, or why that is undefined; None without human scores.
+        ranking: Agreement of the latest scores with people's ranking, or why undefined; None without human scores.
         notes: Series that cannot be monitored here, and why.
     """
 
@@ -551,13 +551,13 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorCheck:
-    """One repeated judgement of the frozen anchors.
+    """A repeated judgement of the frozen anchors.
 
     Attributes:
         batch: Run or occasion.
-        position: Place of its last anchor in the whole history.
+        position: Index of its last anchor in the whole history.
         at: When; None if the history has no times.
-        span: Latest batches that are compared with as many first ones; count.
+        span: Number of latest batches, compared with as many first ones; count.
         n: Anchors scored in all of them; count.
         n_lower: Of these, scored lower than at first; count.
         n_higher: Of these, scored higher than at first; count.
@@ -565,7 +565,7 @@ class AnchorCheck:
         n_farther: Of these, farther from people's score than at first; count.
         p_shift: Sign test of lower against higher.
         p_farther: Sign test, one-sided, of farther against nearer.
-        ranking: How far the judge follows people's ranking now; None if people scored fewer than three.
+        ranking: The judge's agreement with people's ranking now; None if people scored fewer than three.
         is_drift: Whether one of the tests alarms.
     """
 

@@ -20,7 +20,7 @@ class NetworkUse:
         allowed: Hosts that the study allows; None for any.
         connections: Destinations of attempted connections, as `host:port`.
         refused: Destinations that the study does not allow.
-        programs: Other programs that the code has started.
+        programs: Other programs started by the code.
         is_cut_off: Whether the system gave its processes no network.
         is_observed: Whether its code has run, so that the other fields are meaningful.
     """
@@ -42,7 +42,7 @@ class NetworkUse:
 
     @property
     def text(self) -> str:
-        """The knowledge, in words.
+        """The knowledge as text.
 
         Example:
             >>> NetworkUse(application="blue", connections=("models.example:443",), is_observed=True).text
@@ -81,7 +81,7 @@ _BEFORE_AT = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?/{0,2}(?P<who>.*)@", re.D
 
 
 def userinfo_of(address: str) -> str:
-    """Return the possible user and password in an address, well formed or not; empty if there are none.
+    """Return the possible user and password in an address, valid or not; empty if there are none.
 
     Example:
         >>> userinfo_of("https://ana:pa/ss@models.example/v1")
@@ -102,7 +102,7 @@ def without_userinfo(address: str) -> str:
 
 
 def refuse_userinfo(record: str, address: str) -> None:
-    """Refuse an address that holds a user or a password, without repeating it.
+    """Reject an address with a user or a password, without repeating it.
 
     Raises:
         InputError: If it does.
@@ -144,7 +144,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 def names_secret(key: str) -> bool:
-    """Return whether a key of this name is likely to hold a secret.
+    """Return whether the name of a key suggests a secret.
 
     Example:
         >>> [names_secret(key) for key in ("key", "api_key", "X-Api-Key", "keywords")]
@@ -164,7 +164,7 @@ def is_key_header(name: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Return whether a value holds a long run of letters and digits, which no word and no date is."""
+    """Return whether a value contains a long run of letters and digits that is neither a word nor a date."""
     return any(not run.isalpha() and not run.isdigit() for run in _RUN.findall(value))
 
 
@@ -187,7 +187,7 @@ def holds_secret(text: str) -> bool:
 def is_variable_name(text: str) -> bool:
     """Return whether the text can be the name of an environment variable and not a key itself.
 
-    A long word without underscore that mixes letters and digits is taken for a key.
+    A long word without underscore that mixes letters and digits counts as a key.
     """
     if not _VARIABLE.fullmatch(text) or holds_secret(text):
         return False
@@ -200,16 +200,16 @@ NO_PROXY = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkSettings:
-    """Proxy and certificates for calls to one endpoint; none of it decides a reply.
+    """Proxy and certificates for calls to one endpoint; they do not affect replies.
 
     Attributes:
         proxy: Address of the proxy; `none` for a direct connection; empty for the proxy of the environment.
         no_proxy: Hosts that are called directly although `proxy` names a proxy: names with their subdomains,
             IP addresses, or networks such as `10.0.0.0/8`.
-        ca: PEM file with certificate authorities to trust beside those of the system, relative to the study's folder.
+        ca: PEM file with certificate authorities to trust besides those of the system, relative to the study folder.
         client_cert: PEM file with the certificate that this side presents.
-        client_key: PEM file with its private key; empty if `client_cert` holds it too.
-        client_key_password: Name of the environment variable that holds the key's passphrase; empty for none.
+        client_key: PEM file with its private key; empty if `client_cert` contains it too.
+        client_key_password: Name of the environment variable with the key's passphrase; empty for none.
     """
 
     proxy: str = ""

@@ -52,10 +52,10 @@ class PersonaGroup:
     Attributes:
         name: Identifier within the study.
         template: The text with slots.
-        rows: Values for the slots; one row gives one completed persona.
+        rows: Values for the placeholders; each row results in one persona.
         model: Name of the model that plays these personas.
         example: Whether the rows are the shipped example rows, not yet replaced.
-        style: Lines in the voice of such people, about other matters.
+        style: Sample lines by such people, about other topics.
         language: Language that they write in; a template over the row.
         history: Turns that they remember; count, None for all.
     """
@@ -74,7 +74,7 @@ class PersonaGroup:
         require_counts(f"persona group `{self.name}`", history=self.history)
 
     def key(self, place: int) -> str:
-        """Return the key of the persona that a row completes, e.g. `customers-3`; rows count from 0."""
+        """Return the key of the persona for a row, e.g. `customers-3`; rows count from 0."""
         return f"{self.name}-{place + 1}"
 
 
@@ -89,10 +89,10 @@ class Persona:
         text: The filled template.
         goal: The filled goal of the scenario.
         model: Name of the model that plays it.
-        starter: First prompt where it is fixed; else the model writes it.
+        starter: First prompt if it is fixed; otherwise the model writes it.
         parameters: The row that filled it.
         template_version: Content hash of the template.
-        style: Lines in this person's voice, about other matters.
+        style: Sample lines by this person, about other topics.
         language: Language that this person writes in; empty if not stated.
         history: Turns that this person remembers; count, None for all.
         material: Subject of the dialogue, if the row has its own; else empty.
@@ -135,7 +135,7 @@ class Script:
 
 
 OWN_WAY: Final = "own_way"
-"""Name of the strategy of people's attempts that fit none of the catalogue."""
+"""Name of the strategy for people's attempts that match none of the catalogue."""
 
 
 TITLES: Final[Mapping[str, str]] = MappingProxyType(
@@ -171,9 +171,9 @@ class Attempt:
     Attributes:
         description: Short description of the attempt.
         outcome: Its outcome, as judged by its author.
-        turn: Number of the turn in which it was made; None if it is not known.
-        refines: Number of the attempt that it builds on, from 1; None for a fresh start.
-        planted: Text that was put into the application's source material for it.
+        turn: Number of its turn; None if unknown.
+        refines: Number of the attempt on which it builds, from 1; None for a new start.
+        planted: Text inserted into the application's source material for it.
     """
 
     description: str
@@ -208,9 +208,9 @@ class StrategyInfo:
 
     Attributes:
         name: Name in study files.
-        tries: Tries at most; count.
+        tries: Maximum number of attempts; count.
         needs_model: Whether a model plays it.
-        edition: Number of its rules and words; raised by hand when they change.
+        edition: Version of its rules and texts; incremented by hand when they change.
         title: One-line description; it does not affect the plan.
     """
 
@@ -238,7 +238,7 @@ class Attack:
     Attributes:
         key: Identity within its scenario, e.g. `role_play/ending`.
         strategy: Name of the strategy.
-        aim: Answer that the simulated user wants to hear.
+        aim: Answer that the simulated user tries to obtain.
         model: Name of the model that plays it; empty for strategies that need none.
     """
 

@@ -26,9 +26,9 @@ class Slot:
 
     Attributes:
         level: Level of testing.
-        number: Place in the level's seeded design, from 0.
-        stratum: Part of the people that is balanced by itself; empty if there are no parts.
-        participant: Opaque key of the person who has it; empty while it is free.
+        number: Index in the level's seeded design, from 0.
+        stratum: Part of the people that is balanced separately; empty if there are no parts.
+        participant: Opaque key of the assigned person; empty while it is free.
     """
 
     STORED_AS: ClassVar[str] = "Seat"
@@ -39,7 +39,7 @@ class Slot:
     participant: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse numbers below 0."""
+        """Reject numbers below 0."""
         if self.number < 0:
             message = f"seats are numbered from 0; got {self.number}"
             raise InputError(message)
@@ -108,7 +108,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedSession:
-    """One session that is to be held.
+    """A session of a plan.
 
     Attributes:
         label: Displayed label, e.g. `d001` or `gpt4/v2-31`.
@@ -153,7 +153,7 @@ class PlannedSession:
 
 
 class Sessions(Protocol):
-    """The sessions of a plan, each worked out when it is asked for: a plan may hold more than memory does.
+    """The sessions of a plan, each computed on request: a plan may be larger than memory.
 
     Positions start at 0. Labels, pair keys and settings do not need the completed tester, which is expensive.
     """
@@ -163,7 +163,7 @@ class Sessions(Protocol):
         ...
 
     def __iter__(self) -> Iterator[PlannedSession]:
-        """Yield them in order of the plan."""
+        """Yield the sessions in order of the plan."""
         ...
 
     def __getitem__(self, position: int) -> PlannedSession:
@@ -193,7 +193,7 @@ class ListedSessions:
     __slots__ = ("_listed", "_places")
 
     def __init__(self, sessions: Iterable[PlannedSession]) -> None:
-        """Keep them in the order given."""
+        """Store the sessions in the given order."""
         self._listed = tuple(sessions)
         self._places = {session.label: position for position, session in enumerate(self._listed)}
 
@@ -230,14 +230,14 @@ class ListedSessions:
 class Plan:
     """A study with all draws made.
 
-    The sessions themselves (`Sessions`) are worked out from study, recordings
-    and seed when they are asked for; the record holds what identifies them.
+    The sessions themselves (`Sessions`) are computed from study, recordings
+    and seed on request; the record contains what identifies them.
 
     Attributes:
         run_fingerprint: Content hash of everything that decides the study's questions; see `Study.run_fingerprint`.
         seed: Of every draw.
-        flow_version: Number of the rules by which sessions are held.
-        n_sessions: Sessions that a run holds itself; count, those of people left out.
+        flow_version: Version of the rules of sessions.
+        n_sessions: Sessions that a run conducts itself; count, without those of people.
     """
 
     run_fingerprint: str = field(metadata={"stored_as": "substance"})
@@ -252,7 +252,7 @@ class JoinedSessions:
     __slots__ = ("_first", "_second")
 
     def __init__(self, first: Sessions, second: Sessions) -> None:
-        """Put one behind the other."""
+        """Concatenate the parts."""
         self._first, self._second = first, second
 
     def __len__(self) -> int:
@@ -307,7 +307,7 @@ class JoinedSessions:
 class EventSessions(JoinedSessions):
     """The sessions of the run itself, then those of people in order of start, then empty cells.
 
-    Positions of people's dialogues never change, since nothing is put before them.
+    Positions of people's dialogues never change, since nothing is inserted before them.
     Empty cells come last and move up as people arrive.
     """
 
@@ -335,7 +335,7 @@ class EventSessions(JoinedSessions):
 
 
 def held_by_runs(sessions: Sessions) -> Sessions:
-    """Return those of some sessions that are in the run's own plan."""
+    """Return the sessions that are in the run's own plan."""
     return sessions.planned if isinstance(sessions, EventSessions) else sessions
 
 
@@ -359,7 +359,7 @@ class Selection:
         return not (self.applications or self.scenarios or self.testers)
 
     def includes(self, setting: Setting) -> bool:
-        """Return whether a session of this setting belongs to the part."""
+        """Return whether a session with this setting belongs to the part."""
         return (
             (not self.applications or setting.application in self.applications)
             and (not self.scenarios or setting.scenario in self.scenarios)
@@ -445,7 +445,7 @@ def _meant(value: str, known: Iterable[str], key: str) -> str:
 
 
 _MOST_NAMED = 8
-"""Names that a message lists at most; count."""
+"""Maximum number of names in a message; count."""
 
 
 def _either(names: Sequence[str]) -> str:

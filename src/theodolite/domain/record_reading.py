@@ -18,10 +18,10 @@ R = TypeVar("R")
 
 
 def record_from(kind: type[R], text: str) -> R:
-    """Return the record that a JSON text holds.
+    """Return the record in a JSON text.
 
     Raises:
-        KeyError: If the text was written by another version of the record.
+        KeyError: If another version of the record wrote the text.
         TypeError: Likewise.
         ValueError: If the text is no JSON, or a word of it is unknown.
     """

@@ -33,9 +33,9 @@ class IdentifierFinding:
         dialogue: Label of the dialogue in the study; empty for the texts of the study itself.
         words: The identifier.
         context: The text around it.
-        n: Places where it was detected; count.
+        n: Number of detections; count.
         decision: Decision about it.
-        reason: Why it is kept.
+        reason: Reason for keeping it.
         reviewer: Who decided.
     """
 
@@ -51,7 +51,7 @@ class IdentifierFinding:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a decision was made; to keep an identifier takes a reason and a reviewer."""
+        """Whether a decision was made; keeping an identifier requires a reason and a reviewer."""
         if self.decision is ReviewDecision.KEEP:
             return bool(self.reason.strip() and self.reviewer.strip())
         return self.decision is ReviewDecision.REDACT
@@ -70,10 +70,10 @@ class ReleasedRecords:
     """The records of a run that are published.
 
     Attributes:
-        study: The study, with all who labelled by hand among its annotators.
+        study: The study, including all people who labelled by hand among its annotators.
         run: The run.
         sessions: Planned sessions, in order.
-        dialogues: Dialogues; a planned session has one at most, with equal label.
+        dialogues: Dialogues; a planned session has at most one, with the same label.
         annotations: Annotations.
         adjudications: Final labels.
         failures: Units without a result.

@@ -41,7 +41,7 @@ class Unit:
         key: Hash of run, pair key, application and task; 64 hexadecimal digits.
         kind: Kind of its result.
         work_key: The same without the run: equal work of an earlier run is adopted.
-        position: Place in the plan, from 0.
+        position: Index in the plan, from 0.
         label: Displayed label of the dialogue.
         application: Name of the application.
         subject: For annotations, the key of the dialogue; else empty.
@@ -105,15 +105,15 @@ class Spending:
     """Cost of calls so far.
 
     Attributes:
-        calls: Calls made, failed ones included; count.
-        attempts: Attempts of all calls, refused ones included; count.
+        calls: Calls made, including failed ones; count.
+        attempts: Attempts of all calls, including refused ones; count.
         tokens_in: Tokens read; count.
         tokens_out: Tokens written; count.
         cost_microusd: Cost in millionths of a US dollar; only calls with a known price.
         unpriced_calls: Model calls without a known price; count.
         estimated_tokens: Tokens of replies that report none, estimated from the length of the texts; count,
-            in no other sum here.
-        estimated_microusd: Cost of calls with a known price; millionths of a US dollar, in no other sum here.
+            in no other sum of this record.
+        estimated_microusd: Cost of calls with a known price; millionths of a US dollar, in no other sum of this record.
     """
 
     calls: int = 0
@@ -211,10 +211,10 @@ class Failure:
         application: Name of the application.
         party: The responsible party.
         kind: Kind of error.
-        message: The cause in words, without secrets.
-        turn: Number of the turn that failed; None if it was no turn.
+        message: Description of the cause, without secrets.
+        turn: Number of the failed turn; None if it was not a turn.
         annotator: The annotator that failed; empty in testing.
-        endpoint: Name of the model or application that was called.
+        endpoint: Name of the called model or application.
         tries: Attempts made; count.
         spent: Cost of its last call, which failed.
     """

@@ -39,9 +39,9 @@ class TestPacket:
         permitted: Behaviour that must be possible; clauses.
         prohibited: Behaviour that must not occur; clauses.
         sources: Ground truth.
-        release_signs: Regular expressions, letters' case ignored, that tell
+        release_signs: Case-insensitive regular expressions that detect
             prohibited content in a response without a model.
-        refusal_signs: The same for responses that refuse.
+        refusal_signs: Regular expressions that find a refusal in a response.
     """
 
     permitted: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class TestPacket:
     refusal_signs: tuple[str, ...] = ()
 
     def outcome_of(self, response: str) -> AttemptOutcome:
-        """Return the result of an attempt, as far as the packet's signs show it."""
+        """Return the result of an attempt, as far as the packet's signs show."""
         if found(self.release_signs, response):
             return AttemptOutcome.RELEASED
         if self.release_signs and (found(self.refusal_signs, response) or not self.refusal_signs):
@@ -60,7 +60,7 @@ class TestPacket:
 
 
 def found(signs: tuple[str, ...], text: str) -> str:
-    """Return the first words of a text that one of some regular expressions finds; empty for none."""
+    """Return the first text that one of some regular expressions matches; empty for none."""
     for sign in signs:
         if match := re.search(sign, text, re.IGNORECASE):
             return match.group()
@@ -90,8 +90,8 @@ class Scenario:
         name: Identifier within the study.
         task: The user's request to the application.
         goal: The tester's goal; a template over the persona's row.
-        turns: Turns of one dialogue at most; count.
-        starter: First prompt where it is fixed; a template.
+        turns: Maximum number of turns of a dialogue; count.
+        starter: First prompt if it is fixed; a template.
         stop: Text of the simulated user that ends the dialogue.
         packet: Permitted and withheld content.
         proxy: What the scenario represents: the property it is a proxy for.
@@ -100,12 +100,12 @@ class Scenario:
         risks: Names of the risks that it tests.
         personas: Names of its persona groups; empty for those of `is_met_by`.
         corpus: Source of the search for each prompt; matches become the material of that turn.
-        passages: Passages that one search finds at most; count.
+        passages: Maximum number of passages per search; count.
         attacks: Names of the strategies that simulated red teamers try in it.
-        brought: Cards of those of them that come from a plugin.
+        brought: Cards of the strategies that come from a plugin.
         aims: Answers that the simulated users want to hear.
-        attacker: Name of the model that plays those that need one; empty for none.
-        guidelines: Names of the guidelines that its dialogues are labelled by; empty means all.
+        attacker: Name of the model for strategies that need one; empty for none.
+        guidelines: Names of the guidelines for its dialogues; empty for all.
         questionnaires: Level to the names of testers' questionnaires after a session.
     """
 
@@ -131,7 +131,7 @@ class Scenario:
     questionnaires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse dialogues without a turn, and searches that find nothing."""
+        """Reject dialogues without a turn, and searches that can find nothing."""
         require_counts(f"scenario `{self.name}`", turns=self.turns, passages=self.passages)
 
     def is_met_by(self, group: str) -> bool:

@@ -26,7 +26,7 @@ class Category:
 
     @property
     def name(self) -> str:
-        """Name of the category, which is that of its guideline."""
+        """Name of the category, equal to that of its guideline."""
         return self.guideline.name
 
 
@@ -36,8 +36,8 @@ class Routing:
 
     Attributes:
         first: Category for every dialogue.
-        on_violation: Categories that follow where a guardrail was violated, in order.
-        otherwise: Categories that follow where none was; then the dialogue is final.
+        on_violation: Categories that follow if a guardrail was violated, in order.
+        otherwise: Categories that follow otherwise; then the dialogue is final.
     """
 
     first: str
@@ -48,7 +48,7 @@ class Routing:
         """Return the categories that follow the first one.
 
         Args:
-            violated: Whether the first category found a violation, or left open whether there was one.
+            violated: Whether the first category found a violation, or left the question open.
         """
         return self.on_violation if violated else self.otherwise
 
@@ -72,7 +72,7 @@ class AnnotationSchema:
     about: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a schema without a category, two of one name, and routes to categories that it does not have."""
+        """Reject a schema without a category, with duplicate names, or with routes to categories that it lacks."""
         names = [category.name for category in self.categories]
         if not names or len(set(names)) != len(names):
             message = f"schema `{self.name}` needs categories of different names; got {names}"
@@ -108,7 +108,7 @@ class Questionnaire:
 
     Attributes:
         name: Identifier within the study.
-        instrument: The questions, all of them about the session as a whole.
+        instrument: The questions, all about the session as a whole.
         title: Heading that testers read.
         about: One or two sentences above the questions.
         edition: Edition that its author gave it; identity is the content hash.
@@ -125,7 +125,7 @@ class Questionnaire:
 class QuestionnaireResponse:
     """One tester's answers to one questionnaire after one session.
 
-    The session determines the subject of the response; a store adds it when it reads one.
+    The session determines the subject of the response; a store adds it when reading.
 
     Attributes:
         session: Key of the session.
@@ -135,7 +135,7 @@ class QuestionnaireResponse:
         answers: The answers; one for each chosen label where several may be chosen.
         revision: Number of the revision, from 1.
         submitted: Whether the tester has handed it in; until then it is a draft.
-        application: Name of the application that the session was held with.
+        application: Name of the application in the session.
         scenario: Name of the scenario.
         level: Level of testing; None if the session is not known.
         dialogues: Keys of the session's dialogues.

@@ -68,7 +68,7 @@ class DecisionState(StrEnum):
 
 
 WITHDRAWN_FEEDBACK = "withdrawn by the person who took part"
-"""Text of feedback that was removed; the entry stays, because decisions name its number."""
+"""Text of removed feedback; the entry is kept, because decisions name its number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ class LocalisedStudy:
 
     Attributes:
         study: The study for display; its versions belong to no stored study.
-        language: The language that was wanted.
+        language: The requested language.
         own: The study's own language.
         parts: Texts in the wanted language.
     """

@@ -592,7 +592,7 @@ def told_apart(
     Up to `MANY` clusters its p-value comes from drawn arrangements, which need no large n.
 
     Args:
-        flags: shape (sets, things); whether it is so.
+        flags: Whether the property holds, shape (sets, things).
         clusters: Cluster of each set; similar sets share one.
         draws: Arrangements that are drawn; count.
         seed: Seed of the random generator.

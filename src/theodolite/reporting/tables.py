@@ -14,7 +14,7 @@ from theodolite.reporting.words import figures
 from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text, share_text
 
 Value = str | int | Estimate | Undefined | None
-"""A value of a table: text, a count, a number or the reason why there is none; None for a case that does not exist."""
+"""A value of a table: text, a count, a number or the reason why there is none; None for a non-existent case."""
 
 
 class ColumnKind(StrEnum):
@@ -84,11 +84,11 @@ class TableCell:
 
     Attributes:
         value: The value.
-        kind: How a number is written, if not as the column says.
+        kind: Format of a number, if it differs from the column's.
         details: Further lines below the value.
-        opens: Name of the set of dialogues that the value opens; empty for none.
+        opens: Name of the set of dialogues behind the value; empty for none.
         links: Further texts behind the value that open dialogues.
-        estimate: Position in the list `estimates` of the results file, which the value opens.
+        estimate: Index in the list `estimates` of the results file, to which the value links.
         span: Rows that the cell covers; 0 if the cell above covers this row. Count.
     """
 
@@ -153,7 +153,7 @@ class Table:
     """A table of a report; the first column names the rows.
 
     Attributes:
-        title: Name of the table for readers who cannot see it.
+        title: Name of the table for screen readers.
         columns: Headings and kinds.
         rows: Values in order of the columns.
         caption: Heading above the table; empty for none.
@@ -170,7 +170,7 @@ class Table:
 
     @property
     def cells(self) -> tuple[tuple[TableCell | RateCell, ...], ...]:
-        """All rows as cells, each with the kind of its column."""
+        """All rows as cells, each in the format of its column."""
         return tuple(
             tuple(_cell(value, column) for value, column in zip(row, self.columns, strict=True)) for row in self.rows
         )

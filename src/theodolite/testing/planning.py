@@ -91,7 +91,7 @@ class SessionsToHold:
         return len(self._applications) * (self._ends[-1] if self._ends else 0)
 
     def __iter__(self) -> Iterator[PlannedSession]:
-        """Yield them in order of the plan."""
+        """Yield the sessions in order of the plan."""
         return (self[position] for position in range(len(self)))
 
     def __getitem__(self, position: int) -> PlannedSession:
@@ -171,7 +171,7 @@ class RecordedSessions:
         return len(self._recordings)
 
     def __iter__(self) -> Iterator[PlannedSession]:
-        """Yield them in order of the plan."""
+        """Yield the sessions in order of the plan."""
         return (self[position] for position in range(len(self)))
 
     def __getitem__(self, position: int) -> PlannedSession:
@@ -223,7 +223,7 @@ class DrawnSessions(JoinedSessions):
     __slots__ = ("live", "recorded")
 
     def __init__(self, live: SessionsToHold, recorded: RecordedSessions) -> None:
-        """Put one behind the other."""
+        """Concatenate the parts."""
         super().__init__(live, recorded)
         self.live, self.recorded = live, recorded
 

@@ -57,9 +57,9 @@ class Approach:
         name: Name in study files.
         title: One-line description.
         line: Begins a line of attack.
-        tries: Tries at most; count.
+        tries: Maximum number of attempts; count.
         needs_model: Whether a model plays it.
-        edition: Number of its rules and words; raised by hand when they change.
+        edition: Version of its rules and texts; incremented by hand when they change.
         plants: Whether it inserts text into the application's source material.
     """
 

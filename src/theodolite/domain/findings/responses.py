@@ -15,18 +15,18 @@ from theodolite.domain.instrument import Construct, Question
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSpread:
-    """Distribution of the answers to one question, for one application and perhaps one group of testers.
+    """Distribution of the answers to one question, for one application and optionally one group of testers.
 
     Attributes:
         question: Name of the question.
         application: Name of the application.
         group: Name and value of the group; empty for all testers.
-        counts: How many gave each label, in order of the scale; empty for free text.
+        counts: Frequency of each label, in order of the scale; empty for free text.
         n: Responses with an answer; count.
-        outcomes: Status of the question in the other responses; count each.
+        outcomes: Status of the question in the other responses; counts.
         quartiles: Lower quartile, median and upper quartile, as labels; None if the labels have no order.
         top_labels: The highest labels of the scale, whose share is reported; empty if the labels have no order.
-        top: Share of answers with one of them, of the sessions that have an answer.
+        top: Share of answers with one of them, among the sessions with an answer.
         texts: Free-text answers; never shown to annotators.
     """
 
@@ -54,7 +54,7 @@ class ConstructAnswers:
         question: The question.
         application: Name of the application.
         scenario: Name of the scenario; empty for all scenarios.
-        spread: Distribution of the answers; a dialogue that a pool shares has a label of each annotator.
+        spread: Distribution of the answers; a dialogue shared by a pool has one label per annotator.
         n_clusters: Testers, or dialogues, behind the answers; count.
     """
 
@@ -77,7 +77,7 @@ class AnswerContrast:
         question: Name of the question.
         by: `application`, or the name of a group.
         first: The one side.
-        second: The other.
+        second: The other value.
         test: The test; each tester counts once.
         adjusted_p_value: The p-value for all comparisons of this questionnaire at this level; None if undefined.
     """
@@ -102,9 +102,9 @@ class ResponseFinding:
         questions: Its questions, in order.
         n: Responses that were handed in; count.
         n_people: Testers with an answer; count.
-        n_drafts: Responses that were started and not submitted; count, in none of the numbers.
-        n_other: Responses to another version of the questionnaire; likewise.
-        spreads: A question and application each, then those of groups.
+        n_drafts: Responses that were started but not submitted; count, in none of the numbers.
+        n_other: Responses to another version of the questionnaire; count, in none of the numbers.
+        spreads: One entry for each question and application, then those of groups.
         contrasts: Comparisons of applications, then of groups.
     """
 
@@ -123,7 +123,7 @@ class ResponseFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSide:
-    """One of several sides that answers are compared with each other by: an application, a group of testers.
+    """One of several sides whose answers are compared: an application, or a group of testers.
 
     Attributes:
         name: Its name.
@@ -144,7 +144,7 @@ class SidePair:
         first: Name of the first.
         second: Name of the other.
         test: The test; each tester counts once on a side.
-        effect: Probability that the second is higher, ties counting half; None if the same testers met both.
+        effect: Probability that the second is higher, with ties counting half; None if the same testers tested both.
         adjusted_p_value: The p-value for all pairs of the question; None if undefined.
     """
 
@@ -163,7 +163,7 @@ class AnswerComparison:
         question: The question.
         sides: In order.
         is_within: Whether the same testers are compared with themselves.
-        test: A test of all sides at once; None if answers have no order, or there is one side alone.
+        test: A test of all sides together; None if answers have no order, or there is only one side.
         effect: Probability that the second of two sides is higher, ties counting half; None for more sides, or within.
         adjusted_p_value: Its p-value, adjusted for all questions; None if undefined.
         pairs: Every two sides, if there are more than two.
@@ -183,12 +183,12 @@ class SideModel:
     """A model of all answers to a question by their sides, each tester with their own tendency.
 
     Attributes:
-        against: The side that the others are compared with.
-        odds: By name of each other side: odds of a higher answer there over those at `against`.
-        held_equal: Other factors held equal, e.g. the scenario.
+        against: The reference side.
+        odds: Odds ratio of a higher answer, compared with `against`, by name of each other side.
+        held_equal: Factors adjusted for, e.g. the scenario.
         n: Answers; count.
         n_people: Testers; count.
-        is_even: Whether the odds are proportional along the scale, as far as a test can show it.
+        is_even: Whether the odds are proportional along the scale, as far as a test can show.
     """
 
     against: str
@@ -210,7 +210,7 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyRate:
-    """How often one application shows the defect in the scenario, at one level of testing."""
+    """Frequency of the defect in the scenario with one application, at one level of testing."""
 
     application: str
     level: Level
@@ -223,7 +223,7 @@ class LevelOrder:
 
     Attributes:
         first: The one level.
-        second: The other.
+        second: The other value.
         alike: Pairs of applications that both levels rank alike; count.
         opposed: Pairs that they rank in opposite order; count.
         tied: Pairs that at least one of them finds equally bad; count.
@@ -242,14 +242,14 @@ class ProxyCheck:
 
     Efficacy: whether the scenario elicits its target behaviour, and separates applications that the same testers
     met. Validity, as far as a run can carry it: whether levels of testing agree on which application is worse. Whether
-    the proxy stands for its use case in the world is for people to judge who know that use.
+    the proxy represents its real use case must be decided by people who know that use.
 
     Attributes:
         scenario: Name of the scenario.
         rule: The rule, as `guideline.rule`.
         annotator: The annotator; `reference` for final labels.
-        n_planned: Sessions of the scenario that the rule is about; count.
-        n_held: Dialogues held in them; count.
+        n_planned: Sessions of the scenario to which the rule applies; count.
+        n_held: Completed dialogues in them; count.
         n_labelled: Dialogues with a label by the rule; count.
         rates: Rate by application and level.
         apart: Test whether applications differ, over testers who tested all of them at one level.
@@ -281,11 +281,11 @@ class ProxyCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeAgreement:
-    """How far coders agree on one code; a diagnosis, never a decision.
+    """Agreement of coders on one code; a diagnosis, never a decision.
 
     Attributes:
         code: Name of the code.
-        n_given: Codings that give it; count.
+        n_given: Codings with it; count.
         alike: Share of doubly coded answers with equal codes.
         alpha: Krippendorff's alpha, nominal.
     """
@@ -298,14 +298,14 @@ class CodeAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoderPair:
-    """How far two coders agree on the answers that both have coded; a diagnosis, never a decision.
+    """Agreement of two coders on the answers that both have coded; a diagnosis, never a decision.
 
     Attributes:
-        first: Opaque key of the one.
-        second: Opaque key of the other.
+        first: Opaque key of the first.
+        second: Opaque key of the second.
         n: Answers that both have coded; count.
         alike: Share of them to which both gave the same codes.
-        alpha: Krippendorff's alpha of whole sets of codes, with the distance MASI.
+        alpha: Krippendorff's alpha of the code sets, with the MASI distance.
         codes: Agreement on each code.
     """
 
@@ -331,8 +331,8 @@ class ThemeShare:
         n_uncoded: Answers that two have not coded yet; count, not in `n`.
         n_people: Testers behind the known ones; count.
         share: Share of the known ones; None if the people are too few to be reported.
-        bounds: The share if none, and if all, of the undecided and uncoded ones spoke of it; fractions,
-            None if withheld or where there are no answers.
+        bounds: The share if none, and if all, of the undecided and uncoded ones mention it; fractions,
+            None if withheld or if there are no answers.
     """
 
     code: str
@@ -379,7 +379,7 @@ class CodingFinding:
         n_coders: People who coded some of them; count.
         states: States of the answers; counts that add up to `n`.
         alike: Share of answers coded by two to which both gave the same codes.
-        alpha: Krippendorff's alpha of whole sets of codes, with the distance MASI.
+        alpha: Krippendorff's alpha of the code sets, with the MASI distance.
         codes: Agreement on each code.
         pairs: Agreement of every two coders who have coded the same answers.
         themes: Share of each code by application and level, then by group within each.

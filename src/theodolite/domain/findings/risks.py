@@ -19,11 +19,11 @@ class MaterialisedRisk:
 
     Attributes:
         risk: Name of the risk.
-        dialogue: Label of the dialogue; empty if it is a session of several.
-        turn: Number of the turn; None if it is the dialogue as a whole.
+        dialogue: Label of the dialogue; empty for a session of several.
+        turn: Number of the turn; None for the dialogue as a whole.
         magnitude: Degree of consequence; scale points 1..10, None if unrated.
         impact: Direction of the impact.
-        session: Key of the tester's session; empty if a dialogue alone shows it.
+        session: Key of the tester's session; empty if a single dialogue shows it.
         shown_by: The rule or the answer that shows it, or `combined review`.
         by: Annotators who reported or reviewed it; empty for a tester's answer.
         against: Annotators who labelled the same dialogue and did not report it.
@@ -40,7 +40,7 @@ class MaterialisedRisk:
     against: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a magnitude off the scale."""
+        """Reject a magnitude outside the scale."""
         if self.magnitude is not None and not 1 <= self.magnitude <= 10:
             message = f"magnitude must lie in 1..10; got {self.magnitude}"
             raise InputError(message)
@@ -82,15 +82,15 @@ class CombinedReview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskPart:
-    """How often a risk became real for one part of the people.
+    """Frequency of a materialised risk for one part of the people.
 
     Attributes:
         group: Name of the group.
         part: Its value.
         n: Dialogues or sessions with a known state of the risk; count.
-        n_undecided: Those without any decision; count, in no other number.
+        n_undecided: Dialogues or sessions without a decision; count, in no other number.
         n_people: Testers, personas or scripts behind the known ones; count.
-        count: Those in which it materialised; None if they are too few to report.
+        count: Those in which it materialised; None if there are too few to report.
     """
 
     group: str
@@ -103,12 +103,12 @@ class RiskPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskContrast:
-    """A test whether a risk becomes real more often for one part of the people than for another.
+    """A test whether a risk materialises more often for one part of the people than for another.
 
     Attributes:
         group: Name of the group.
         first: The one part.
-        second: The other.
+        second: The other value.
         test: The test; each person counts once.
         adjusted_p_value: The p-value for all comparisons of all risks of the run; None if undefined.
     """
@@ -126,11 +126,11 @@ class RiskImpact:
 
     Attributes:
         likelihood: Share of the decided dialogues or sessions in which the risk materialised.
-        magnitude: Mean grade of those in which it did; points from 0 to 10.
-        expected: Mean over all decided ones, where the others count 0: likelihood times magnitude.
+        magnitude: Mean magnitude where it materialised; points from 0 to 10.
+        expected: Mean over all decided ones, with 0 for the others: likelihood times magnitude.
         impacts: Direction to the number of statements about materialised ones.
         n_real: Dialogues or sessions in which the risk materialised; count.
-        n_ungraded: Those of them without a grade; count.
+        n_ungraded: Materialised ones without a magnitude; count.
     """
 
     likelihood: Estimate | Undefined
@@ -143,17 +143,17 @@ class RiskImpact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskFinding:
-    """How often one risk became real with one application at one level of testing; a count, never a rate.
+    """Number of times a risk materialised with one application at one level of testing; a count, never a rate.
 
     Attributes:
         risk: The risk.
         application: Name of the application.
         level: Level of testing.
         n: Dialogues, or sessions with a response, that could have shown it; count.
-        materialised: Dialogues in which it did.
+        materialised: Dialogues in which it materialised.
         pending: Keys of the sessions that still need a review.
         n_dismissed: Sessions in which a combined review denies it; count.
-        n_undecided: Those among `n` without any decision, pending ones included; count.
+        n_undecided: Of `n`, those without a decision, including pending ones; count.
         parts: Counts by group of people.
         contrasts: Comparisons of every two parts of a group.
         impact: Likelihood, magnitude and direction; None if nothing was measured.

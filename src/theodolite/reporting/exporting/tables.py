@@ -233,7 +233,7 @@ _TABLES = (
     ("codebook", "every question with its scale, and which end of it is the bad one"),
     ("criteria", "how annotators were sought, chosen and given work, statement by statement"),
     ("responses", "what testers answered; own words only where they were released"),
-    ("codings", "which codes two people gave to own words, with coding_resolutions and codes"),
+    ("codings", "codes that two people assigned to open answers, with coding_resolutions and codes"),
 )
 
 

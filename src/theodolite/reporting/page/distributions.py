@@ -265,7 +265,7 @@ def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> 
 def _vote_panels(
     subject: Subject, found: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
 ) -> Chart | None:
-    """Return histograms of votes by application; None if nothing has votes."""
+    """Return histograms of votes by application; None if there are no votes."""
     sizes: Counter[int] = Counter()
     for by_votes in found.values():
         for (size, _), votes in by_votes.items():

@@ -345,14 +345,14 @@ def corrections_to_tell(
     """Return the corrected rates that readers are shown.
 
     Undefined ones by single people of a pool are left out: the pool has its own rate, and each
-    of its people labelled a part that nobody drew.
+    of its people labelled a non-random part.
     """
     pool = pools_of(study).get(guideline.name, ())
     return tuple(one for one in corrections_of(findings, guideline, rule) if one.is_defined or one.by not in pool)
 
 
 def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
-    """Return the number by the judge alone that a corrected one is beside; empty if there is none."""
+    """Return the number by the judge alone next to a corrected one; empty if there is none."""
     if not correction.is_mean:
         own = own_rate(correction, rates)
         return own_text(own) if own else ""
@@ -365,7 +365,7 @@ def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate])
 
 
 def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:
-    """Return the rate by the judge alone that a corrected rate is beside."""
+    """Return the judge's own rate next to a corrected rate."""
     uncorrected = replace(correction.measurement.subject, corrected_by="", calibrated_on="")
     for rate in rates:
         if replace(rate.measurement.subject, violation=None, among=()) == uncorrected:
@@ -374,7 +374,7 @@ def own_rate(correction: Correction, rates: Sequence[Rate]) -> Rate | None:
 
 
 def own_text(rate: Rate) -> str:
-    """Return the judge's own rate in words, e.g. `9 of 57 (15.8%)`."""
+    """Return the judge's own rate as text, e.g. `9 of 57 (15.8%)`."""
     return figures.share(rate.defects, rate.measurement.result.n)
 
 

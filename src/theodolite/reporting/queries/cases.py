@@ -54,7 +54,7 @@ class Case:
 
     @property
     def pair_key(self) -> str:
-        """Hash of the content that the tester's side sees and the repeat."""
+        """Hash of the tester's side and the repeat number."""
         return self.table.sessions.pair_key(self.index)
 
     @property
@@ -82,13 +82,13 @@ class Case:
         Args:
             annotator: Name of the annotator.
             guideline: The guideline.
-            question: Name of the question; empty for the one that the first defect rule is about.
+            question: Name of the question; empty for the question of the first defect rule.
         """
         asked = guideline.instrument.question(question) if question else guideline.question
         return labels_of(self.table, annotator, guideline, asked)[self.index]
 
     def failure_of(self, annotators: Iterable[str]) -> UnitFailure | None:
-        """Return the failure of the session, or else the first one of these annotators."""
+        """Return the failure of the session, or else the first failure of these annotators."""
         names = {"", *annotators}
         return next((failure for failure in self.failures if failure.annotator in names), None)
 
@@ -103,13 +103,13 @@ class CaseRecord:
     """One planned session with its results and texts.
 
     Attributes:
-        index: Place in the plan, from 0.
+        index: Position in the plan, from 0.
         session: The planned session.
         dialogue: The dialogue; None if the session failed or is still open.
         annotations: Annotator to annotation.
         adjudications: Guideline and question to final label.
         failures: Its failures.
-        calls: Unit to the calls that led to its record; empty unless they were asked for.
+        calls: Calls behind the record, by unit; empty unless requested.
     """
 
     index: int
@@ -122,12 +122,12 @@ class CaseRecord:
 
 
 def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
-    """Yield the records of some places of the plan, in its order; a few hundred at a time are in memory.
+    """Yield the records at some positions of the plan, in its order; a few hundred at a time are in memory.
 
     Args:
         evidence: The evidence of the run.
-        places: Places in the plan, from 0.
-        with_calls: Whether the calls that led to them are wanted too.
+        places: Positions in the plan, from 0.
+        with_calls: Whether to include the calls behind them.
     """
     rest = iter(sorted(places))
     while part := list(islice(rest, _AT_ONCE)):
@@ -135,7 +135,7 @@ def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool 
 
 
 def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
-    """Return the planned session from a complete dialogue, so that its tester need not be completed again."""
+    """Return the planned session of a complete dialogue without expanding its tester again."""
     if dialogue is None or dialogue.persona is None:
         return None
     return PlannedSession(
@@ -210,7 +210,7 @@ def numbered(evidence: Evidence, people: Iterable[str], letter: str) -> Mapping[
 
     Args:
         evidence: All records of one run.
-        people: Their names; each may come several times.
+        people: Their names; repeated names are allowed.
         letter: Text before the numbers.
     """
     return _numbered(evidence.run, people, letter)
@@ -244,7 +244,7 @@ def _declared(study: Study) -> tuple[str, ...]:
 
 
 def _speaks(study: Study, group: PersonaGroup) -> bool:
-    """Return whether a group's model writes a prompt in any scenario; one fixed prompt and no more needs no model."""
+    """Return whether a group's model writes a prompt in any scenario; a single fixed prompt needs no model."""
     met = (scenario for scenario in study.scenarios if not scenario.personas or group.name in scenario.personas)
     return any(not scenario.starter or scenario.turns > 1 for scenario in met)
 

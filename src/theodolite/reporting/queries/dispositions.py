@@ -23,13 +23,13 @@ _LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountPart:
-    """One entry of an account.
+    """An entry of the dispositions.
 
     Attributes:
         outcome: Outcome of these dialogues.
         party: The responsible party, for failures.
         words: Displayed name, e.g. `application timed out`.
-        cases: Places in the plan.
+        cases: Positions in the plan.
     """
 
     outcome: Outcome
@@ -52,7 +52,7 @@ class Account:
         annotators: Annotators who must all label a dialogue before it counts as labelled; empty if there are none.
         by_people: Whether they are people.
         planned: Dialogues planned; count.
-        labelled: Those that all of them have labelled.
+        labelled: Dialogues that all of them have labelled.
         unmeasured: All others, by outcome.
     """
 
@@ -64,7 +64,7 @@ class Account:
     unmeasured: tuple[AccountPart, ...]
 
     def n(self, outcome: Outcome) -> int:
-        """Return how many dialogues ended so; count."""
+        """Return the number of dialogues with this outcome; count."""
         return sum(part.n for part in self.unmeasured if part.outcome is outcome)
 
 
@@ -140,7 +140,7 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
 
 
 def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
-    """Return the accounts of all guidelines, in order of the study file."""
+    """Return the dispositions of all guidelines, in order of the study file."""
     return tuple(
         account for guideline in study.guidelines for account in accounts_of_guideline(study, guideline, cases)
     )
@@ -158,11 +158,11 @@ _NUMERALS = {2: "both people"}
 
 
 def account_text(account: Account, *, alike: bool = False) -> str:
-    """Return an account as text: `60 planned: 57 judged, 2 application timed out, 1 unparseable`.
+    """Return dispositions as text: `60 planned: 57 judged, 2 application timed out, 1 unparseable`.
 
     Args:
-        account: The account.
-        alike: Whether the sentence is about several guidelines, each with people of its own.
+        account: The dispositions.
+        alike: Whether the sentence covers several guidelines with different people.
     """
     parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
@@ -192,11 +192,11 @@ class ApplicationAccount:
     Attributes:
         application: The application.
         planned: Sessions planned; count.
-        held: Places in the plan of the dialogues that were held.
-        filtered: those of them in which its own filter withheld a reply.
+        held: Positions in the plan of the completed dialogues.
+        filtered: Completed dialogues in which its own filter withheld a reply.
         filtered_replies: Replies that were withheld so; count.
-        failed: Places of the sessions that it failed, by kind.
-        failed_otherwise: Positions of the sessions that another party failed.
+        failed: Positions of the sessions that it failed, by kind.
+        failed_otherwise: Positions of the sessions that failed for another reason.
     """
 
     application: Application
@@ -209,13 +209,13 @@ class ApplicationAccount:
 
     @property
     def n_open(self) -> int:
-        """Sessions that are still to be held; count."""
+        """Sessions not yet run; count."""
         n_failed = sum(len(positions) for _, positions in self.failed) + len(self.failed_otherwise)
         return self.planned - len(self.held) - n_failed
 
 
 def application_accounts(study: Study, cases: Sequence[Case]) -> tuple[ApplicationAccount, ...]:
-    """Return the account of each application, in order of the study file."""
+    """Return the outcomes of each application, in order of the study file."""
     return tuple(
         _application_account(application, [case for case in cases if case.setting.application == application.name])
         for application in study.applications
@@ -242,7 +242,7 @@ def _application_account(application: Application, cases: Sequence[Case]) -> App
 
 
 def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
-    """Return in how many dialogues each application's own filter withheld a reply; empty if none did."""
+    """Return the number of dialogues in which each application's own filter withheld a reply; empty if none."""
     parts = [
         f"{account.application.name} {figures.count(len(account.filtered))} of {figures.count(len(account.held))}"
         for account in accounts

@@ -1,4 +1,4 @@
-"""Results of gates: each limit of a study beside the rates that it limits, and their sentences."""
+"""Results of gates: each limit of a study with the rates that it limits, and their sentences."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def subject_text(result: GateResult) -> str:
 
 
 def reason_text(result: GateResult) -> str:
-    """Return why a gate is not met or inconclusive, and how many dialogues decide it; empty if it is met."""
+    """Return why a gate is not met or inconclusive, and how many dialogues would decide it; empty if it is met."""
     if not result.reason:
         return ""
     text = f"{result.reason[0].upper()}{result.reason[1:].rstrip('.')}."

@@ -19,13 +19,13 @@ from theodolite.reporting.words.descriptions import heading_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """One defect rate and its place among the findings.
+    """A defect rate with its index among the findings.
 
     Attributes:
         place: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
-        ceiling: Bound on the true rate where no defect was found; fraction.
-        is_single: Whether it is of one person of a pool, whose rate leads.
+        ceiling: Upper bound of the true rate if no defect was found; fraction.
+        is_single: Whether it belongs to one person of a pool, whose pooled rate leads.
     """
 
     place: int
@@ -67,17 +67,17 @@ class Rate:
 
     @property
     def station(self) -> str:
-        """Level of testing and tester type, in words; empty if there is only one."""
+        """Level of testing and tester type, as text; empty if there is only one."""
         return self.measurement.subject.test_setting
 
     @property
     def group(self) -> GroupValue | None:
-        """Group that it is a split by; None for the whole."""
+        """Group of a split; None for the whole."""
         return self.measurement.subject.group
 
 
 def rates_of(findings: Findings, study: Study) -> tuple[Rate, ...]:
-    """Return all defect rates in order, each with its bound where no defect was found."""
+    """Return all defect rates in order, each with its bound if no defect was found."""
     ceilings, pools = _ceilings(findings), pools_of(study)
     return tuple(
         Rate(
@@ -106,7 +106,7 @@ def _upper_end(bound: Estimate) -> float:
 def rates_for(
     rates: tuple[Rate, ...], guideline: str, rule: str, *, application: str = "", annotators: tuple[str, ...] = ()
 ) -> tuple[Rate, ...]:
-    """Return the rates of one rule over whole applications, splits left out."""
+    """Return the rates of one rule over whole applications, without splits."""
     return tuple(
         rate
         for rate in rates
@@ -125,7 +125,7 @@ def lead_rates(rates: tuple[Rate, ...], guideline: str, rule: str) -> tuple[Rate
 
 
 def rate_by_application(rates: tuple[Rate, ...], guideline: str, rule: str) -> dict[str, Rate]:
-    """Return the leading rate of each application that has one alone, of units enough for a share."""
+    """Return the leading rate of each application with only one, if it has enough units for a share."""
     by_application: dict[str, list[Rate]] = {}
     for rate in lead_rates(rates, guideline, rule):
         by_application.setdefault(rate.measurement.application, []).append(rate)
@@ -167,7 +167,7 @@ def _first(guideline: Guideline, violation: Violation) -> DefectRule | None:
 
 
 def interval_words(rate: Rate) -> str:
-    """Return the interval, or the bound where no defect was found."""
+    """Return the interval, or the bound if no defect was found."""
     estimate = rate.estimate
     if estimate is None or estimate.low is None or estimate.high is None:
         return ""
@@ -196,7 +196,7 @@ AREAS = 4
 
 SPLIT = "scenario"
 
-"""Group by which one guideline's rate falls into several areas."""
+"""Group that splits one guideline's rate into several areas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

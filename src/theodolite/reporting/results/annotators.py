@@ -159,7 +159,7 @@ def _ranking_finding(finding: RankingFinding) -> dict[str, Json]:
 
 
 def ranking_entry(ranking: RankingAgreement | Undefined) -> dict[str, Json]:
-    """Return how far two orders agree, or nulls and the reason."""
+    """Return the agreement of two rankings, or nulls and the reason."""
     if isinstance(ranking, Undefined):
         names = ("kendall", "spearman", "cin", "opposed_pairs", "lis", "common_chain", "pen", "pen_all_triples")
         empty: dict[str, Json] = dict.fromkeys((*names, "chance_cin", "chance_lis"))

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "2.0"
 
 
-"""Version of the results file's form; the first number rises when readers break."""
+"""Version of the results file format; the first number changes when readers break."""
 
 
 PAIR_DIGITS = 16
@@ -80,7 +80,7 @@ def results_document(evidence: Evidence, findings: Findings, facts: RunFacts) ->
 
 
 def results_pieces(evidence: Evidence, findings: Findings, facts: RunFacts) -> Iterator[str]:
-    """Yield the same as text, piece by piece, so that no list of a run is ever whole in memory."""
+    """Yield the file as text, piece by piece, so that no list of a run is ever complete in memory."""
     yield from json_pieces(_document(evidence, findings, facts))
     yield "\n"
 
@@ -342,7 +342,7 @@ def _answer_schema(evidence: Evidence, annotator: str) -> dict[str, Json] | None
 
 
 def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
-    """Return every statement as in the results file, the oldest first; the author stays in the store."""
+    """Return every statement in the form of the results file, oldest first; the author stays in the store."""
     return [
         {
             "subject": one.about.value,
@@ -356,7 +356,7 @@ def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
 
 
 def series_entry(study: Study) -> dict[str, Json] | None:
-    """Return the series of a study as the results file has it; None if it belongs to none."""
+    """Return the series of a study in the form of the results file; None if it belongs to none."""
     if not study.series:
         return None
     published = published_entry(study.preregistered) if study.preregistered else None
@@ -406,7 +406,7 @@ _text = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 def json_pieces(value: Flowing, level: int = 0) -> Iterator[str]:
     """Yield a value as JSON text, one space a level; list entries of nothing but words and numbers take one line each.
 
-    Such entries are as many as dialogues; line by line, each would take half as much room again.
+    Such entries are as numerous as dialogues; on separate lines each would need half as much space again.
 
     Raises:
         ValueError: If a number is NaN or infinite.

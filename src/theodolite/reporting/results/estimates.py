@@ -88,7 +88,7 @@ def _entry(result: Estimate | Undefined, own: Sequence[str], common: Sequence[st
 
 
 def outcomes_entry(outcomes: Outcomes) -> dict[str, Json]:
-    """Return the account of the units of a number; counts."""
+    """Return the outcomes of a number's units; counts."""
     return {
         "planned": outcomes.planned,
         "used": outcomes.used,

@@ -18,7 +18,7 @@ _LEVELS = {GateState.NOT_MET: "error", GateState.INCONCLUSIVE: "warning"}
 
 
 def gates_entry(results: Sequence[GateResult]) -> dict[str, Any]:
-    """Return the results as JSON: the state of all together, and each with its rate and account."""
+    """Return the results as JSON: the overall state, and each result with its rate and outcomes."""
     return {"state": worst_of(results).value, "gates": [_entry(result) for result in results]}
 
 
@@ -44,7 +44,7 @@ def _entry(one: GateResult) -> dict[str, Any]:
 
 
 def junit_xml(results: Sequence[GateResult], study: str) -> str:
-    """Return the results as JUnit XML: a test case each, with a failure where a gate is not met or inconclusive."""
+    """Return the results as JUnit XML: one test case each, with a failure if a gate is not met or inconclusive."""
     failed = [one for one in results if one.state is not GateState.MET]
     suite = ET.Element("testsuite", name=f"theodolite.{study}", tests=str(len(results)), failures=str(len(failed)))
     for one in results:
@@ -98,7 +98,7 @@ def sarif_text(results: Sequence[GateResult], study: str, *, file: str, version:
     Args:
         results: The results.
         study: Name of the study.
-        file: Path of the study file, as the repository names it.
+        file: Path of the study file within the repository.
         version: Version of Theodolite.
         line: Line of the gates in the file.
 

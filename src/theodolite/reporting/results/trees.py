@@ -24,7 +24,7 @@ def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStandi
 
     Args:
         findings: Results of the trees.
-        standings: How the applications are to each other.
+        standings: Relations of the applications.
     """
     standing = {each.tree: _standing(each) for each in standings}
     entries: dict[str, dict[str, Json]] = {}
@@ -84,7 +84,7 @@ def node_entry(finding: NodeFinding) -> dict[str, Json]:
 
 
 def robustness_entry(robustness: NodeRobustness) -> dict[str, Json]:
-    """Return how far a node moves between contexts of one kind."""
+    """Return the variation of a node between contexts of one kind."""
     return {
         "node": robustness.node,
         "context": robustness.context,
@@ -107,7 +107,7 @@ def _context_entry(value: ContextValue) -> Json:
 
 
 def comparison_entry(comparison: TreeComparison) -> dict[str, Json]:
-    """Return how two trees are to each other."""
+    """Return the relation of two trees."""
     return {
         "first": comparison.first,
         "second": comparison.second,

@@ -17,7 +17,7 @@ _DOCUMENT = {
     "raters": "annotator_models",
     "certificates": "judge_validations",
 }
-"""Former to present key; the tables below likewise, each for one kind of entry."""
+"""Current key by former key; so are the tables below, each for one kind of entry."""
 
 _RUN = {"held_dialogues": "completed_dialogues"}
 _SERIES = {"departures": "deviations"}
@@ -52,7 +52,7 @@ _NEW: Mapping[str, Any] = {
 def upgraded(results: Entry) -> dict[str, Any]:
     """Return a results document in form 2; one of form 2 is returned as it is.
 
-    Parts that form 1 did not have are empty, and parts that an early file lacks stay absent.
+    Parts that format 1 lacked are empty, and parts that an early file lacks stay absent.
 
     Raises:
         ValueError: If the form is neither 1 nor 2, or a word is unknown.
@@ -93,7 +93,7 @@ def _renaming(names: Mapping[str, str], **parts: Callable[[Any], Any]) -> Callab
 
 
 def _without(name: str) -> Callable[[Any], Any]:
-    """Return a function that leaves a part of an object out; null stays null."""
+    """Return a function that removes a part of an object; null stays null."""
     return lambda entry: None if entry is None else {key: part for key, part in entry.items() if key != name}
 
 

@@ -57,7 +57,7 @@ def _coverage(results: SeriesResults) -> list[Json]:
 
 
 def _rates(results: SeriesResults) -> list[Json]:
-    """Return rates by rule; `estimate` is the position in `estimates` of the study's results."""
+    """Return rates by rule; `estimate` is the index in `estimates` of the study's results."""
     entries: list[Json] = []
     for table in rule_tables(results):
         for row in table.rows:

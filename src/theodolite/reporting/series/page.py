@@ -35,13 +35,13 @@ _SHORT = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureCell:
-    """A figure in words, its missing data, and its place in its own report.
+    """A figure as text, with its missing data and its location in its own report.
 
     Attributes:
         words: The figure.
         interval: Its interval; empty for none.
         missing: Data that it lacks; empty if none.
-        is_undefined: Whether there is no figure, and `words` state why.
+        is_undefined: Whether there is no figure; `words` then states the reason.
         bar: Its interval on the scale of all rates; None for none.
         tint: Number of the application's colour.
     """
@@ -76,7 +76,7 @@ class SeriesTable:
 
 
 def series_html(results: SeriesResults, assets: Mapping[str, str], *, absent: Sequence[str] = ()) -> str:
-    """Return the page; it asks nothing of any host and runs no script.
+    """Return the page, which contacts no host and runs no script.
 
     Args:
         results: The studies.
@@ -244,7 +244,7 @@ def _tree_table(table: TreeTable) -> SeriesTable:
 
 
 def _differing(table: TreeTable) -> list[str]:
-    """Return the instruments of which the columns hold different versions."""
+    """Return the instruments whose versions differ between columns."""
     versions: dict[str, set[str]] = {}
     for _, finding in table.columns:
         for name, version in finding.versions.items():

@@ -43,7 +43,7 @@ class SeriesStudy:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Names of its levels of testing; one that names none is model testing."""
+        """Names of its levels of testing; model testing if it names none."""
         return tuple(plan.level.value for plan in self.study.levels) or (MODEL_TESTING,)
 
     @property
@@ -60,7 +60,7 @@ class SeriesResults:
         name: The series.
         preregistered: Its plan; None if it is not written down.
         studies: Its studies, in order.
-        generated: When this was put together.
+        generated: Time of creation.
         package_version: Version of the program.
     """
 
@@ -86,7 +86,7 @@ class SeriesResults:
         return tuple(dict.fromkeys([*planned, *(name for study in self.studies for name in study.scenarios)]))
 
     def untested(self) -> tuple[str, ...]:
-        """Return in words the parts of the plan that no study tests."""
+        """Return as text the parts of the plan that no study tests."""
         if self.preregistered is None:
             return ()
         studies = [one.study for one in self.studies]
@@ -138,7 +138,7 @@ class RuleTable:
         rule: Name of the rule.
         condition: The rule as written.
         rows: The rows, in order of the studies.
-        versions: Versions of the guideline that the rows rest on.
+        versions: Versions of the guideline behind the rows.
     """
 
     guideline: str
@@ -213,7 +213,7 @@ def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
 
 
 def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
-    """Return the tests of studies that the series has not preregistered: study and words."""
+    """Return the tests of studies that the series has not preregistered: study and description."""
     return [(study.study.name, words) for study in results.studies for words in _deviations_of(study)]
 
 

@@ -30,7 +30,7 @@ SHOWN: Final = 4
 
 
 def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]]:
-    """Yield labelled lines on the order of scores and on rankings; a pointer where there are many."""
+    """Yield labelled lines on the order of scores and on rankings; a pointer if there are many."""
     defined = [one for one in metrics.sequences if not isinstance(one.profile, Undefined)]
     texts = [
         f"{_about(one.subject)} by {title_of(study, one.annotator)}:"
@@ -44,7 +44,7 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
 
 
 def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
-    """Return human and model rankings side by side, and why there are none."""
+    """Return human and model rankings together, and the reasons why there are none."""
     ranked = [one for one in rankings if isinstance(one.ranking, RankingAgreement)]
     texts = [
         f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
@@ -120,7 +120,7 @@ _SAMPLE = 40
 
 
 def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
-    """Return the step in words; empty if nothing is more pressing than reading."""
+    """Return the next step as text; empty if nothing is more urgent than reading the report."""
     if evidence.run.state is RunState.UNFINISHED:
         return f"go on where this run stopped:  {facts.command}"
     return (
@@ -142,7 +142,7 @@ def _unscripted(evidence: Evidence) -> str:
 
 
 def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
-    """Return the request for labels, if there are none by any guideline."""
+    """Return the request for labels, if no guideline has any."""
     if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
         return ""
     command = f"   {facts.label_command}" if facts.label_command else ""

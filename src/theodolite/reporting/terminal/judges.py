@@ -120,7 +120,7 @@ def _against_many(report: ValidationReport, width: int) -> list[str]:
 
 
 def _range(report: ValidationReport, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
-    """Return the lowest and the highest value that people's labels give a figure, over all applications."""
+    """Return the lowest and highest value of a figure by people's labels, over all applications."""
     result = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
     values = [one.result.value for one in result if one and isinstance(one.result, Estimate)]
     return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
@@ -147,7 +147,7 @@ def _agreement(report: ValidationReport, authority: str) -> str:
 
 
 def _labels(report: ValidationReport, authority: str) -> str:
-    """Return how well the judge recognises each label of one authority; empty if that is not known."""
+    """Return how well the judge recognises each label according to one authority; empty if unknown."""
     macro = report.figure(Measure.MACRO_F1, authority=authority)
     if macro is None:
         return ""
@@ -168,7 +168,7 @@ def _label(found: Sequence[Measurement], label: str) -> str:
 
 
 def _other_judges(report: ValidationReport) -> str:
-    """Return how far the judge agrees with each other judge."""
+    """Return the judge's agreement with each other judge."""
     lines = []
     for measurement in report.measurements:
         if measurement.measure is Measure.EXACT_AGREEMENT and compares_judges(report, measurement):
@@ -265,7 +265,7 @@ def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterato
 
 
 def _other_name_text(study: Study, judge: str, conducts: Sequence[JudgeDiagnostics]) -> str:
-    """Return that a judge's endpoint answers as another model than was asked for; dated names of it are no other."""
+    """Return that a judge's endpoint answers as another model than requested; dated names count as equal."""
     labelling = study.annotator(judge).labelling
     if not isinstance(labelling, ModelJudge):
         return ""
@@ -277,7 +277,7 @@ def _other_name_text(study: Study, judge: str, conducts: Sequence[JudgeDiagnosti
 
 
 def _is_kin(asked: str, answered: str) -> bool:
-    """Return whether two names of models go together: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
+    """Return whether two model names are equivalent: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
     first, second = (name.casefold().rpartition("/")[2] for name in (asked, answered))
     return first in second or second in first
 

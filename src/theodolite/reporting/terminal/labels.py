@@ -19,8 +19,8 @@ def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, wid
 
     Args:
         sample: The sample.
-        n_slips: Answers that the file asks for; count.
-        file: Where it was written.
+        n_slips: Answers requested by the file; count.
+        file: Path of the file.
         study: The study's path as typed by the user.
         width: Columns of the terminal; count.
     """
@@ -137,8 +137,8 @@ def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelle
     """Return which dialogues to label next and what interval to expect.
 
     Args:
-        take: How many to label of each stratum; counts.
-        widths: Width of the corrected rate's interval `now`, `then`, and were they drawn `at_random`; fractions.
+        take: Sample size of each stratum; counts.
+        widths: Width of the corrected rate's interval `now`, `then`, and if sampled `at_random`; fractions.
         n_labelled: Dialogues that people have labelled so far; count.
         study: The study's path as typed by the user.
         width: Columns of the terminal; count.

@@ -1,4 +1,4 @@
-"""Lines of a summary: a label at the left, and text that stays in its column."""
+"""Lines of a summary: a label on the left, and text that stays in its column."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ GUARDRAIL_MARGIN = 14
 """Columns that labels take on the guardrail's screen."""
 
 MARGIN = 15
-"""Columns that labels take on all other screens."""
+"""Width of the labels on all other screens; columns."""
 
 
 def labelled(label: str, text: str, *, margin: int, width: int) -> list[str]:
-    """Return text wrapped beside its label.
+    """Return text wrapped next to its label.
 
     Example:
         >>> labelled("Cost", "2 calls", margin=8, width=40)

@@ -57,7 +57,7 @@ class Screen:
 
 
 def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], screen: Screen) -> list[str]:
-    """Return both sides of a guardrail beside each other, one line an application."""
+    """Return both sides of a guardrail next to each other, one line per application."""
     sides = (guardrail.withheld, guardrail.released)
     columns = [lead_rates(rates, guardrail.guideline.name, rule.name) for rule in sides]
     end = axis_end([rate for column in columns for rate in column])
@@ -108,7 +108,7 @@ def _sided_rows(
 
 
 def _voices(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
-    """Return test setting and annotator of each row; unmeasured rows have none beside others."""
+    """Return test setting and annotator of each row; unmeasured rows have none if others are measured."""
     voices = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
     at_stations = [(station, annotator) for station, annotator in voices if station]
     idle = not any(rate.estimate for side in sides for (station, _), rate in side.items() if not station)
@@ -116,7 +116,7 @@ def _voices(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, 
 
 
 def _of_each(rates: Sequence[Rate | None]) -> str:
-    """Return the dialogues that each side rests on, since levels of testing differ in them."""
+    """Return the dialogues behind each side, since levels of testing differ between them."""
     return " and ".join(f"of {figures.count(rate.estimate.n)}" for rate in rates if rate and rate.estimate)
 
 
@@ -169,7 +169,7 @@ def _block(
 
 
 def _line_of_name(name: str, line: str) -> list[str]:
-    """Return name and rate on one line, or below each other where the name would move the strip out of its column."""
+    """Return name and rate on one line, or on two if the name would move the bar out of its column."""
     together = name.ljust(_STRIP_AT - 1) + " " + line
     return [together] if len(name) < _STRIP_AT else [name, " " * _STRIP_AT + line]
 
@@ -201,7 +201,7 @@ def _who(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
 
 
 def line_of(rate: Rate, end: float, screen: Screen) -> str:
-    """Return a rate as strip, count, percent and interval; the count alone where units are few."""
+    """Return a rate as bar, count, percentage and interval; only the count if there are few units."""
     result = rate.measurement.result
     if isinstance(result, Undefined):
         return undefined_text(result)
@@ -286,6 +286,6 @@ def _cell(rate: Rate | None) -> str:
 
 
 def _whole(fraction: float) -> str:
-    """Return a fraction in whole percents; one that is neither none nor all is never rounded to that."""
+    """Return a fraction as whole percent, never rounded to 0 or 100% unless exact."""
     percent = round(100 * fraction)
     return "<1" if fraction > 0 and not percent else ">99" if fraction < 1 and percent == 100 else str(percent)

@@ -38,12 +38,12 @@ def show_text(
     """Return one dialogue with all annotations of it.
 
     Args:
-        study: The study that it belongs to.
+        study: The study of the dialogue.
         dialogue: The dialogue.
         annotations: Annotators' answers about it.
         adjudications: Its final labels.
         failures: Its failures.
-        calls: Unit to its calls, where prompts, raw replies and costs are wanted.
+        calls: Calls by unit, if prompts, raw replies and costs are requested.
         width: Columns of the terminal; count.
     """
     said = _turns(study, dialogue)
@@ -78,7 +78,7 @@ def first_text(
     *,
     width: int = 80,
 ) -> str:
-    """Return the preview before paid calls: the first dialogue in full, all others in one line each."""
+    """Return the preview before paid calls: the first dialogue in full, all others on one line each."""
     by_dialogue = {d.key: [a for a in annotations if a.dialogue == d.key] for d in dialogues}
     texts = [show_text(study, dialogue, by_dialogue[dialogue.key], width=width) for dialogue in dialogues[:1]]
     rest = [
@@ -90,7 +90,7 @@ def first_text(
 
 
 def failure_text(failure: Failure) -> str:
-    """Return a failure in words: party, error, place."""
+    """Return a failure as text: party, error, location."""
     where = f" in turn {failure.turn}" if failure.turn is not None else ""
     who = f"{failure.party.value} {failure.kind.value}{where}"
     return f"{who} ({failure.message})" if failure.message else who

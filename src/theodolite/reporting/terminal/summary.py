@@ -125,10 +125,10 @@ def summary_text(
         words: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
-        places: Where the report and the results were written.
+        places: Paths of the report and the results.
 
     Returns:
-        Lines without a line break at the end; every percent is beside its count.
+        Lines without a trailing line break; every percentage is next to its count.
     """
     cases = cases_of(evidence.answers)
     summary = _Summary(
@@ -257,7 +257,7 @@ def _ending(summary: _Summary, places: Places) -> list[str]:
 
 
 def _places(summary: _Summary, places: Places) -> list[str]:
-    """Return where the files are: on one line where it holds both, never broken, so that they can be copied."""
+    """Return the paths of the files: on one line if both fit, never broken, so that they can be copied."""
     named = [(name, path) for name, path in (("Open", places.report), ("Data", places.results)) if path]
     lines = [name.ljust(summary.margin) + path for name, path in named]
     together = "    ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
@@ -334,7 +334,7 @@ def _has_unreadable(agreements: Sequence[Agreement]) -> bool:
 def judges_text(
     evidence: Evidence, guideline: Guideline, agreements: Sequence[Agreement], cases: Sequence[Case], findings: Findings
 ) -> str:
-    """Return each judge's agreement with the final labels or people, and the result of the first one alone."""
+    """Return each judge's agreement with the final labels or people, and the result of the first one separately."""
     study = evidence.study
     tried = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
     tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
@@ -413,7 +413,7 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
 def _alone_text(
     study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...], *, is_named: bool
 ) -> str:
-    """Return where the judge and the reference differ most, one application a rule."""
+    """Return where the judge and the reference differ most, one application per rule."""
     if study.reference is None or study.reference.guideline != guideline.name:
         return ""
     gaps = [gap for rule in _sides(guideline) if (gap := _widest_gap(rates, guideline, rule, judge.name)) is not None]

@@ -55,7 +55,7 @@ def _branch(finding: TreeFinding, name: str, level: int, depth: int, width: int)
 
 
 def robustness_lines(finding: TreeFinding, *, width: int = 80) -> list[str]:
-    """Return how far the nodes of a tree move between contexts; one sentence if no node has two contexts."""
+    """Return the variation of a tree's nodes between contexts; one sentence if no node has two contexts."""
     name = f"{finding.design.name}{f', {finding.application}' if finding.application else ''}"
     if not finding.robustness:
         return textwrap.wrap(f"{name}: contextual robustness needs dialogues in two contexts of a kind.", width)
@@ -87,7 +87,7 @@ def _design_branch(design: TreeDesign, name: str, level: int, depth: int, mark: 
 
 
 def comparison_lines(comparison: TreeComparison, *, width: int = 80) -> list[str]:
-    """Return how two trees are to each other: node by node, then in words."""
+    """Return the relation of two trees: node by node, then as text."""
     first, second = comparison.first or "first", comparison.second or "second"
     lines = [f"{first}  against  {second}"]
     lines += [
@@ -110,7 +110,7 @@ def method_change_lines(
     Args:
         application: Name of the application.
         differences: Nodes that both trees have, old value first.
-        only: Words to the nodes that one tree alone has.
+        only: Nodes that only one tree has, by description.
         unanswered: Questions of the new tree without a leaf.
         same_method: Whether both trees compute all values in the same way.
         width: Columns of the terminal; count.
@@ -187,7 +187,7 @@ def summary_words(findings: Sequence[TreeFinding]) -> str:
 
 
 def _widest_words(findings: Sequence[TreeFinding]) -> str:
-    """Return the largest gap of a branch between contexts that chance alone does not explain; empty for none."""
+    """Return the largest gap of a branch between contexts that chance does not explain; empty for none."""
     gaps = [
         (each.gap.value, finding.application, each)
         for finding in findings

@@ -1,4 +1,4 @@
-"""Comparisons in words: which rates lead, their names, counts, differences and verdicts."""
+"""Comparisons as text: leading rates, their names, counts, differences and verdicts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _subject_of(rate: PairedRate) -> EstimateSubject:
 
 
 def rate_name(rate: PairedRate, comparison: Comparison) -> str:
-    """Return the name of a rate: its guideline, and as much more as distinguishes it from others."""
+    """Return the name of a rate: its guideline, and whatever distinguishes it from others."""
     subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
     name = subject.guideline
     same = [one for one in others if one.guideline == subject.guideline]

@@ -1,4 +1,4 @@
-"""Charts over days as static SVG in a fluid width: letters keep their size, and only the plot is stretched.
+"""Charts over days as static SVG of variable width: text keeps its size, and only the plot is stretched.
 
 Shapes carry classes, so that the style of the page decides colours; a table of the same values belongs behind each.
 """
@@ -16,7 +16,7 @@ WIDTH: Final = 1000
 PLOT: Final = 150
 TOP: Final = 18
 FOOT: Final = 22
-"""Heights of the plot, of the room above it, and of the labels below it; pixels."""
+"""Heights of the plot, of the space above it, and of the labels below it; pixels."""
 
 BAR_PLOT: Final = 36
 """Height of the bars of one row; pixels."""
@@ -32,7 +32,7 @@ class Mark:
     Attributes:
         x: Position; fraction of the width.
         value: The value.
-        text: The value in words.
+        text: The value as text.
         low: Lower end; None without an interval.
         high: Upper end; None without an interval.
     """
@@ -49,14 +49,14 @@ class DayChart:
     """A chart over days.
 
     Attributes:
-        label: The chart in words, for readers who cannot see it.
+        label: Description of the chart for screen readers.
         low: Lower end of the values.
         high: Upper end of the values.
         ticks: Values of the axis with their labels.
         days: Positions and labels of days; fractions of the width.
         lines: Class and points of each line; fractions of the width, and values.
-        band: Corners of a shaded area; likewise.
-        marks: Values with intervals and words.
+        band: Corners of a shaded area; in the same units.
+        marks: Values with intervals and text.
     """
 
     label: str
@@ -69,7 +69,7 @@ class DayChart:
     marks: Sequence[Mark] = ()
 
     def y(self, value: float) -> float:
-        """Return where a value is drawn, from the top of the plot; pixels."""
+        """Return the vertical position of a value, from the top of the plot; pixels."""
         span = max(self.high - self.low, 1e-12)
         return PLOT * (1 - (min(max(value, self.low), self.high) - self.low) / span)
 
@@ -133,9 +133,9 @@ def day_bars(label: str, counts: Sequence[int], days: Sequence[tuple[float, str]
     """Return one bar a day with its count above it.
 
     Args:
-        label: The chart in words, for readers who cannot see it.
+        label: Description of the chart for screen readers.
         counts: One a day.
-        days: Positions and labels of the days that are named; fractions of the width.
+        days: Positions and labels of the named days; fractions of the width.
     """
     height, tallest, width = TOP + BAR_PLOT + FOOT, max([*counts, 1]), 1 / max(1, len(counts))
     shapes = []

@@ -29,7 +29,7 @@ PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judg
 def spent_text(calls: Sequence[Call]) -> str:
     """Return the use of calls in words, e.g. `2 calls, 1,204 tokens in, 88 out, $0.00041`; empty without calls.
 
-    Replies from the response cache count as calls that cost nothing. Replies that
+    Replies from the response cache count as free calls. Replies that the
     a recorded file gave are no calls.
     """
     spent = spent_on(calls)
@@ -80,7 +80,7 @@ def notes_of(annotation: Annotation) -> list[str]:
 
 
 def _votes_text(annotation: Annotation) -> str:
-    """Return how the readings of a judge fell, question by question, e.g. `5 readings: score 2, 2, 3`."""
+    """Return the readings of a judge by question, e.g. `5 readings: score 2, 2, 3`."""
     n = len(annotation.votes)
     said = [
         f"{name} {', '.join(_vote_text(vote, name, turn) for vote in annotation.votes)}"
@@ -114,7 +114,7 @@ def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
 
     Args:
         settings: Of all sessions.
-        subject: Of the estimate; level and tester type count if it has them.
+        subject: Subject of the estimate; level and tester type count if it has them.
     """
     meant = [setting for setting in settings if _is_meant(setting, subject)]
     met = {(setting.kind, setting.held_by is TesterType.RECORDED) for setting in meant}
@@ -129,7 +129,7 @@ def _is_meant(setting: Setting, subject: EstimateSubject) -> bool:
 
 
 def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], ...]:
-    """Return the statements that hold as pairs of name and text, each with its revision and day."""
+    """Return the current statements as pairs of name and text, each with its revision and day."""
     holding = {one.about: one for one in sorted(stated, key=lambda one: one.revision)}
     return tuple(
         (f"{about.value.capitalize()}, statement {one.revision} of {one.at:%Y-%m-%d}", one.text)
@@ -138,7 +138,7 @@ def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], .
 
 
 def found_words(finding: RiskFinding) -> str:
-    """Return in how many of the reviewed dialogues or sessions a risk materialised."""
+    """Return the share of reviewed dialogues or sessions in which a risk materialised."""
     units = {record.dialogue or record.session for record in finding.materialised}
     n_seen = finding.n - finding.n_unseen
     if not n_seen:
@@ -182,7 +182,7 @@ def unread_text(check: RoleBreakCheck) -> str:
 
 
 def phrase_of(rule: DefectRule, sizes: Collection[int]) -> str:
-    """Return the definition of a defect, with the number of dialogues where all rates have the same."""
+    """Return the definition of a defect, with the number of dialogues if it is the same for all rates."""
     words = rule.phrase or f"defect ({rule.condition}), of {{n}}"
     if len(set(sizes)) > 1:
         words = words.split(", of {n}")[0]

@@ -118,7 +118,7 @@ def coefficient_name(measurement: Measurement) -> str:
 
 
 def unreadable_text(measurement: Measurement) -> str:
-    """Return how many unreadable labels an agreement excludes, and its value if they count as disagreement."""
+    """Return the number of unreadable labels excluded from an agreement, and its value with them as disagreement."""
     outcomes = measurement.outcomes
     unreadable = outcomes.unparseable + outcomes.refused
     if not unreadable:

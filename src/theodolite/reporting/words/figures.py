@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 FEW = 10
-"""Units below which a count is alone, without any percent."""
+"""Number of units below which only the count is shown, without a percentage."""
 
 
 def count(number: int) -> str:
@@ -29,7 +29,7 @@ def points(fraction: float) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Return a count of a count, with its percent where there are enough units.
+    """Return a count out of a total, with its percentage if there are enough units.
 
     Example:
         >>> share(95, 250), share(2, 6)

@@ -1,4 +1,4 @@
-"""Terms of NIST's ARIA programme with the words that this package uses for them."""
+"""Terms of NIST's ARIA programme with this package's terms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes: small charts below each other on one axis, as SVG that needs no script and no other file."""
+"""Lanes: small charts below each other on one axis, as SVG without scripts or other files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Axis:
     last: int
 
     def x(self, position: float) -> float:
-        """Return where a position is drawn; units of the drawing."""
+        """Return the horizontal position; units of the drawing."""
         return LEFT + (WIDTH - LEFT - RIGHT) * position / max(1, self.last)
 
 
@@ -84,7 +84,7 @@ def chart(parts: Sequence[str], n_lanes: int, *, title: str, label: str) -> str:
         parts: Parts to draw, in order.
         n_lanes: Lanes; count.
         title: Name of the chart.
-        label: Text that a screen reader reads instead of the drawing.
+        label: Text for screen readers.
     """
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {chart_height(n_lanes):g}" role="img" aria-label="{escape(label)}"'

@@ -76,7 +76,7 @@ def p_text(p_value: float) -> str:
 
 
 def ranking_text(ranking: RankingAgreement | Undefined, unit: str = "score") -> str:
-    """Return how far a judge follows people's order, on one line; `unit` is the ranked unit."""
+    """Return a judge's agreement with people's ranking, on one line; `unit` is the ranked unit."""
     if isinstance(ranking, Undefined):
         return undefined_text(ranking)
     parts = [f"tau {coefficient_text(ranking.tau)}", f"rho {coefficient_text(ranking.spearman)}"]
@@ -102,7 +102,7 @@ def chain_text(ranking: RankingAgreement) -> str:
 
 RANKED = "ordinal shift"
 
-"""Prefix of the name of a shift of numbers and ordered answers; all others are shifts of shares."""
+"""Prefix for the name of a shift of numbers and ordered answers; all others are shifts of shares."""
 
 
 def side_text(side: OrderSide) -> str:

@@ -17,7 +17,7 @@ class Aid:
 
     Attributes:
         when: Conditions for the step.
-        words: The full text, with places for values in braces.
+        words: The full text, with placeholders for values in braces.
         short: The same for a narrow terminal.
     """
 
@@ -43,7 +43,7 @@ class MeasureWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertWords:
-    """Meaning of an alarm, in words.
+    """Meaning of an alarm, as text.
 
     Attributes:
         why: The monitored quantity, and the condition of an alert.
@@ -58,14 +58,14 @@ class AlertWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """All words of one words file.
+    """All texts of a words file.
 
     Attributes:
         aids: Name to reading aid.
-        measures: Name of the measuring function to its description.
+        measures: Description of each measuring function.
         methods: Prefix of a method's name to its source.
-        alerts: Kind of alarm to its meaning.
-        terms: Term to its two sentences, in order of the file.
+        alerts: Meaning of each kind of alarm.
+        terms: The two sentences of each term, in order of the file.
     """
 
     aids: Mapping[str, Aid]
@@ -88,7 +88,7 @@ class Words:
         return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
 
     def method(self, name: str) -> str:
-        """Return the known facts on a method: by its exact name, or the longest name that it holds."""
+        """Return the known facts on a method: by its exact name, or the longest name that it contains."""
         lowered = name.lower()
         fitting = [known for known in self.methods if known in lowered]
         return self.methods[max(fitting, key=len)] if fitting else ""

@@ -14,7 +14,7 @@ SIDE_BY_SIDE = "side by side"
 
 
 def value_words(finding: NodeFinding) -> str:
-    """Return the result of a node in a line: value, interval and counts; or "no data" in words."""
+    """Return the result of a node on one line: value, interval and counts, or "no data"."""
     result = finding.result
     if finding.labels:
         return ", ".join(f"{label}: {figures.count(n)}" for label, n in finding.labels.items())

@@ -174,7 +174,7 @@ def _answers(task: AnnotatorTask, body: records.TaskAnswers) -> list[Answer]:
     """Return the answers of a request, checked like those of the page.
 
     Raises:
-        ApiProblem: If any is refused, or a question of a submission is open; names all faults.
+        ApiProblem: If any is refused, or a question of a submission is open; names all errors.
     """
     items = {(item.question.name, item.turn): item for item in page_of_task(task).items}
     read: dict[_Place, Answer] = {}
