@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status, WorkerStatus
-from theodolite.domain.text import MICROS, cost_text
+from theodolite.domain.text import MICROS, spent_text
 from theodolite.reporting.words import figures
 
 
@@ -85,8 +85,8 @@ def _spent(status: Status) -> str:
     spent = status.spent
     is_told = spent.tokens or not spent.unpriced_calls
     tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
-    words = [figures.number_of(spent.calls, "call"), tokens, cost_text(spent.cost_microusd)]
-    words += [f"{figures.number_of(spent.unpriced_calls, 'call')} without a price"] if spent.unpriced_calls else []
+    cost = spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls)
+    words = [figures.number_of(spent.calls, "call"), tokens, cost]
     words += [f"{spent.estimated_tokens:,} tokens estimated where replies state none"] if spent.estimated_tokens else []
     return ", ".join(words)
 

@@ -13,7 +13,7 @@ from theodolite.domain.estimate import Findings, Undefined
 from theodolite.domain.estimate_subject import Measure
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import DefectRule, Guideline
-from theodolite.domain.run import RunState
+from theodolite.domain.run import RunState, Spending
 from theodolite.domain.study import Study
 from theodolite.domain.text import printable, spent_text
 from theodolite.domain.undefined_reasons import UNDEFINED
@@ -297,16 +297,18 @@ def _gate_notes(summary: _Summary) -> list[str]:
 
 
 def _spent(summary: _Summary) -> str:
-    spending = summary.evidence.spending
+    cost = run_cost_text(summary.evidence.spending, has_models=bool(summary.evidence.study.models))
+    took = "" if summary.facts.duration_s is None else f", {figures.duration(summary.facts.duration_s)}"
+    return cost and cost + took
+
+
+def run_cost_text(spending: Spending, *, has_models: bool) -> str:
+    """Return calls and cost; no amount for a study without models, since the cost of its application is unknown."""
     if not spending.calls:
         return ""
     cost = spent_text(spending.cost_microusd, spending.calls, spending.unpriced_calls)
-    parts = [figures.number_of(spending.calls, "call"), cost]
-    if spending.unpriced_calls:
-        parts.append("set `price` for the model")
-    if summary.facts.duration_s is not None:
-        parts.append(figures.duration(summary.facts.duration_s))
-    return ", ".join(parts)
+    parts = [figures.number_of(spending.calls, "call"), cost if has_models else "no model called"]
+    return ", ".join([*parts, *(["set `price` for the model"] if spending.unpriced_calls else [])])
 
 
 _MOST_CORRECTED = 4

@@ -20,8 +20,7 @@ from theodolite.config.calls import CallEstimate
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.required_access import hosts_of
 from theodolite.domain.errors import InputError, Severity, TheodoliteError
-from theodolite.domain.text import cost_text, dollars
-from theodolite.reporting.words import figures
+from theodolite.domain.text import cost_text, dollars, spent_text
 from theodolite.usecases.viewing import RunActivity, RunProgress
 from theodolite.web.access import open_to_all
 
@@ -154,14 +153,13 @@ def _run_lines(runs: StudyRuns) -> list[dict[str, object]]:
 def _run_line(run: RunProgress) -> dict[str, object]:
     """Return a run in displayed form."""
     spent = run.status.spent
-    unpriced = figures.number_of(spent.unpriced_calls, "call") if spent.unpriced_calls else ""
     left = None if run.status.left_s is None else int(run.status.left_s)
     return {
         "run": run,
         "is_stopped": run.activity in {RunActivity.STOPPED, RunActivity.PARTIAL},
         "is_finished": run.activity is RunActivity.FINISHED,
-        "cost": cost_text(spent.cost_microusd),
-        "unpriced": unpriced,
+        "cost": spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls),
+        "amount": cost_text(spent.cost_microusd) if spent.cost_microusd or not spent.unpriced_calls else "unknown",
         "calls": f"{spent.calls:,}",
         "left": "" if left is None or not run.is_active else f"{left // 60}:{left % 60:02d}",
         "failed": [(source.value, n) for source, n in sorted(run.status.failed.items())],

@@ -35,7 +35,7 @@ def test_the_status_fits_on_a_few_lines():
         "  Test    10 of 20, 4 in work, 1 failed",
         "  Assess  5 of 20, 1 in work, 0 failed",
         "  Failed  judge 1",
-        "  Spent   70 calls, 8,400 tokens, $1.23, 3 calls without a price",
+        "  Spent   70 calls, 8,400 tokens, $1.23 and an unknown part (no price for 3 of 70 calls)",
         "  Pace    2.0 calls/s over the last 30 s, about 1:15 left",
         "  Kill    would repeat 5 calls at most",
     ]
@@ -53,7 +53,7 @@ def test_tokens_that_no_reply_told_are_named_apart():
 def test_tokens_that_nobody_told_are_unknown_and_not_none():
     untold, uncalled = (replace(STATUS, spent=Spending(calls=7, unpriced_calls=n)) for n in (7, 0))
 
-    assert "  Spent   7 calls, tokens unknown, $0.00, 7 calls without a price\n" in status_text(untold)
+    assert "  Spent   7 calls, tokens unknown, cost unknown (no price for 7 calls)\n" in status_text(untold)
     assert "  Spent   7 calls, 0 tokens, $0.00\n" in status_text(uncalled)
 
 
@@ -77,7 +77,7 @@ def test_a_finished_run_is_called_so_and_has_no_pace():
     lines = status_text(replace(STATUS, run=replace(STATUS.run, state=RunState.FINISHED), spent=spent)).splitlines()
 
     assert lines[0] == "support, run 2, finished"
-    assert lines[-1] == "  Spent   1 call, 20 tokens, $0.00, 1 call without a price"
+    assert lines[-1] == "  Spent   1 call, 20 tokens, cost unknown (no price for 1 call)"
 
 
 def test_scripts_read_the_same_numbers():

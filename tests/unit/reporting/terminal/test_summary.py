@@ -8,8 +8,9 @@ from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.persona import Aim, Attack, Script
+from theodolite.domain.run import Spending
 from theodolite.measurement.study.findings import measure_study
-from theodolite.reporting.terminal.summary import summary_text
+from theodolite.reporting.terminal.summary import run_cost_text, summary_text
 
 ALLOWED = re.compile(
     r"95% intervals?|(?:axis|One scale,) 0 to \d+%|true rate (of|were) \S+%|at most \S+%|\d+% of the patterns"
@@ -124,3 +125,21 @@ def test_personas_scripts_and_attacks_are_counted_each_for_what_they_are():
     said = summary_text(mixed, measure_study(mixed), facts(), words())
 
     assert "personas, 1 script, 1 attack" in " ".join(said.split("\n")[0].split())
+
+
+@pytest.mark.parametrize(
+    ("spending", "has_models", "text"),
+    [
+        (Spending(calls=3), False, "3 calls, no model called"),
+        (Spending(calls=3), True, "3 calls, $0.00"),
+        (
+            Spending(calls=3, unpriced_calls=3),
+            True,
+            "3 calls, cost unknown (no price for 3 calls), set `price` for the model",
+        ),
+        (Spending(), False, ""),
+    ],
+    ids=["own code", "free model", "no price", "no call"],
+)
+def test_a_cost_is_an_amount_only_if_models_with_a_price_were_called(spending, has_models, text):
+    assert run_cost_text(spending, has_models=has_models) == text
