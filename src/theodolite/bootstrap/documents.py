@@ -56,11 +56,7 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
         StorageUnavailable: If a file cannot be written.
     """
     require_output_inside(context.loaded.folder, folder)
-    evidence = context.evidence()
-    facts = facts_of(context)
-    results = results_document(evidence, context.findings(evidence), facts)
-    data = _without_names(json.loads(json.dumps(results, allow_nan=False)), _pseudonyms(evidence))
-    pack = documents(evidence.study, CitedResults(data), criteria_facts(evidence.criteria))
+    data, pack = _pack(context)
     before, number = _previous(folder)
     after = {f"{one.name}.md": markdown(one) for one in pack}
     difference = changes(before, after)
@@ -75,9 +71,39 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
         write_whole(folder / ISSUE, json.dumps({"issue": issue, "date": date}) + "\n")
         write_whole(folder / f"{INDEX}.md", _index(pack, issue, date))
         write_whole(folder / CHANGES, _changes(folder, issue, date, difference, is_first=not number))
-    changed = sum(before.get(name) != text for name, text in after.items()) if number else 0
+    changed = _n_changed(before, after) if number else 0
     names = tuple(one.name for one in pack)
     return WrittenDocuments(folder=str(folder), issue=issue, names=names, n_changed=changed, is_new=is_new)
+
+
+def document_changes(context: StudyContext, folder: Path) -> tuple[WrittenDocuments, str]:
+    """Return the issue in a folder, and its differences to the pack of the latest run; nothing is written.
+
+    Raises:
+        InputError: If the folder has no issue, or it cannot be read.
+    """
+    before, number = _previous(folder)
+    if not number:
+        message = f"expected an issue of the documentation pack in `{folder}`; there is none. Write it without --diff"
+        raise InputError(message)
+    _, pack = _pack(context)
+    after = {f"{one.name}.md": markdown(one) for one in pack}
+    names = tuple(one.name for one in pack)
+    n_changed = _n_changed(before, after)
+    issue = WrittenDocuments(folder=str(folder), issue=number, names=names, n_changed=n_changed, is_new=False)
+    return issue, changes(before, after)
+
+
+def _n_changed(before: Mapping[str, str], after: Mapping[str, str]) -> int:
+    return sum(before.get(name) != text for name, text in after.items())
+
+
+def _pack(context: StudyContext) -> tuple[Any, tuple[Document, ...]]:
+    """Return the results of the latest run without names of people, and the documents about them."""
+    evidence = context.evidence()
+    results = results_document(evidence, context.findings(evidence), facts_of(context))
+    data = _without_names(json.loads(json.dumps(results, allow_nan=False)), _pseudonyms(evidence))
+    return data, documents(evidence.study, CitedResults(data), criteria_facts(evidence.criteria))
 
 
 _NAMED = frozenset(

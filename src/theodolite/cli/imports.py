@@ -344,8 +344,8 @@ def _pairs(written: object) -> dict[str, str]:
     default=ExportForm.CSV.value,
     show_default=True,
     metavar="FORMAT",
-    help="Format: csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla, label-studio, "
-    "figures, figures-png, markdown, latex, mlflow, or one of a plugin.",
+    help="Format: table, csv, jsonl, parquet, chat, hugging-face, inspect, answers, answers-parquet, argilla, "
+    "label-studio, figures, figures-png, markdown, latex, mlflow, or one of a plugin.",
 )
 @click.option("--guideline", default="", metavar="NAME", help="Export only this guideline and its dialogues.")
 @click.option(
@@ -355,9 +355,10 @@ def _pairs(written: object) -> dict[str, str]:
 def export(study: str, *, out: str, form: str, guideline: str, include_text: bool, as_json: bool) -> int:
     """Export the latest run: one row per dialogue, turn and label, with texts.
 
-    `csv`, `jsonl` and `parquet` write this table; its ids are those of report
-    and screens. `hugging-face` writes it with a card as a data set. `chat`
-    writes one dialogue a line as chat messages, `convokit` a corpus of ConvoKit,
+    `csv`, `jsonl` and `parquet` write this table, and `table` the one of them
+    that --out ends in; its ids are those of report and screens. `hugging-face`
+    writes it with a card as a data set. `chat` writes one dialogue a line as
+    chat messages, `convokit` a corpus of ConvoKit,
     and `inspect` one log for each application, for Inspect View. `answers` and `answers-parquet` write
     answers, codebook and schema without texts. `argilla` adds datasets for
     `Dataset.from_disk`, and `label-studio` writes tasks and their
@@ -381,7 +382,7 @@ def export(study: str, *, out: str, form: str, guideline: str, include_text: boo
             written, n = write_plugin_export(context, form, out, guideline=guideline, include_text=include_text)
             click.echo(_exported(written, n, "rows", as_json=as_json))
             return 0
-        chosen = _form_of(form)
+        chosen = _form_of(form, out)
         if chosen is ExportForm.MLFLOW:
             return _send(context, out, include_text=include_text, as_json=as_json)
         file, noun = _FILES[chosen]
@@ -398,8 +399,19 @@ def _exported(path: Path, n: int, noun: str, *, as_json: bool, more: str = "") -
     return as_line({"exit_code": 0, "file": str(path), noun: n}) if as_json else f"{n:,} {noun} in {path}{more}"
 
 
-def _form_of(form: str) -> ExportForm:
-    forms = [one.value for one in ExportForm]
+TABLE = "table"
+"""The format whose files CSV, JSON Lines and Parquet are."""
+
+
+def _form_of(form: str, out: str) -> ExportForm:
+    forms = [TABLE, *(one.value for one in ExportForm)]
+    if form == TABLE:
+        endings = {f".{one.value}": one for one in (ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET)}
+        ending = Path(out).suffix.lower() or ".csv"
+        if ending not in endings:
+            message = f"--format table expects a file that ends in {', '.join(endings)}; got `{out}`"
+            raise click.UsageError(message)
+        return endings[ending]
     if form not in forms:
         near = did_you_mean(form, forms) or f"; formats: {', '.join(forms)}"
         message = f"there is no export format `{form}`{near}"

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import click
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -79,6 +80,10 @@ def test_the_dialogue_table_is_the_same_in_every_format(study: Path) -> None:
     for form in ("csv", "jsonl", "parquet"):
         ending = json.loads(told("export", str(study), "--format", form, "--json").splitlines()[-1])
         assert ending["rows"] == 6
+        told("export", str(study), "--format", "table", "--out", str(study / f"table.{form}"))
+        assert (study / f"table.{form}").read_bytes() == (study / f"export.{form}").read_bytes()
+    with pytest.raises(click.UsageError, match=r"expects a file that ends in \.csv, \.jsonl, \.parquet"):
+        told("export", str(study), "--format", "table", "--out", str(study / "table.xlsx"))
     objects = [json.loads(line) for line in (study / "export.jsonl").read_text().splitlines()]
     cells = list(csv.DictReader(io.StringIO((study / "export.csv").read_text())))
 

@@ -90,6 +90,9 @@ def test_an_unchanged_pack_is_no_new_issue(study: Path) -> None:
 def test_a_changed_pack_is_issued_again_with_its_differences(study: Path) -> None:
     theodolite("document", study)
     write(study, "Do they refuse politely?")
+    shown = theodolite("document", study, "--diff")
+    assert "+Do they refuse politely?" in shown.out
+    assert json.loads((study / "documents/issue.json").read_text())["issue"] == 1
 
     again = theodolite("document", study)
     changes = (study / "documents/changes.md").read_text()
@@ -98,6 +101,13 @@ def test_a_changed_pack_is_issued_again_with_its_differences(study: Path) -> Non
     assert changes.index("## Issue 2") < changes.index("## Issue 1")
     assert "-Do they refuse?" in changes
     assert "+Do they refuse politely?" in changes
+
+
+def test_differences_need_an_issue_to_compare_with(study: Path) -> None:
+    refused = theodolite("document", study, "--diff")
+
+    assert refused.code == 2
+    assert "there is none. Write it without --diff" in " ".join(refused.said.split())
 
 
 def test_a_damaged_issue_is_refused(study: Path) -> None:
