@@ -409,12 +409,12 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
 def chance_levels(
     scores: Floats, metrics: Mapping[str, tuple[Metric, float]], *, seed: int = 0
 ) -> dict[str, Chance | Undefined]:
-    """Return where each metric's value is among all orders of the scores.
+    """Return the position of each metric's value among all orders of the scores.
 
     Args:
         scores: Shape (n,).
         metrics: Name to its function and its observed value.
-        seed: Of the random orders.
+        seed: Seed of the random orders.
     """
     null = null_of(scores, seed=seed)
     if isinstance(null, Undefined):
@@ -423,7 +423,7 @@ def chance_levels(
 
 
 def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:
-    """Return where a count of inversions is, by Mann and Kendall's test against trend.
+    """Return the position of a count of inversions, by Mann and Kendall's test against trend.
 
     In closed form for any length: S = untied pairs - 2 * inversions has mean 0
     and variance (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over all orders, t the
@@ -432,7 +432,7 @@ def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:
 
     Args:
         scores: Shape (n,).
-        inversions: Found in them; count.
+        inversions: Observed inversions; count.
 
     Source:
         Mann (1945), Econometrica 13:245-259, doi:10.2307/1907187; with ties:

@@ -45,7 +45,7 @@ class OrdinalFit:
             answer a unit.
         thresholds: Log odds of an answer up to each point but the last, at 0.
         person_variance: Variance of people's own tendencies; 0 without people.
-        log_likelihood: Of the answers at the fit.
+        log_likelihood: Log likelihood of the answers at the fit.
         n: Answers; count.
         n_people: Groups of answers; None if answers are independent.
     """
@@ -139,7 +139,7 @@ def odds_by_threshold(
     categories: Sequence[Label],
     confidence: float = 0.95,
 ) -> dict[str, OrdinalFit | Undefined]:
-    """Fit every threshold of a scale alone, to see whether one effect holds for all.
+    """Fit every threshold of a scale separately, to see whether one effect holds for all.
 
     `ordinal_model` takes a factor to move the odds alike at every threshold.
     If these fits differ by more than their intervals, it does not.
@@ -190,7 +190,7 @@ class _Rows:
         answers: Place of each answer among the points given.
         factors: shape (answers, factors).
         starts: Start of each person's answers.
-        n_points: Points given; count.
+        n_points: Number of observed points; count.
         n_people: People; None if answers are independent.
     """
 

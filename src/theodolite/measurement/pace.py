@@ -21,7 +21,7 @@ CONFIDENCE: Final = 0.95
 
 
 def time_to_finish(per_day: Sequence[int], n_left: int) -> Estimate | Undefined:
-    """Return how many days the remaining sessions take if the pace does not change, with a prediction interval.
+    """Return the number of days that the remaining sessions take at the current pace, with a prediction interval.
 
     Completions are counts of a Poisson process: with n in m days, the time of the next k is
     `m * k / n * F(2k, 2n)`. Sessions of an event come in groups, so counts vary more than those of a

@@ -32,7 +32,7 @@ class LabelledDialogue:
     Attributes:
         dialogue: Label of the dialogue, e.g. `d001`.
         scenario: Name of the scenario.
-        groups: Groups of the dialogue: name to value.
+        groups: Values of the dialogue's groups, by name.
         cluster: Dialogues of one cluster resemble each other, e.g. those of one persona.
         label: The label.
         score: The label as a number; None on scales without numbers.

@@ -35,10 +35,10 @@ DIFFERENCE: Final = "difference of fractions of pairs of labels"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionBias:
-    """How far the place of an option sways a judge.
+    """Position bias of a judge.
 
     Attributes:
-        consistent: Share of units on which it chose the same option in both orders.
+        consistent: Share of units with the same choice in both orders.
         prefers_first: Among the others, share on which it chose what stood first
             both times; .5 is no preference.
         p_value: Probability of a preference as strong if there is none (sign
@@ -115,7 +115,7 @@ def length_bias(
 
     Args:
         scores: The judge's score of each unit (a verdict as 1 and 0); None = missing.
-        labels: People's score; likewise.
+        labels: People's score, for the same units.
         lengths: Length of each unit, in any unit of length.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
@@ -175,7 +175,7 @@ def human_ceiling(
 
     Args:
         judge: The judge's label of each unit; None or NaN = missing.
-        people: shape (people, units); labels, likewise.
+        people: shape (people, units); labels of the same units.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -228,7 +228,7 @@ TESTERS: Final = "fraction of testers"
 def leak_rate(
     right: Sequence[bool], chances: Sequence[float], *, confidence: float = 0.95
 ) -> tuple[Estimate | Undefined, float | None]:
-    """Estimate how often testers guess right, and how surprising that is if they only guess.
+    """Estimate how often testers guess right, and how likely that is if they only guess.
 
     Both are exact: the interval keeps its coverage however few testers there
     are, and the p-value adds up what so many right guesses or more weigh, each
@@ -273,9 +273,9 @@ def leak_rate(
 def leaks_of(
     guesses: Sequence[BlindingGuess], sessions: Sequence[Session], *, confidence: float = 0.95
 ) -> tuple[BlindingAssessment, ...]:
-    """Return how far testers of a study saw through the blinding: in all, and level by level.
+    """Return the blinding assessment of a study: overall and by level.
 
-    The first guess of each tester counts; later ones and "I do not know" are counted beside it.
+    Only the first guess of each tester counts; later ones and "I do not know" are counted separately.
     Fewer than `FEWEST_GUESSES` have no p-value.
 
     Args:
@@ -429,7 +429,7 @@ def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
 
 
 def _ranks(values: Floats) -> _Scored:
-    """Return values as the share of all that are below, equal ones counted half."""
+    """Return values as the share of all values below them, with ties counting half."""
     has_value = np.flatnonzero(~np.isnan(values))
     numbers = np.full(len(values), np.nan)
     _, rank, counts = np.unique(values[has_value], return_inverse=True, return_counts=True)
@@ -651,7 +651,7 @@ def _difference(y: Floats, way: Flags) -> tuple[float, Floats]:
 
 
 def _error(influence: Floats, who: Whole, what: Whole) -> tuple[float, int]:
-    """Return the standard error over both kinds of clusters, and the count of the fewer."""
+    """Return the standard error over both kinds of clusters, and the smaller number of clusters."""
     by_dialogue, n_dialogues = _variance(influence, what)
     by_annotator, n_annotators = _variance(influence, who)
     if n_annotators < 2:

@@ -193,7 +193,7 @@ def zero_defect_bound(
 
 
 def _with_one_sided_bounds(defects: int, labelled: int, confidence: float, ends: Ends) -> Ends:
-    """Return ends that are no closer than the exact one-sided bounds of no defect, or of defects alone."""
+    """Return ends no closer than the exact one-sided bounds for no defects, or for only defects."""
     low, high = ends
     bound = _independent_bound(labelled, confidence)
     return min(low, 1.0 - bound) if defects == labelled else low, max(high, bound) if defects == 0 else high
@@ -213,7 +213,7 @@ def _counts(defects: int, labelled: int) -> tuple[int, int]:
 
 
 def _checked_clusters(clusters: Clusters | None, defects: int, labelled: int) -> list[tuple[int, int]] | None:
-    """Return the clusters that hold a labelled dialogue."""
+    """Return the clusters with a labelled dialogue."""
     if clusters is None:
         return None
     sizes = [_cluster(cluster, position) for position, cluster in enumerate(clusters)]
@@ -382,7 +382,7 @@ def mean_fraction(
         clusters: The cluster of each unit; None = units are independent.
         unit: Unit of the mean.
         confidence: Coverage; fraction in (0, 1).
-        otherwise: Why there is no mean where there is no unit.
+        otherwise: Reason why there is no mean if there is no unit.
 
     Source:
         Korn, Graubard (1998), Survey Methodology 24:193-201.
@@ -440,7 +440,7 @@ def pass_hat_k(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate the chance that k tries of the same task all succeed: pass^k.
+    """Estimate the probability that k attempts at the same task all succeed: pass^k.
 
     Args:
         outcomes: Whether each try of each task succeeded; None = the try failed

@@ -49,7 +49,7 @@ def people_permutation(
     draws: int = 9_999,
     seed: int = 1,
 ) -> Significance | Undefined:
-    """Test whether people answer higher about one of two things, each person counting once.
+    """Test whether people answer higher about one of two subjects, each person counting once.
 
     Answers enter by their ranks, so that only the order of the scale counts. Where
     two people or more answered about both things, each of those is compared with
@@ -197,13 +197,13 @@ class AnswerDescription:
     """The answers to one question on an ordered scale.
 
     Attributes:
-        counts: How many gave each point of the scale, in its order.
+        counts: Frequency of each point of the scale, in its order.
         n: Answers; count.
         missing: People without an answer; count.
         median: The point up to which half of the answers lie; None if there is none.
-        lower_quartile: The point up to which a quarter is; likewise.
-        upper_quartile: The point up to which three quarters lie; likewise.
-        top_two: Share of answers on the highest points: two, unless another number was asked for.
+        lower_quartile: The point up to which a quarter lie; None if there is none.
+        upper_quartile: The point up to which three quarters lie; None if there is none.
+        top_two: Share of answers on the highest points; two by default.
     """
 
     counts: dict[str, int]
@@ -229,12 +229,12 @@ def describe_answers(
     answer between "agree" and "strongly agree".
 
     Args:
-        answers: One a person; None or NaN = none given.
+        answers: One per person; None or NaN = missing.
         categories: The full scale in order, used or not.
         clusters: The cluster of each answer, e.g. the person, where one gives
             several; None = answers are independent.
         confidence: Coverage of the interval; fraction in (0, 1).
-        top: Highest points whose share is reported; count. Short scales want fewer than two.
+        top: Number of highest points whose share is reported; count. Short scales need fewer than two.
 
     Returns:
         Counts, quartiles and the share of the highest points.
@@ -274,7 +274,7 @@ def describe_answers(
 
 
 def _point(counts: dict[str, int], n: int, share: float) -> str | None:
-    """Return the first point up to which at least this share of the answers is."""
+    """Return the first point with at least this cumulative share of the answers."""
     seen = 0
     for point, count in counts.items():
         seen += count

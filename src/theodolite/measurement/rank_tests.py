@@ -197,7 +197,7 @@ def _newcombe_ends(value: float, n: int, m: int, confidence: float) -> tuple[flo
 
 
 def _turn(is_outside: Callable[[float], bool], outer: float, inner: float) -> float:
-    """Return where a condition that holds at the outer end and not at the inner one stops to hold."""
+    """Return the boundary of a condition that holds at the outer end but not at the inner one."""
     for _ in range(60):
         middle = (outer + inner) / 2.0
         outer, inner = (middle, inner) if is_outside(middle) else (outer, middle)
@@ -205,7 +205,7 @@ def _turn(is_outside: Callable[[float], bool], outer: float, inner: float) -> fl
 
 
 def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
-    """Test whether one of two groups tends to give higher answers, spread alike or not.
+    """Test whether one of two groups tends to give higher answers, with equal spread or not.
 
     Args:
         a: Answers of the first group; None or NaN = missing.
@@ -282,7 +282,7 @@ def _brunner_munzel(first: Floats, second: Floats) -> tuple[float, float, float]
 
 
 def _two_sided(chances: Floats, found: float) -> float:
-    """Return twice the smaller tail of a distribution over whole numbers from 0."""
+    """Return twice the smaller tail of a distribution over integers from 0."""
     position = round(found)
     return min(2.0 * min(float(chances[: position + 1].sum()), float(chances[position:].sum())), 1.0)
 
@@ -420,10 +420,10 @@ def dunn(groups: Mapping[str, Answers], *, adjustment: Adjustment = "holm") -> t
 
 
 def friedman(rows: Sequence[Answers]) -> Significance | Undefined:
-    """Test whether the same people answer several things differently.
+    """Test whether the same people answer several questions differently.
 
     Args:
-        rows: One a person: the answers to each thing; None or NaN = missing.
+        rows: One per person: the answer to each question; None or NaN = missing.
             People with a gap are left out.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Rankings: how far a judge puts units into the order that people put them in."""
+"""Rankings: agreement of a judge's ranking of units with people's ranking."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CELLS = 400_000_000
 """Cells of all tables of random orders; count."""
 
 _TABLE = 1_000_000
-"""Cells of the tables that are held at a time; count."""
+"""Maximum number of table cells in memory; count."""
 
 
 def ranking_agreement(
@@ -48,7 +48,7 @@ def ranking_agreement(
     n_points: int | None = None,
     seed: int = 0,
 ) -> RankingAgreement:
-    """Return how far a judge's scores follow the order of people's scores.
+    """Return the agreement of a judge's scores with the order of people's scores.
 
     This is what PEN, CIN and LIS were made for: people's ranking is the order
     in which the judge's scores are read, so that 0 inversions are agreement.
@@ -56,8 +56,8 @@ def ranking_agreement(
     opposite order, and LIS is the longest chain that rises strictly for both.
 
     Args:
-        human: People's scores; shape (units,), None or NaN where one is missing.
-        judge: The judge's scores of the same units; likewise.
+        human: People's scores; shape (units,), None or NaN for missing scores.
+        judge: The judge's scores of the same units, in the same form.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage of the intervals; fraction in (0, 1).
         n_points: Points of the scale, which no chain can exceed; count, None if it has none.
@@ -116,7 +116,7 @@ def ranking_or_reason(
 
     Args:
         human: People's scores; shape (units,), None if one is missing.
-        judge: The judge's scores of the same units; likewise.
+        judge: The judge's scores of the same units, in the same form.
         clusters: The cluster of each unit; None = units are independent.
         n_points: Points of the scale; count, None if it has none.
     """
@@ -172,7 +172,7 @@ def _correlation(
 
 
 def _opposed_pairs(people: Floats, scores: Floats, opposed: int, tau: Estimate | Undefined) -> Estimate | Undefined:
-    """Return CIN as a share of all pairs; its interval is that of tau-b, ties as they are.
+    """Return CIN as a share of all pairs; its interval is that of tau-b, ties as observed.
 
     tau-b = (alike - opposed) / scale, and alike + opposed are the pairs that
     there are no ties, so each end of tau-b is a count of opposed pairs. Two intervals
@@ -205,7 +205,7 @@ def _opposed_pairs(people: Floats, scores: Floats, opposed: int, tau: Estimate |
 
 
 def _chain(lis: int, n: int, clusters: ClusterIds | None, confidence: float, n_points: int | None) -> Estimate:
-    """Return LIS as an estimate of the chain that as many other units would have, with a bound on both sides.
+    """Return LIS as an estimate of the chain in as many other units, with a bound on both sides.
 
     The longest chain counts units of a property that every part of a chain
     keeps, so its tails are no heavier than a Poisson variable's of the same

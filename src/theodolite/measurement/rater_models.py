@@ -70,7 +70,7 @@ class RaterModel:
             fit the true label beyond chance (Dawid-Skene); by rater.
         beliefs: How likely each true label of each unit is, shape (units, categories).
         log_likelihood: Of the labels at the fit.
-        rounds: Rounds of the search; count.
+        rounds: Number of iterations; count.
     """
 
     raters: tuple[Hashable, ...]
@@ -97,7 +97,7 @@ def dawid_skene(
         categories: The full scale.
         smoothing: Labels added to each cell of everyone's errors, for raters
             with few; count.
-        most_rounds: Rounds of the search at most; count.
+        most_rounds: Maximum number of iterations; count.
 
     Returns:
         The model at a peak of the likelihood, found from the shares of labels.
@@ -148,7 +148,7 @@ def mace(
         labels: Triples (unit, rater, label).
         categories: The full scale.
         smoothing: Pseudo-counts for competence, guesses and each guessing habit; above 0.
-        most_rounds: Rounds of the search at most; count.
+        most_rounds: Maximum number of iterations; count.
 
     Returns:
         The model at a peak of the likelihood, found from the shares of labels.
@@ -204,7 +204,7 @@ class _Coded:
         unit: The unit, or all units that are labelled alike.
         rater: The rater.
         label: The label.
-        weight: Units that are labelled so; counts, shape (kinds of units,).
+        weight: Number of units with these labels; counts, shape (kinds of units,).
         kind: Kind of each unit; shape (units,).
         units: Names of the units.
         raters: Names of the raters.
@@ -264,19 +264,19 @@ class _Coded:
         return shares
 
     def errors(self, beliefs: Floats, smoothing: float) -> Floats:
-        """Return how often each rater gives which label to which true one, shape (raters, true, given)."""
+        """Return each rater's frequency of each label by true label, shape (raters, true, given)."""
         q = len(self.categories)
         position, size = self.rater * q + self.label, len(self.raters) * q
         weight = beliefs[self.unit] * self.weight[self.unit, None]
         counts = np.stack([np.bincount(position, weight[:, k], size).reshape(-1, q) for k in range(q)], axis=1)
         smoothed = counts.astype(np.float64) + smoothing
         total = smoothed.sum(axis=2, keepdims=True)
-        # Of a true label that a rater never met nothing is known.
+        # Nothing is known about a true label that a rater never had.
         errors: Floats = np.where(total > 0.0, smoothed / np.maximum(total, TINY), 1.0 / q)
         return errors
 
     def beliefs(self, log_prevalence: Floats, log_errors: Floats) -> tuple[Floats, float]:
-        """Return how likely each true label of each unit is, and the log likelihood of all labels."""
+        """Return the probability of each true label of each unit, and the log likelihood of all labels."""
         told = log_errors[self.rater, :, self.label]
         n = len(self.weight)
         logs = np.stack([np.bincount(self.unit, told[:, k], n) for k in range(told.shape[1])], axis=1) + log_prevalence
@@ -333,7 +333,7 @@ LABELS_GIVEN: Final = "fraction of labels given"
 
 
 AT_ONCE: Final = 20_000_000
-"""Numbers held at once while raters change groups."""
+"""Maximum number of values in memory while raters change groups."""
 
 
 def group_agreement(
@@ -347,7 +347,7 @@ def group_agreement(
     confidence: float = 0.95,
     clusters: ClusterIds | None = None,
 ) -> tuple[GroupAgreement, ...]:
-    """Estimate for every group of raters how far it agrees within and with the rest.
+    """Estimate every group's agreement within the group and with all other raters.
 
     A group that agrees more with itself than with others sees something that a
     majority would hide. Whether that is more than chance is asked by giving
@@ -424,7 +424,7 @@ def cross_agreement(
 
     Args:
         ours: shape (raters, units); labels of one group, None or NaN = missing.
-        theirs: The same of the other group, of the same units.
+        theirs: Labels of the other group, for the same units.
         categories: The full scale; labels count as unordered.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage of the interval; fraction in (0, 1).
@@ -533,7 +533,7 @@ def defect_rates_by_group(
 
 
 def _gap(totals: Floats, members: NDArray[np.bool_], draws: int, seed: int) -> tuple[float, float]:
-    """Return the widest gap of groups' rates, and how often raters at random give one as wide."""
+    """Return the widest gap of groups' rates, and the share of random groupings with one at least as wide."""
 
     def widest(order: NDArray[np.int64]) -> float:
         sums = members.astype(np.float64) @ totals[order]
@@ -563,7 +563,7 @@ def _one_group(
 
 
 def _across(ours: Floats, theirs: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
-    """Return the agreement of two groups from how often each gave each label, shape (units, categories)."""
+    """Return the agreement of two groups from the frequency of each label, shape (units, categories)."""
     met = (ours.sum(axis=1) > 0) & (theirs.sum(axis=1) > 0)
     clusters = selected_clusters(clusters, met.tolist())
     ours, theirs = ours[met], theirs[met]
@@ -603,7 +603,7 @@ def _cross_statistic(q: int) -> Callable[[Floats], Floats]:
 
 
 def _permutation_p(indicators: Floats, size: int, observed: float, draws: int, seed: int) -> float:
-    """Return how often as many raters at random give a ratio as far from the middle of such ratios."""
+    """Return the share of random groupings with a ratio at least as far from the median of such ratios."""
     rng = np.random.default_rng(seed)
     n_raters, n_units, q = indicators.shape
     flat, everybody = indicators.reshape(n_raters, -1), indicators.sum(axis=0)

@@ -40,12 +40,12 @@ def n_for_difference(
     cluster_size: float = 1.0,
     correlation: float = 0.0,
 ) -> int:
-    """Return how many paired cases show a difference of this size.
+    """Return the number of paired cases that detects a difference of this size.
 
     Args:
-        difference: The smallest difference that should be found; above 0.
-        variance: Variance of the difference from case to case.
-        confidence: Coverage of the interval that should leave 0 out; fraction.
+        difference: The smallest difference to detect; above 0.
+        variance: Variance of the difference between cases.
+        confidence: Coverage of the interval that should exclude 0; fraction.
         power: Chance to find it; fraction.
         cluster_size: Cases in a cluster; count, 1 = cases are independent.
         correlation: How alike cases of a cluster are; fraction.
@@ -80,8 +80,8 @@ def detectable_difference(n: int, variance: float, *, confidence: float = 0.95, 
 
     Args:
         n: Cases; count, at least 1.
-        variance: Variance of the difference from case to case.
-        confidence: Coverage of the interval that should leave 0 out; fraction.
+        variance: Variance of the difference between cases.
+        confidence: Coverage of the interval that should exclude 0; fraction.
         power: Chance to find it; fraction.
 
     Returns:
@@ -104,11 +104,11 @@ def detectable_difference(n: int, variance: float, *, confidence: float = 0.95, 
 
 
 def n_for_flips(only_a: float, only_b: float, *, confidence: float = 0.95, power: float = 0.8) -> int:
-    """Return how many paired cases McNemar's test needs.
+    """Return the number of paired cases that McNemar's test needs.
 
     Args:
-        only_a: Share of cases with the defect under the first alone; fraction.
-        only_b: Share of cases with it under the second alone; fraction.
+        only_a: Share of cases with the defect only under the first; fraction.
+        only_b: Share of cases with it only under the second; fraction.
         confidence: 1 minus the chance of a false alarm; fraction.
         power: Chance to find the difference; fraction.
 
@@ -136,11 +136,11 @@ def n_for_flips(only_a: float, only_b: float, *, confidence: float = 0.95, power
 
 
 def n_for_rate(rate: float, half_width: float, *, confidence: float = 0.95) -> int:
-    """Return how many independent dialogues give a rate an interval so narrow.
+    """Return the number of independent dialogues that gives a rate an interval of this width.
 
     Args:
         rate: The rate expected; fraction.
-        half_width: Half of the interval's width; fraction above 0.
+        half_width: Half-width of the interval; fraction above 0.
         confidence: Coverage of Wilson's interval; fraction.
 
     Returns:
@@ -171,7 +171,7 @@ def n_for_rate(rate: float, half_width: float, *, confidence: float = 0.95) -> i
 
 
 def n_for_zero_defects(highest: float, *, confidence: float = 0.95, cluster_size: int = 1) -> int:
-    """Return how many dialogues without a single defect show that the rate is no higher.
+    """Return the number of dialogues without a defect that shows that the rate is no higher.
 
     Args:
         highest: The rate that should be ruled out; fraction above 0.
@@ -277,7 +277,7 @@ def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:
-        One comparison for each such pair, in order of the study; none if no two applications differ so.
+        One comparison for each such pair, in order of the study; empty if no two applications differ this way.
     """
     result = []
     for first, second in permutations(sides, 2):
@@ -319,7 +319,7 @@ def _paired_rate(first: Ruling, second: Ruling, confidence: float) -> PairedRate
 def _test(
     rate: PairedRate, first: Sequence[float], second: Sequence[float], clusters: Sequence[str] | None
 ) -> Significance | None:
-    """Return McNemar's exact test, or where pairs share clusters the permutation of whole clusters."""
+    """Return McNemar's exact test, or the permutation of whole clusters if pairs share clusters."""
     if clusters is None:
         return mcnemar(len(rate.fixed), len(rate.regressed))
     permuted = cluster_permutation(first, second, clusters)
@@ -354,7 +354,7 @@ def _changed(first: Ruling, second: Ruling) -> str:
 
 
 def _wanted(rate: PairedRate, difference: Estimate | Undefined) -> int | None:
-    """Return the pairs that would detect a difference of this size, if the current ones do not."""
+    """Return the number of pairs that would detect a difference of this size, if the current ones do not."""
     if not isinstance(difference, Estimate) or difference.value == 0 or len(rate.flips) < _FEWEST_FLIPS:
         return None
     if difference.low is None or difference.high is None or not difference.low <= 0.0 <= difference.high:
@@ -388,7 +388,7 @@ IsDefect = Callable[[str], bool]
 
 
 def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> SamplePlan:
-    """Return how many dialogues are to be annotated again by the new words.
+    """Return the number of dialogues to annotate again with the new wording.
 
     Two people differ about the same words too; as much is expected to change, in both directions
     alike, whether the words matter or not. For a shift of `d` the shares that change to a defect and
@@ -396,7 +396,7 @@ def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> Sample
     yes or no, independent of the others. For agreement the share that stays is 1 - changing.
 
     Args:
-        answered: People's answers by the old wording.
+        answered: People's answers to the old wording.
         wish: Purpose of the sample.
 
     Returns:
@@ -455,16 +455,16 @@ def measured_shift(
     rules: tuple[IsDefect | None, IsDefect | None],
     confidence: float = 0.95,
 ) -> MeasuredShift:
-    """Return the effect of the new words, on the dialogues that were answered by both versions.
+    """Return the effect of the new wording, on the dialogues answered in both versions.
 
     Each dialogue counts as much as any other, and each answer about it as much as any other: no
     label is made from several. Dialogues of one tester resemble each other and are clusters.
 
     Args:
         question: Name of the question.
-        before: People's answers by the old wording.
-        after: People's answers by the new wording.
-        sample: Keys of the dialogues that were to be annotated again.
+        before: People's answers to the old wording.
+        after: People's answers to the new wording.
+        sample: Keys of the dialogues selected for annotation.
         rules: Which values are defects by the old version, and by the new one; None if not stated.
         confidence: Coverage; fraction.
 

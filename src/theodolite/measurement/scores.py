@@ -35,7 +35,7 @@ MOST_CELLS: Final = 2_500
 """Pairs of values up to which a jackknife works on tables of counts; count."""
 
 TABLES_AT_ONCE: Final = 256
-"""Such tables that are held at once; count."""
+"""Maximum number of such tables in memory; count."""
 
 CONSTANT: Final = "all values are the same; bound on the share of other values"
 """Name of the interval of a mean of equal values."""
@@ -81,7 +81,7 @@ def score_agreement(
 
     Args:
         scores: The judge's score of each unit; None or NaN = missing.
-        labels: People's score of the same units; likewise.
+        labels: People's score of the same units, in the same form.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -126,7 +126,7 @@ def correlation(
 
     Args:
         a: Score of each unit; None or NaN = missing.
-        b: Score of the same units; likewise.
+        b: Score of the same units, in the same form.
         method: `pearson` of the scores, `spearman` of their ranks, or
             `kendall`, tau-b.
         clusters: The cluster of each unit; None = units are independent.
@@ -241,7 +241,7 @@ def mean_estimate(
 def _both(
     a: Sequence[float | None], b: Sequence[float | None], clusters: ClusterIds | None, names: tuple[str, str]
 ) -> tuple[Floats, Floats, ClusterIds | None]:
-    """Return the scores of the units that have both, and their clusters."""
+    """Return the scores of the units with both, and their clusters."""
     if len(a) != len(b):
         message = f"both scores must be of the same units; got {len(a)} and {len(b)}. Put None where one is missing"
         raise InputError(message)

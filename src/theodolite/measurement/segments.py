@@ -53,7 +53,7 @@ N_DETECTORS: Final = 6
 SR: Final = "e-SR detector"
 SCAN: Final = "exact rank-sum scan"
 _LEARNING = 0.95
-"""One-sided confidence of the upper end that defines a baseline."""
+"""One-sided confidence of the upper bound that defines a baseline."""
 
 _LEAST_BASELINE, _MOST_BASELINE = 0.001, 0.95
 _CUSUM_SLACK, _EWMA_WEIGHT = 0.5, 0.2
@@ -61,7 +61,7 @@ _RANKED = 2_000
 """Latest scores with a human score that are ranked; count."""
 
 _RECENT, _MOST_WORST = 100, 5
-"""Latest scores, and the number of worst ones that are shown with their reasons; counts."""
+"""Number of latest scores, and of worst ones shown with their reasons; counts."""
 
 _ORDER_ALERTS = (
     (AlertKind.PEN_ROSE, "pen", 1.0, "permutation entropy"),
@@ -76,13 +76,13 @@ class SegmentRow:
     """The scored units of a segment, one for each session.
 
     Attributes:
-        last_positions: Place of each session's last score in the history; shape (sessions,).
+        last_positions: Index of each session's last score in the history; shape (sessions,).
         badness: Mean badness of each session; shape (sessions,), fractions.
         defects: Whether any score of the session is a defect; shape (sessions,), None without a rule.
-        positions: Place of every score with a value, in order of time; shape (scores,).
+        positions: Index of every score with a value, in order of time; shape (scores,).
         values: These scores; shape (scores,).
         score_defects: Whether each of these scores is a defect; shape (scores,), None without a rule.
-        without_value: Outcome of the scores without a value to their number; counts.
+        without_value: Number of scores without a value, by outcome; counts.
     """
 
     last_positions: Whole
@@ -125,7 +125,7 @@ def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
 
 
 def _sessions(columns: ScoreColumns, positions: Whole) -> tuple[Whole, Whole]:
-    """Return the place of each session's last score, ascending, and the session of each score."""
+    """Return the index of each session's last score, ascending, and the session of each score."""
     if not len(positions):
         return positions, positions
     sessions = np.frombuffer(columns.session.codes, dtype=np.int32)[positions].astype(np.int64)
@@ -241,7 +241,7 @@ def _detectable(baseline: float | None, rules: WatchRules) -> tuple[DetectableRi
 
 
 def _detections(row: SegmentRow, baselines: Mapping[str, float], rules: WatchRules) -> dict[str, Detection]:
-    """Run the detectors from the end of the good times on; all of a history where its baseline was given."""
+    """Run the detectors after the in-control period; over the whole history if a baseline is given."""
     arl = float(rules.arl * N_DETECTORS)
     result: dict[str, Detection] = {}
     if row.defects is not None:
@@ -367,7 +367,7 @@ def _order_alerts(
 
 
 def _reference_windows(rules: WatchRules) -> int:
-    """Return the windows of the good times; 12 at least, since ranks of fewer prove nothing."""
+    """Return the in-control windows; at least 12, since ranks of fewer prove nothing."""
     return max(12, rules.reference // rules.window)
 
 
@@ -403,7 +403,7 @@ def _ewma(row: SegmentRow, rules: WatchRules) -> Sequence[float]:
 
 
 def _worst(history: History, row: SegmentRow) -> Iterator[WorstScore]:
-    """Yield the worst of the latest scores, the latest first among equals; the best point of the scale is none."""
+    """Yield the worst of the latest scores, latest first among equals, excluding the best point of the scale."""
     recent = row.values[-_RECENT:]
     badness = recent if history.worse is ScaleDirection.HIGH else -recent
     order = np.lexsort((-np.arange(len(recent)), -badness))
@@ -417,7 +417,7 @@ def _worst(history: History, row: SegmentRow) -> Iterator[WorstScore]:
 
 
 def _ranking(history: History, row: SegmentRow) -> RankingAgreement | Undefined | None:
-    """Return how far the latest scores that people gave too follow people's order; None if people gave none."""
+    """Return the agreement of the latest scores with people's order of the same units; None without human scores."""
     if not len(row.positions):
         return None
     human = np.frombuffer(history.columns.human)[row.positions]

@@ -53,7 +53,7 @@ def as_scores(scores: Sequence[float] | NDArray[Any], name: str = "scores") -> F
 
 
 def check_pattern(order: int, delay: int) -> None:
-    """Reject a length or a step of patterns that means nothing.
+    """Reject an invalid length or step of patterns.
 
     Raises:
         InputError: If `order` is not within 2..7 or `delay` is below 1.
@@ -67,7 +67,7 @@ def check_pattern(order: int, delay: int) -> None:
 
 
 def n_patterns(n: int, order: int, delay: int) -> int:
-    """Return how many patterns a sequence holds; count, 0 if it is too short."""
+    """Return the number of patterns of a sequence; count, 0 if it is too short."""
     return max(0, n - delay * (order - 1))
 
 
@@ -75,7 +75,7 @@ def ranks(scores: Floats) -> Whole:
     """Return each score's dense rank from 0; equal scores share it."""
     lowest, highest = (scores.min(), scores.max()) if len(scores) else (0.0, 0.0)
     span = highest - lowest
-    # Stars and other whole numbers on a short scale need no sorting.
+    # Stars and other integers on a short scale need no sorting.
     if math.isfinite(span) and span < 1024 and bool(np.all(scores == np.floor(scores))):
         whole = (scores - lowest).astype(np.int64)
         present = np.bincount(whole, minlength=1) > 0
@@ -89,7 +89,7 @@ def packed(values: NDArray[Any]) -> array[float]:
 
 
 def packed_counts(values: NDArray[Any]) -> array[int]:
-    """Return a row of whole numbers in eight bytes each, for records."""
+    """Return a row of integers in eight bytes each, for records."""
     return array("q", np.ascontiguousarray(values, dtype=np.int64).tobytes())
 
 
@@ -97,7 +97,7 @@ MANY_VALUES = 64
 """From this number of different scores on, merging is faster than going digit by digit."""
 
 SMALL_BLOCK = 16
-"""Scores whose pairs are compared one by one before merging starts; a power of 2."""
+"""Number of scores whose pairs are compared one by one before merging starts; a power of 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class _Digit:
     """One binary digit of all ranks, scores with equal higher digits standing together.
 
     Attributes:
-        places: Place of each score in the sequence; shape (n,).
+        places: Index of each score in the sequence; shape (n,).
         is_one: The digit of each; shape (n,).
         ones_before: Ones before it among scores with equal higher digits; shape (n,).
     """
@@ -116,13 +116,13 @@ class _Digit:
 
 
 def inversion_count(scores: Sequence[float]) -> int:
-    """Return how many pairs of scores are in falling order.
+    """Return the number of pairs of scores in falling order.
 
     Equal scores are no inversion. Counted in O(n log n): digit by digit of the
     scores' ranks where there are few different scores, else by merging.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
+        scores: In order of time; shape (n,), without missing scores.
 
     Returns:
         Count, 0..n * (n - 1) / 2.
@@ -148,7 +148,7 @@ def inversion_count(scores: Sequence[float]) -> int:
 
 
 def greater_before(scores: Floats) -> Whole:
-    """Return for each score how many before it are higher; shape (n,), counts."""
+    """Return for each score the number of higher scores before it; shape (n,), counts."""
     result = np.zeros(len(scores), dtype=np.int64)
     for digit in _digits(ranks(scores)):
         low = ~digit.is_one
@@ -232,13 +232,13 @@ FEW_VALUES = 32
 def longest_increasing_subsequence(scores: Sequence[float], *, strict: bool = True) -> int:
     """Return the length of the longest rising subsequence.
 
-    Neighbours of the subsequence need not be neighbours of the sequence. On a
+    Elements of the subsequence need not be adjacent in the sequence. On a
     scale of five stars a strict one is never longer than 5, however long the
     sequence; without `strict` equal scores may follow each other. In
     O(n log n) by patience sorting, or a pass for each of a few values.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
+        scores: In order of time; shape (n,), without missing scores.
         strict: Whether equal scores end the thread.
 
     Returns:
@@ -311,7 +311,7 @@ def permutation_entropy(
     gives equal scores patterns of their own.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
+        scores: In order of time; shape (n,), without missing scores.
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
         ties: `stable` or `weak`.
@@ -321,7 +321,7 @@ def permutation_entropy(
         Nats, or with `normalize` a fraction in 0..1.
 
     Raises:
-        InputError: If the scores hold no pattern, or an argument means nothing.
+        InputError: If the scores contain no pattern, or an argument is invalid.
 
     Example:
         >>> round(permutation_entropy([5, 4] * 4), 6)
@@ -430,7 +430,7 @@ def check_ties(ties: str) -> None:
 
 
 def possible_patterns(order: int, ties: str) -> int:
-    """Return how many patterns there are: order! for `stable`, the Fubini number for `weak`."""
+    """Return the number of possible patterns: order! for `stable`, the Fubini number for `weak`."""
     return math.factorial(order) if ties == "stable" else _WEAK_ORDERS[order]
 
 
@@ -466,7 +466,7 @@ def pattern_codes(scores: Floats, order: int, delay: int, ties: str) -> Whole:
 
 
 def tied_patterns(scores: Floats, order: int, delay: int) -> float | None:
-    """Return the share of patterns that hold equal scores; None if there is no pattern."""
+    """Return the share of patterns with ties; None if there is no pattern."""
     n_codes = n_patterns(len(scores), order, delay)
     if n_codes == 0:
         return None
@@ -484,7 +484,7 @@ def rolling_windows(scores: Sequence[float] | Floats, *, window: int, order: int
     """Return level and order metrics of every window of a sequence; positions and defect shares stay empty.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
+        scores: In order of time; shape (n,), without missing scores.
         window: Scores in a window; count.
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
@@ -520,7 +520,7 @@ def rolling_entropy(
     """Return the permutation entropy of every window of a sequence.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
+        scores: In order of time; shape (n,), without missing scores.
         window: Scores in a window; count.
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
@@ -532,7 +532,7 @@ def rolling_entropy(
         about the scores i..i + window - 1; empty if no window fits.
 
     Raises:
-        InputError: If a window holds no pattern, or an argument means nothing.
+        InputError: If a window contains no pattern, or an argument is invalid.
 
     Example:
         >>> rolling_entropy([5, 4] * 4 + [5], window=8).round(4).tolist()
@@ -563,7 +563,7 @@ def rolling_inversions(scores: Sequence[float] | Floats, *, window: int) -> Whol
     """Return the inversions within every window of a sequence.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
+        scores: In order of time; shape (n,), without missing scores.
         window: Scores in a window; count.
 
     Returns:
@@ -585,8 +585,8 @@ def rolling_subsequence(scores: Sequence[float] | Floats, *, window: int, strict
     """Return the length of the longest increasing subsequence of every window.
 
     Args:
-        scores: In order of time; shape (n,), no missing ones.
-        window: Scores in a window; count, 255 at most.
+        scores: In order of time; shape (n,), without missing scores.
+        window: Scores in a window; count, at most 255.
         strict: Whether equal scores end a subsequence.
 
     Returns:

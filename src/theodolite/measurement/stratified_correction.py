@@ -25,7 +25,7 @@ Labels = Sequence[bool | None]
 """Whether people found a defect in each dialogue; None = no label."""
 
 TINY: Final = 1e-300
-"""Shares below this are 0; it keeps their logarithm finite."""
+"""Shares below this count as 0; it keeps their logarithm finite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,10 @@ class Stratum:
 
     Attributes:
         verdict: The verdict, as text.
-        kind: The verdict as it was given.
+        kind: The verdict.
         judged: Dialogues with it; count.
-        labelled: Those that people labelled; count.
-        defects: Those in which they found a defect; count.
+        labelled: Dialogues labelled by people; count.
+        defects: Dialogues in which they found a defect; count.
         by_cluster: Pairs (defects, labelled), one a cluster; counts.
     """
 
@@ -99,7 +99,7 @@ class Strata:
         return VERDICTS_UNLABELLED.format(verdicts=" or ".join(unseen)) if unseen else None
 
     def only(self, chosen: NDArray[np.bool_]) -> Strata:
-        """Return some of the verdicts as if there were no others; `chosen` has shape (verdicts,)."""
+        """Return some of the verdicts without the others; `chosen` has shape (verdicts,)."""
         return Strata(
             parts=tuple(part for part, take in zip(self.parts, chosen, strict=True) if take),
             verdicts_by_cluster=self.verdicts_by_cluster[:, chosen],
@@ -241,7 +241,7 @@ def _text(verdict: Hashable) -> str:
 
 
 POINTS: Final = 8192
-"""Points of the lattice; quantiles are good to 1e-3, and to 1e-2 for a handful of labels."""
+"""Number of points of the lattice; quantiles are accurate to 1e-3, and to 1e-2 for a handful of labels."""
 
 TABLE: Final = 513
 """Fractions at which a posterior is worked out exactly."""
@@ -251,14 +251,14 @@ JEFFREYS: Final = 0.5
 
 
 def lattice(dimensions: int, points: int = POINTS) -> Floats:
-    """Return points spread evenly over a cube, shape (dimensions, points); the same ones always.
+    """Return points spread evenly over a cube, shape (dimensions, points); deterministic.
 
     They take the place of random draws: multiples of powers of the root of
     x**(d + 1) = x + 1, modulo 1.
 
     Args:
         dimensions: Quantities that vary independently; count.
-        points: Points wanted; count.
+        points: Number of points; count.
 
     Source:
         Niederreiter (1992), Random Number Generation and Quasi-Monte Carlo
@@ -292,7 +292,7 @@ def share_chances(clusters: Sequence[tuple[int, int]], spread: Floats, *, alone:
 
 
 def beta_chances(count: float, others: float, spread: Floats) -> Floats:
-    """Return shares by Jeffreys' posterior; counts need not be whole.
+    """Return shares from Jeffreys' posterior; counts need not be integers.
 
     The inverse is worked out at some fractions, densest near 0 and 1, and read
     between them as an angle: as good as exact but for the outermost points, and
@@ -318,11 +318,11 @@ class LabelPlan:
     """Which dialogues to label next.
 
     Attributes:
-        take: How many more to label of each verdict; counts.
-        dialogues: Their places among the dialogues, drawn at random within a verdict.
-        width: Width of the corrected rate's interval that is expected then; fraction.
+        take: Number of further labels for each verdict; counts.
+        dialogues: Indices of the dialogues, sampled at random within a verdict.
+        width: Expected width of the corrected rate's interval; fraction.
         width_at_random: The same, were they drawn at random from all.
-        width_now: Width with the labels there are; 1 where there is no rate yet.
+        width_now: Current width; 1 if there is no rate yet.
     """
 
     take: dict[str, int]
@@ -346,7 +346,7 @@ def plan_labels(
         verdicts: The judge's verdict on every dialogue.
         labels: People's labels so far; None = no label.
         budget: Dialogues that people can label; count.
-        seed: Start value of the draw within verdicts.
+        seed: Seed of the sample within verdicts.
         confidence: Coverage of the intervals; fraction in (0, 1).
 
     Returns:
@@ -383,7 +383,7 @@ def plan_labels(
 
 
 def _neyman(heaps: Strata, free: Whole, budget: int) -> Whole:
-    """Return how many to take of each verdict, one after another where the variance falls most."""
+    """Return the number of labels for each verdict, assigned one by one where the variance falls most."""
     labelled = np.array([part.labelled for part in heaps.parts], dtype=np.float64)
     spread = heaps.shares * np.array([_expected_sd(part.defects, part.labelled) for part in heaps.parts])
     take = np.zeros(len(free), dtype=np.int64)
@@ -403,7 +403,7 @@ def _expected_sd(defects: int, labelled: int) -> float:
 
 
 def _width(heaps: Strata, more: Floats, confidence: float) -> float:
-    """Return the expected width of the interval if further labels follow the present ones."""
+    """Return the expected width of the interval after further labels."""
     shares, _ = heaps.chances()
     k = len(heaps.parts)
     spread = lattice(2 * k - 1)[k - 1 :]

@@ -57,8 +57,8 @@ class SourcePair:
     """Two sources side by side on the same planned sessions.
 
     Attributes:
-        first: The one that the other is compared with.
-        second: The other; a majority is a source too.
+        first: The reference source.
+        second: The compared source, which may be a majority.
         readings: Each source's label of every session.
         clusters: The cluster of each session; None if no two share one.
         sources: All annotators with labels in it.
@@ -76,7 +76,7 @@ class SourcePair:
             yield _common_outcome(readings)
 
     def labels(self) -> tuple[list[str | None], list[str | None]]:
-        """Return both sources' labels; None if there is none that can be read."""
+        """Return both sources' labels; None if no label is readable."""
         return [first.value for first, _ in self.readings], [second.value for _, second in self.readings]
 
 

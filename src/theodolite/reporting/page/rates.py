@@ -134,7 +134,7 @@ def nobody_labels_by(subject: Subject) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How one annotator's labels are spread over the scale, an application a row."""
+    """Distribution of one annotator's labels over the scale, one application per row."""
 
     guideline: str
     question: str

@@ -173,7 +173,7 @@ def is_checked(evidence: Evidence, agreements: Sequence[Agreement], guideline: G
 
 
 def judge_note(evidence: Evidence, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> str:
-    """Return how near a judge is to people in this run: by its labels or, if it only scores, by its scores."""
+    """Return a judge's agreement with people in this run: of its labels or, if it only scores, of its scores."""
     exact = with_people(evidence.study, agreements, guideline, judge, Measure.EXACT_AGREEMENT)
     if any(agreement.estimate is not None for agreement in exact):
         return f"agrees with {opponent_text(exact)} on {counts_text(exact, with_unreadable=True)}"
