@@ -235,7 +235,7 @@ def _any_of(names: Iterable[str]) -> str:
 
 
 AROUND = 40
-"""Letters that are shown at each side of a match; count."""
+"""Characters shown on each side of a match; count."""
 
 _HOST = re.compile(r"^[a-z][a-z0-9+.-]*://(?P<host>[^/?#:\[\]]+)", re.IGNORECASE)
 

@@ -175,7 +175,7 @@ def _with_header(header: ShardHeader, sessions: Iterable[SessionResult]) -> Iter
 
 
 def shard_number(text: str) -> Shard:
-    """Return the shard that a text names, e.g. `2/8`.
+    """Return the shard for a text such as `2/8`.
 
     Raises:
         InputError: If it names none.

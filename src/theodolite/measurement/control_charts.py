@@ -550,7 +550,7 @@ def confidence_sequence(
     Args:
         defects: Sessions with a defect until now; count.
         labelled: Sessions with a label until now; count.
-        confidence: Share of histories in which the truth is never missed; fraction in (0, 1).
+        confidence: Share of histories whose intervals always contain the true value; fraction in (0, 1).
         prior: Parameters of the mixing beta distribution.
 
     Returns:

@@ -272,7 +272,7 @@ class LiveDialogueRepository(Repository):
         )
 
     def summaries(self, study: str) -> list[LiveDialogueSummary]:
-        """Return the dialogues of a study's participants without texts, in the order in which they started."""
+        """Return the dialogues of a study's participants without texts, in order of start."""
         return self.executor.read(partial(_summaries, study))
 
     @reads

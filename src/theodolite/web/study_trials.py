@@ -49,7 +49,7 @@ class TrialSetting:
     """The surroundings of trials.
 
     Attributes:
-        environ: Returns the variables that keys are taken from.
+        environ: Returns the variables that contain keys.
         public_only: Whether hosts that the study's files do not name are called at public addresses alone.
         stored: Returns dialogues of the study's run or event.
         spent: Returns the cost of the study so far.

@@ -44,7 +44,7 @@ from theodolite.measurement.trees.robustness import SCENARIO, contexts_of, node_
 from theodolite.measurement.trees.tree import TreeComparisonTable, compare_applications
 
 MOST_LINKS = 45
-"""Largest number of compared pairs of dimensions; count. Ten dimensions have as many."""
+"""Maximum number of compared pairs of dimensions, as many as ten dimensions have; count."""
 
 
 def tree_findings(evidence: Evidence, methods: Methods = BUILT_IN) -> Iterator[TreeFinding]:

@@ -110,7 +110,7 @@ class Compiled:
             weights: How often each dialogue counts, shape (replicates, dialogues).
 
         Returns:
-            Name to numbers, shape (replicates,); NaN where there is no data.
+            Numbers by name, shape (replicates,); NaN without data.
         """
         return self._evaluated(self._products(weights), len(weights))
 

@@ -138,7 +138,7 @@ def _unscripted(evidence: Evidence) -> str:
     names = scripted_names(evidence)
     if not names:
         return ""
-    return f"put a model in the place of the script ({', '.join(names)}): so far nothing is measured."
+    return f"replace the script with a model ({', '.join(names)}): nothing is measured so far."
 
 
 def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:

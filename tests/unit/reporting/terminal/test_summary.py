@@ -87,7 +87,7 @@ def test_a_single_guideline_with_one_rule_is_one_line_an_application():
 
 def test_the_last_line_says_what_to_do_next():
     assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
-    assert "put a model in the place of the script" in summary_named("scripted").splitlines()[-2]
+    assert "replace the script with a model" in summary_named("scripted").splitlines()[-2]
 
 
 def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies():

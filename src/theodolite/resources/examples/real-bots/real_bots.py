@@ -3,7 +3,7 @@
 `eliza` is Joseph Weizenbaum's program of 1966 as NLTK ships it: rules, a mirror of
 what one says, no documents. `librarian` is a Haystack pipeline that finds the
 paragraph of an installed document which fits a question best (BM25); here the
-documents are the licence texts that every Debian machine carries. Neither calls
+documents are the licence texts that every Debian machine has. Neither calls
 a model or a network. Only the few lines below are ours.
 """
 

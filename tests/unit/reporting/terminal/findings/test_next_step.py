@@ -40,7 +40,7 @@ def without(evidence, n):
     ("evidence", "words"),
     [
         (live_evidence(held=3), "go on where this run stopped"),
-        (live_evidence(script=("hello",)), "put a model in the place of the script (large)"),
+        (live_evidence(script=("hello",)), "replace the script with a model (large)"),
         (without(live_evidence(), 20), "find out why 23 of 60 lack labels; most often: missing (20)"),
         (by_nobody(), "let a judge or people label: nobody has yet"),
         (live_evidence(), "label 40 dialogues (about 20 min)"),
