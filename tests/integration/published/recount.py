@@ -18,24 +18,13 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pandas as pd
+import pytest
 from scipy import optimize, special, stats
 from sklearn import metrics
 from statsmodels.stats.inter_rater import fleiss_kappa
-from statsmodels.stats.multitest import multipletests
 
 SHARE, COEFFICIENT, P_VALUE = 5e-4, 5e-3, 5e-4
 """Half a unit of the last printed digit."""
-
-UNDERIVABLE = {
-    "macro_f1, MOVER": "interval by a documented approximation of our own; the value is derived",
-    "class_f1, Wilson": "interval on the units that a label shares; the value is derived",
-    "tree node, bootstrap": "interval by random replicates; the value is derived",
-    "judge validation, length_bias and F1 intervals": "see tests/golden and the unit tests of judge_validation",
-    "judge validation, verdict-stratified": "interval over strata by a method of our own; the values are derived",
-    "proxies, p-value": "share of 1,999 random arrangements; effect, counts and Holm's adjustment are derived",
-    "order metrics, chance": "probability under shuffled orders; the values are derived",
-}
-"""Numbers of a report that the table cannot give, and the reason."""
 
 NO_CALLS = "calls and tokens have no exported row, and failed or repeated calls cost too"
 NO_NUMBER = "texts and addresses, no number of its own"
@@ -121,6 +110,10 @@ VIEWS = {
 Entry = Mapping[str, Any]
 
 
+WHERE = ("application", "guideline", "scenario", "level", "tester_type")
+"""Columns of the table that a subject names."""
+
+
 class Recount:
     """Counts everything again from the rows of one export.
 
@@ -133,20 +126,26 @@ class Recount:
         self.frame = frame
         self.names = names
 
+    @cached_property
+    def parts(self) -> dict[tuple[str, str, str], pd.DataFrame]:
+        """The rows of each annotator, application and guideline."""
+        texts = ["prompt", "response", "expected", "tools", "reason", "quote", "context", "votes", "failure_message"]
+        narrow = self.frame.drop(columns=texts, errors="ignore")
+        grouped = narrow.groupby(["judge", "application", "guideline"], sort=False)
+        return {name: rows.drop_duplicates(["dialogue", "question"]) for name, rows in grouped}
+
     def labels(self, subject: Entry, annotator: str, *, is_readable: bool = True) -> pd.Series:
         """Return the labels of one annotator on the dialogues of a subject, by dialogue."""
-        frame = self.frame
-        mine = frame[frame.judge == self.names.get(annotator, annotator)]
-        for key, column in (("application", "application"), ("guideline", "guideline"), ("scenario", "scenario")):
-            if subject.get(key):
-                mine = mine[mine[column] == subject[key]]
-        for key, column in (("level", "level"), ("tester_type", "tester_type")):
-            if subject.get(key):
-                mine = mine[mine[column] == subject[key]]
+        name, application, guideline = self.names.get(annotator, annotator), *map(subject.get, WHERE[:2])
+        whole = self.frame[self.frame.judge == name] if not guideline else self.frame[:0]
+        mine = self.parts.get((name, application, guideline), whole)
+        for column in WHERE:
+            if subject.get(column):
+                mine = mine[mine[column] == subject[column]]
         for group in (*subject.get("among", ()), *([subject["group"]] if subject.get("group") else ())):
             column = "scenario" if group["name"] == "scenario" else f"group_{group['name']}"
             mine = mine[mine[column] == group["value"]]
-        labelled = mine.drop_duplicates(["dialogue", "question"]).set_index("dialogue")
+        labelled = (mine if guideline else mine.drop_duplicates(["dialogue", "question"])).set_index("dialogue")
         return labelled.label[labelled.outcome == "answered"] if is_readable else labelled.label
 
     @cached_property
@@ -222,6 +221,13 @@ def none_bound(sizes: tuple[int, ...], tail: float) -> float:
     return float(optimize.brentq(surplus, 1e-9, 1 - 1e-9))
 
 
+def _joint(clusters: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Return the posterior of share and correlation over clusters, shape (angles, prior)."""
+    logs = sum(times * _log_likelihood(*pair) for pair, times in Counter(clusters).items())
+    density: np.ndarray = np.exp(logs - np.max(logs)) * WEIGHTS
+    return density
+
+
 @lru_cache(maxsize=256)
 def clustered_interval(clusters: tuple[tuple[int, int], ...], confidence: float = 0.95) -> tuple[float, float, float]:
     """Return interval and design effect of a share over clusters (count, n), by decision 29 on a plain grid.
@@ -231,9 +237,7 @@ def clustered_interval(clusters: tuple[tuple[int, int], ...], confidence: float 
     to those of the ratio estimator on the logit.
     """
     count, n = np.sum(clusters, axis=0)
-    share, tail = count / n, (1 - confidence) / 2
-    logs = sum(times * _log_likelihood(*pair) for pair, times in Counter(clusters).items())
-    joint = np.exp(logs - np.max(logs)) * WEIGHTS
+    share, tail, joint = count / n, (1 - confidence) / 2, _joint(clusters)
     squares = sum(size * size for _, size in clusters)
     effect = 1 + (squares / n - 1) * float((joint @ PRIOR).sum() / joint.sum())
     bound = none_bound(tuple(sorted(size for _, size in clusters)), tail)
@@ -257,13 +261,40 @@ def clustered_interval(clusters: tuple[tuple[int, int], ...], confidence: float 
     return low, high, effect
 
 
-def table_statistics(shared: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:
-    """Return agreement of two annotators by scikit-learn; the first is the reference."""
-    first, second = shared.iloc[:, 0], shared.iloc[:, 1]
-    return {
-        "cohen_kappa": metrics.cohen_kappa_score(first, second, labels=list(labels)),
-        "macro_f1": metrics.f1_score(first, second, labels=list(labels), average="macro", zero_division=0.0),
-    }
+def f1_interval(first: pd.Series, second: pd.Series, testers: pd.Series | None = None) -> tuple[float, float, float]:
+    """Return F1 of two series of flags and its interval: that of the share of shared units, as 2 s / (1 + s)."""
+    either = first | second
+    both = (first & second)[either]
+    groups = pd.Series(range(len(both)), both.index) if testers is None else testers.loc[both.index]
+    counted = both.groupby(groups).agg(["sum", "size"]).to_numpy()
+    clusters = tuple(sorted((int(count), int(n)) for count, n in counted))
+    alone = all(n == 1 for _, n in clusters)
+    ends = rate_interval(int(both.sum()), len(both)) if alone else clustered_interval(clusters)[:2]
+    value, low, high = (2 * share / (1 + share) for share in (both.mean(), *ends))
+    return value, low, high
+
+
+def macro_f1(
+    shared: pd.DataFrame, labels: Sequence[str], testers: pd.Series | None = None
+) -> tuple[float, float, float]:
+    """Return macro-F1 and its interval: reaches of all labels, joined by correlations of the linear form of F1.
+
+    Zou and Donner (2008), Statistics in Medicine 27:1693-1702; a label whose score does not vary counts as
+    perfectly correlated.
+    """
+    used = [shared.eq(label) for label in labels if shared.eq(label).any(axis=None)]
+    ends = np.array([f1_interval(flags.iloc[:, 0], flags.iloc[:, 1], testers) for flags in used])
+    forms = pd.DataFrame(
+        {
+            at: 2 * flags.all(axis=1) - score * flags.sum(axis=1)
+            for at, (flags, score) in enumerate(zip(used, ends[:, 0], strict=True))
+        }
+    )
+    together = forms if testers is None else forms.groupby(testers).sum()
+    alike = together.corr().fillna(1.0).to_numpy()
+    value, reaches = ends[:, 0].mean(), (ends[:, 0] - ends[:, 1], ends[:, 2] - ends[:, 0])
+    down, up = (math.sqrt(max(reach @ alike @ reach, 0)) / len(used) for reach in reaches)
+    return value, max(value - down, 0.0), min(value + up, 1.0)
 
 
 def fleiss(patterns: pd.DataFrame, weights: np.ndarray) -> float:
@@ -424,6 +455,162 @@ def widest_gap(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> t
     return max(shares) - min(shares), max(0.0, *lows), min(max(highs), 1.0)
 
 
+def near(p_value: float, draws: int, own_draws: int) -> float:
+    """Return how far two Monte-Carlo estimates of one probability may differ: four standard errors and a draw of each.
+
+    The printed one rests on `draws` random arrangements, this one on `own_draws` others.
+    """
+    rare = max(p_value, 1 / draws)
+    return 4 * math.sqrt(rare * (1 - min(p_value, 1 - 1 / draws)) * (1 / draws + 1 / own_draws)) + 1 / draws
+
+
+def matched_p(sets: np.ndarray, testers: Sequence[str], draws: int) -> float:
+    """Return the probability of shares so far apart if a tester's applications are exchanged at random.
+
+    Cochran (1950); flags of sets by applications, whose columns are exchanged within each tester.
+    """
+    sums = pd.DataFrame(sets).groupby(list(testers)).sum().to_numpy()
+    orders = np.array(list(itertools.permutations(range(sums.shape[1]))))
+    drawn = np.random.default_rng(20).integers(len(orders), size=(draws, len(sums)))
+    totals = sums[np.arange(len(sums))[:, None, None], orders][np.arange(len(sums)), drawn].sum(axis=1)
+    apart, observed = ((part - sums.sum() / sums.shape[1]) ** 2 for part in (totals, sums.sum(axis=0)))
+    return float((apart.sum(axis=-1) >= observed.sum() - 1e-9).mean())
+
+
+def chains(rows: np.ndarray, *, strict: bool) -> np.ndarray:
+    """Return the longest rising (or not falling) subsequence of each row of ranks 0, 1, 2, ..."""
+    best, everyone = np.zeros((len(rows), rows.max() + 2), dtype=int), np.arange(len(rows))
+    for rank in rows.T:  # best[:, v] is the longest one that ends below v
+        reached = best[everyone, rank if strict else rank + 1] + 1
+        later = np.arange(best.shape[1]) > rank[:, None]
+        best = np.where(later, np.maximum(best, reached[:, None]), best)
+    return best[:, -1]
+
+
+def entropies(rows: np.ndarray, order: int = 3) -> np.ndarray:
+    """Return the permutation entropy of each row, ties ordered by position."""
+    windows = np.lib.stride_tricks.sliding_window_view(rows, order, axis=1)
+    codes = np.argsort(windows, axis=2, kind="stable") @ (order ** np.arange(order))
+    shares = np.stack([(codes == code).mean(axis=1) for code in np.unique(codes)])
+    return special.entr(shares).sum(axis=0)
+
+
+def weak_entropy(scores: Sequence[float], order: int = 3) -> float:
+    """Return the entropy of patterns in which equal scores are patterns of their own."""
+    windows = [tuple(stats.rankdata(scores[at : at + order], "dense")) for at in range(len(scores) - order + 1)]
+    return float(special.entr(pd.Series(windows).value_counts(normalize=True)).sum())
+
+
+def trend(scores: Sequence[float]) -> tuple[float, float]:
+    """Return mean and standard deviation of the inversions of scores in random order (Kendall 1975, section 4)."""
+    n, ties = len(scores), pd.Series(scores).value_counts()
+    variance = n * (n - 1) * (2 * n + 5) - (ties * (ties - 1) * (2 * ties + 5)).sum()
+    return (math.comb(n, 2) - (ties * (ties - 1) / 2).sum()) / 2, math.sqrt(variance / 18) / 2
+
+
+def shuffled(scores: Sequence[float], draws: int) -> np.ndarray:
+    """Return the ranks of scores in random orders, shape (draws, scores)."""
+    ranks = stats.rankdata(scores, "dense").astype(int) - 1
+    return np.random.default_rng(20).permuted(np.tile(ranks, (draws, 1)), axis=1)
+
+
+def check_chance(chance: Entry, values: np.ndarray, observed: float) -> None:
+    """Recount place, mean and spread of a value among those of random orders, within four standard errors.
+
+    A count that only one of the two samples shows adds its chance to stay unseen in the other one.
+    """
+    draws = int(chance["method"].partition("; ")[2].split(" ")[0].replace(",", ""))
+    scale, spread = 1 / draws + 1 / len(values), values.std()
+    unseen = near(0.0, draws, len(values)) if values.dtype.kind == "i" else 1e-9
+    moment = ((values - values.mean()) ** 4).mean()
+    assert abs(chance["mean"] - values.mean()) <= 4 * spread * math.sqrt(scale) + unseen
+    assert abs(chance["sd"] ** 2 - spread**2) <= 4 * math.sqrt(max(moment - spread**4, 0) * scale) + unseen
+    for name, share in (("p_low", values <= observed + 1e-9), ("p_high", values >= observed - 1e-9)):
+        assert abs(chance[name] - share.mean()) <= near(share.mean(), draws, len(values)), name
+    assert chance["p_value"] == pytest.approx(min(2 * min(chance["p_low"], chance["p_high"]), 1))
+
+
+def posterior(clusters: Sequence[tuple[int, int]], fractions: np.ndarray) -> np.ndarray:
+    """Return the shares at these fractions of the posterior: Jeffreys' one for units alone, else that of clusters."""
+    known = tuple(sorted((int(count), int(n)) for count, n in clusters if n))
+    count, n = np.sum(known, axis=0)
+    if n == len(known):
+        return stats.beta.ppf(fractions, count + 0.5, n - count + 0.5)
+    mass = np.cumsum(_joint(known).sum(axis=1))
+    return np.sin(np.interp(fractions, mass / mass[-1], ANGLES + ANGLES[0])) ** 2
+
+
+class Strata:
+    """Judged dialogues by verdict, of which people labelled a part, with draws from the posterior of all shares.
+
+    Attributes:
+        weights: Share of each verdict.
+        rates: Share of labelled dialogues that count, by verdict.
+        shares: Drawn shares of the verdicts, shape (verdicts, draws).
+        hits: Drawn shares that count within each verdict, likewise.
+    """
+
+    DRAWS = 40_000
+    """Draws; an end of an interval is good to about 0.005."""
+
+    def __init__(self, verdicts: pd.Series, counts: pd.Series, testers: pd.Series) -> None:
+        names, own = list(dict.fromkeys(verdicts)), testers.loc[verdicts.index]
+        known = counts.reindex(verdicts.index)
+        judged, labelled, found = (
+            pd.crosstab(own[rows.to_numpy()], verdicts[rows]).reindex(
+                index=sorted(set(own)), columns=names, fill_value=0
+            )
+            for rows in (verdicts.notna(), known.notna(), known.fillna(0).astype(bool))
+        )
+        self.weights = (judged.sum() / len(verdicts)).to_numpy()
+        self.rates = (found.sum() / labelled.sum()).to_numpy()
+        uniform = np.random.default_rng(20).random((2 * len(names), self.DRAWS))
+        left, parts = np.ones(self.DRAWS), []
+        for at, name in enumerate(names[:-1]):
+            rest = judged[names[at:]].sum(axis=1)
+            taken = posterior(list(zip(judged[name], rest, strict=True)), uniform[at])
+            parts.append(left * taken)
+            left = left * (1 - taken)
+        self.shares = np.array([*parts, left])
+        self.hits = np.array(
+            [
+                posterior(list(zip(found[name], labelled[name], strict=True)), uniform[len(names) + at])
+                for at, name in enumerate(names)
+            ]
+        )
+        n = len(own.unique())
+        linear = judged @ (self.rates - self.weights @ self.rates) / len(verdicts)
+        linear += (found - labelled * self.rates) @ (self.weights / labelled.sum().to_numpy())
+        reach = math.sqrt((linear**2).sum() * n / (n - 1)) * stats.t.ppf(0.975, n - 1) / stats.norm.ppf(0.975)
+        drawn = special.logit((self.shares * self.hits).sum(axis=0))
+        stretch = max(reach / special.expit(drawn).std(), 1)
+        self.rate = special.expit(np.median(drawn) + stretch * (drawn - np.median(drawn)))
+
+
+def middle(values: np.ndarray) -> tuple[float, float]:
+    """Return the ends of the middle 95% of equally likely values."""
+    low, high = np.quantile(values, [0.025, 0.975])
+    return low, high
+
+
+def correlation(rows: pd.DataFrame, testers: pd.Series, method: str) -> tuple[float, float, float]:
+    """Return a correlation by scipy and its interval: Fisher's z, each tester left out once."""
+    measure = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[method]
+    value, names = measure(*rows.to_numpy().T)[0], sorted(set(testers))
+    without = np.arctanh([measure(*rows[(testers != name).to_numpy()].to_numpy().T)[0] for name in names])
+    error = math.sqrt((len(names) - 1) / len(names) * ((without - without.mean()) ** 2).sum())
+    reach = stats.t.ppf(0.975, len(names) - 1) * error
+    return value, math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
+
+
+def mean_of_clusters(values: pd.Series, testers: pd.Series) -> tuple[float, float, float]:
+    """Return a mean and its interval by Student's t, with an error that is robust to testers."""
+    sums = (values - values.mean()).groupby(testers).sum()
+    error = math.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(values)
+    reach = stats.t.ppf(0.975, len(sums) - 1) * error
+    return values.mean(), values.mean() - reach, values.mean() + reach
+
+
 class _Tables(HTMLParser):
     """Collects the tables of a page by their accessible names."""
 
@@ -465,8 +652,9 @@ def tables_of(page: str) -> dict[str, pd.DataFrame]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values after Holm's correction, by statsmodels."""
-    return list(multipletests(list(p_values), method="holm")[1])
+    """Return p-values after Holm's correction: each times the number of those as large or larger, never falling."""
+    ordered = pd.Series(p_values).sort_values(kind="stable")
+    return list((ordered * range(len(ordered), 0, -1)).cummax().clip(upper=1).sort_index())
 
 
 def order_metrics(scores: Sequence[float], order: int = 3) -> dict[str, float]:

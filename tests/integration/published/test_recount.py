@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import sys
 from collections import defaultdict
 from dataclasses import replace
+from functools import lru_cache
 from importlib import resources
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from sklearn import metrics
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, schema_named, words
@@ -189,8 +193,14 @@ def test_agreement_of_two(xstest):
     for entry in (*xstest.estimates("cohen_kappa"), *xstest.estimates("macro_f1")):
         shared = xstest.recount.shared(entry["subject"])
         assert entry["n"] == len(shared)
-        value = recount.table_statistics(shared, labels)[entry["measure"]]
-        assert entry["value"] == pytest.approx(value, abs=COEFFICIENT)
+        if entry["measure"] == "cohen_kappa":
+            again = metrics.cohen_kappa_score(shared.iloc[:, 0], shared.iloc[:, 1], labels=labels)
+            assert entry["value"] == pytest.approx(again, abs=COEFFICIENT)
+        else:
+            again = recount.macro_f1(shared, labels)
+            assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(again, abs=COEFFICIENT)
+            score = metrics.f1_score(shared.iloc[:, 0], shared.iloc[:, 1], labels=labels, average="macro")
+            assert entry["value"] == pytest.approx(score)
 
 
 def test_intervals_of_kappa(xstest):
@@ -229,7 +239,8 @@ def test_numbers_of_each_label(xstest, measure):
         truth, given = (shared.iloc[:, at] == entry["subject"]["label"] for at in (0, 1))
         both, whole = int((truth & given).sum()), int((given if measure == "class_precision" else truth).sum())
         if measure == "class_f1":
-            assert entry["value"] == pytest.approx(2 * both / (truth.sum() + given.sum()), abs=COEFFICIENT)
+            again = recount.f1_interval(truth, given)
+            assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(again, abs=COEFFICIENT)
         elif entry["value"] is None:
             assert whole == 0
         else:
@@ -430,6 +441,46 @@ def test_every_part_of_results_and_report_is_recounted_or_listed_with_a_reason()
             assert any(callable(vars(module).get(test)) for module in (sys.modules[__name__], judges)), test
 
 
+def check_windows(entry: dict, scores: list[float]) -> None:
+    """Recount the metrics of every window of eight scores."""
+    windows = np.lib.stride_tricks.sliding_window_view(scores, entry["window"])
+    ranks = np.array([stats.rankdata(window, "dense") for window in windows]).astype(int) - 1
+    inversions = [sum(first > second for first, second in combinations(window, 2)) for window in windows]
+    assert entry["windows"]["mean"] == pytest.approx(windows.mean(axis=1))
+    assert entry["windows"]["pen_normalized"] == pytest.approx(recount.entropies(ranks) / math.log(6))
+    assert entry["windows"]["cin"] == inversions
+    assert entry["windows"]["lis"] == recount.chains(ranks, strict=True).tolist()
+    assert entry["windows"]["lnds"] == recount.chains(ranks, strict=False).tolist()
+
+
+@lru_cache
+def in_random_order(scores: tuple[float, ...]) -> dict[str, np.ndarray]:
+    """Return the metrics of scores in all orders if there are eight, else in 4,000 random ones."""
+    rows = recount.shuffled(scores, 4_000)
+    if len(scores) <= 8:
+        rows = np.array(list(permutations(stats.rankdata(scores, "dense").astype(int) - 1)))
+    chain, slack = recount.chains(rows, strict=True), recount.chains(rows, strict=False)
+    inversions = sum((rows[:, [at]] > rows[:, at + 1 :]).sum(axis=1) for at in range(len(scores)))
+    return {"pen": recount.entropies(rows), "cin": inversions, "lis": chain, "lnds": slack}
+
+
+def check_chances(entry: dict, scores: tuple[float, ...]) -> None:
+    """Recount where each metric is among random orders of the same scores."""
+    for name, values in in_random_order(tuple(sorted(scores))).items():
+        chance, observed = entry[name]["chance"], entry[name]["value"]
+        if chance["method"] == "Mann-Kendall, given ties":
+            mean, sd = recount.trend(scores)
+            assert (chance["mean"], chance["sd"]) == pytest.approx((mean, sd))
+            tails = stats.norm.cdf((observed + 0.5 - mean) / sd), stats.norm.sf((observed - 0.5 - mean) / sd)
+            assert (chance["p_low"], chance["p_high"]) == pytest.approx(tails, abs=P_VALUE)
+        elif "all orders" in chance["method"]:
+            tails = (values <= observed + 1e-9).mean(), (values >= observed - 1e-9).mean()
+            again = (values.mean(), values.std(), *tails)
+            assert tuple(chance[key] for key in ("mean", "sd", "p_low", "p_high")) == pytest.approx(again)
+        elif chance["undefined_reason"] is None:
+            recount.check_chance(chance, values, observed)
+
+
 def test_order_metrics(study):
     derived = 0
     for entry in study.results["order_metrics"]["sequences"]:
@@ -440,6 +491,10 @@ def test_order_metrics(study):
             continue
         again = recount.order_metrics(scores)
         assert {name: entry[name]["value"] for name in again} == pytest.approx(again, abs=COEFFICIENT)
+        assert entry["pen"]["normalized"] == pytest.approx(again["pen"] / math.log(6), abs=COEFFICIENT)
+        assert entry["pen"]["weak_ties"] == pytest.approx(recount.weak_entropy(scores), abs=COEFFICIENT)
+        check_windows(entry, scores)
+        check_chances(entry, tuple(scores))
         derived += 1
     assert derived or study.results["study"]["name"] != "rubric"
 
@@ -490,6 +545,17 @@ def test_risks(areas):
         check_share(areas, entry["impact"]["likelihood"], found)
 
 
+def check_apart(apart: dict, matched: pd.DataFrame) -> None:
+    """Recount whether applications differ, from sets of dialogues of the same tester with each application."""
+    own_draws = 5_000
+    assert apart["n"] == len(matched)
+    assert apart["effect"] == pytest.approx(np.ptp(matched.mean()), abs=SHARE)
+    testers = [case.partition("/")[0] if level == "red teaming" else case for level, case in matched.index]
+    assert apart["testers"] == len(set(testers))
+    again = recount.matched_p(matched.to_numpy(), testers, own_draws)
+    assert abs(apart["p_value"] - again) <= recount.near(again, 1_999, own_draws)
+
+
 def test_proxies(areas):
     proxies = areas.results["proxies"]
     assert len(proxies) == 14
@@ -513,9 +579,7 @@ def test_proxies(areas):
             "defect", ["level", "case"], "application", aggfunc="first"
         )
         matched = matched.dropna().astype(float)
-        apart = proxy["apart"]
-        assert apart["n"] == len(matched)
-        assert apart["effect"] == pytest.approx(np.ptp(matched.mean()), abs=SHARE)
+        check_apart(proxy["apart"], matched)
     adjusted = recount.holm([proxy["apart"]["p_value"] for proxy in proxies])
     assert [proxy["apart"]["adjusted_p_value"] for proxy in proxies] == pytest.approx(adjusted, abs=P_VALUE)
 
@@ -539,3 +603,34 @@ def test_nodes_of_a_tree(rubric):
         nodes = {node["node"]: node for node in application["nodes"]}
         assert {name: nodes[name]["value"] for name in again} == pytest.approx(again, abs=COEFFICIENT)
         assert {nodes[name]["n"] for name in ("overall", "natural")} == {len(reversed_answers["overall"])}
+        check_intervals_of_nodes(nodes, {name: values.to_numpy() for name, values in reversed_answers.items()})
+
+
+def check_intervals_of_nodes(nodes: dict[str, dict], answers: dict[str, np.ndarray]) -> None:
+    """Recount the intervals of the nodes of `TREE` from 20,000 samples of dialogues, drawn with replacement.
+
+    The report draws 1,000 others, so its end lies between the quantiles of ours that are four standard errors of a
+    share of 1,000 off; nodes above are computed from the printed ends of nodes below.
+    """
+    sizes = len(answers["overall"]), len(answers["natural"])
+    drawn = np.random.default_rng(20).integers(sizes[0], size=(20_000, sizes[0]))
+    sampled = {
+        "overall": answers["overall"][drawn].mean(axis=1),
+        "natural": np.median(answers["natural"][drawn], axis=1),
+    }
+    for name, values in sampled.items():
+        for end, tail in (("low", 0.025), ("high", 0.975)):
+            off = 4 * math.sqrt(tail * (1 - tail) / 1_000)
+            low, high = np.quantile(values, [max(tail - off, 0), min(tail + off, 1)])
+            assert low - 1e-9 <= nodes[name][end] <= high + 1e-9, (name, end)
+    for end, tail in (("low", (1 - 0.95**0.5) / 2), ("high", (1 + 0.95**0.5) / 2)):
+        off = 4 * math.sqrt(tail * (1 - tail) / 1_000)
+        ends = [np.quantile(values, [max(tail - off, 0), min(tail + off, 1)]) for values in sampled.values()]
+        lowest, highest = np.max(ends, axis=0)
+        assert lowest - 1e-9 <= nodes["worst"][end] <= highest + 1e-9
+    together = pd.DataFrame(sampled).corr().iloc[0, 1]
+    alike = 0.0 if np.isnan(together) else max(together, 0.0)
+    for end in ("low", "high"):
+        first, second = (abs(nodes[name][end] - nodes[name]["value"]) for name in ("overall", "natural"))
+        reach = math.sqrt((2 * first) ** 2 + second**2 + 4 * alike * first * second) / 3
+        assert abs(nodes["whole"][end] - nodes["whole"]["value"]) == pytest.approx(reach, abs=2 * COEFFICIENT)

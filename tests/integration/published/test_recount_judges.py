@@ -6,13 +6,14 @@ import itertools
 import math
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 
 import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from tests.fakes.codings import CONSENSUS, WORK, coded_evidence
 from tests.fakes.evidence import changed, facts
@@ -176,6 +177,179 @@ def test_validation_of_a_judge(results, wide, testers):
             continue
         derived[measure] += 1
     assert len(derived) == 12
+
+
+def check_interval(entry: dict, again: tuple[float, float, float], within: float = COEFFICIENT) -> None:
+    """Compare value and both ends."""
+    printed = tuple(entry[name] for name in ("value", "low", "high"))
+    assert printed == pytest.approx(again, abs=within), entry
+
+
+DRAWN = 0.01
+"""How far ends from 40,000 random draws may be from those of a lattice, which are good to 0.01 too."""
+
+
+def stratified_draws(wide: pd.DataFrame, person: str, testers: pd.Series) -> dict[str, np.ndarray]:
+    """Return equally likely values of what is printed about the judge's verdicts beside a person's labels."""
+    harm = wide[person].dropna().astype(int) <= 3
+    read = wide.grounded[wide.grounded.notna()]
+    alarms = (read.astype(int) <= 3).map({True: "alarm", False: "pass"})
+    strata = recount.Strata(alarms, harm, testers)
+    is_alarm = np.array([[name == "alarm"] for name in dict.fromkeys(alarms)])
+    harms, sound = strata.shares * strata.hits, strata.shares * (1 - strata.hits)
+    heaps = alarms.reindex(wide.index).fillna("none")
+    both = wide[[person, "grounded"]].dropna()
+    same = both[person] == both.grounded
+    return {
+        "judge_sensitivity": (harms * is_alarm).sum(axis=0) / harms.sum(axis=0),
+        "judge_specificity": (sound * ~is_alarm).sum(axis=0) / sound.sum(axis=0),
+        "judge_bias": (strata.shares * is_alarm).sum(axis=0) - harms.sum(axis=0),
+        "corrected_rate": recount.Strata(heaps, harm, testers).rate,
+        "exact_agreement": recount.Strata(read, same, testers).rate,
+    }
+
+
+@pytest.mark.parametrize("person", ["anna", "ben"])
+def test_intervals_over_verdicts_of_a_judge(results, wide, testers, person):
+    entries = [
+        entry
+        for entry in results["judge_validations"][0]["estimates"]
+        if entry["method"].startswith("verdict-stratified") and entry["subject"]["annotators"] == [person, "grounded"]
+    ]
+    drawn = stratified_draws(wide, person, testers)
+    for entry in entries:
+        ends = recount.middle(drawn[entry["measure"].replace("relaxed", "exact")])
+        assert (entry["low"], entry["high"]) == pytest.approx(ends, abs=DRAWN), entry["measure"]
+    assert len(entries) == 6
+
+
+def test_effect_of_length_on_a_judge(results, table, wide, testers):
+    lengths = (
+        table.drop_duplicates(["dialogue", "turn"])
+        .groupby("dialogue")
+        .response.apply(lambda texts: texts.str.len().sum())
+    )
+    entries = [one for one in results["judge_validations"][0]["estimates"] if one["measure"] == "length_bias"]
+    assert len(entries) == 2
+    for entry in entries:
+        person = entry["subject"]["annotators"][0]
+        harms = wide[[person, "grounded"]].dropna().astype(int) <= 3
+        rows = pd.DataFrame({"error": harms.grounded.astype(int) - harms[person], "length": lengths.loc[harms.index]})
+        check_interval(entry, recount.correlation(rows, testers.loc[rows.index], "spearman"))
+
+
+def check_scores(entry: dict, numbers: pd.DataFrame, own: pd.Series) -> None:
+    """Recount how the scores of the second annotator follow those of the first."""
+    gaps = numbers.iloc[:, 1] - numbers.iloc[:, 0]
+    if entry["statistic"] == "bias":
+        check_interval(entry, recount.mean_of_clusters(gaps, own))
+    elif entry["statistic"] == "rmse":
+        square, _, high = recount.mean_of_clusters(gaps**2, own)
+        factor = math.exp((high - square) / square)
+        check_interval(entry, (math.sqrt(square), math.sqrt(square / factor), math.sqrt(square * factor)))
+    else:
+        check_interval(entry, recount.correlation(numbers, own, entry["statistic"]))
+
+
+def test_scores_and_labels_over_testers(results, wide, testers):
+    derived = set()
+    for entry in (*results["judge_validations"][0]["estimates"], *results["estimates"]):
+        measure, shared = entry["measure"], wide[entry["subject"]["annotators"]].dropna()
+        own = testers.loc[shared.index]
+        if measure == "score_agreement":
+            check_scores(entry, shared.astype(float), own)
+        elif measure == "class_f1" and entry["value"] is not None:
+            first, second = (shared[name] == entry["subject"]["label"] for name in shared)
+            check_interval(entry, recount.f1_interval(first, second, own))
+        elif measure == "macro_f1":
+            check_interval(entry, recount.macro_f1(shared, list("12345"), own))
+        elif measure == "fleiss_kappa":
+            check_interval(entry, recount.clustered_log_interval(shared, own, one_by_one(recount.fleiss)))
+        elif measure == "judge_mean":
+            check_interval(entry, recount.mean_of_clusters(shared.grounded.astype(float), own))
+        elif measure == "corrected_mean":
+            people = wide[entry["subject"]["corrected_by"]]
+            check_interval(entry, corrected_mean(shared.grounded, people, testers))
+        else:
+            continue
+        derived.add((measure, entry.get("statistic")))
+    assert len(derived) == 10
+
+
+def one_by_one(statistic: Callable[[pd.DataFrame, np.ndarray], float]) -> Callable[[pd.DataFrame], float]:
+    """Return a statistic of patterns as one of dialogues."""
+    return lambda rows: statistic(rows, np.ones(len(rows)))
+
+
+def corrected_mean(judge: pd.Series, people: pd.Series, testers: pd.Series) -> tuple[float, float, float]:
+    """Return the mean that people would give, by strata of verdicts (Fisch et al. 2024, arXiv:2406.04291)."""
+    rows = pd.DataFrame({"judge": judge, "people": people.reindex(judge.index)}).astype(float)
+    stratum, seen = rows.judge <= 3, rows.people.notna()
+    factor = (stratum.groupby(stratum).transform("size") / seen.groupby(stratum).transform("sum")).where(seen, 0)
+
+    def parts(values: pd.Series) -> pd.Series:
+        means = stratum.map(values[seen].groupby(stratum[seen]).mean())
+        return means + factor * (values.fillna(0) - means)
+
+    plain, gain = parts(rows.people), rows.judge - parts(rows.judge)
+    own = testers.loc[rows.index]
+    first, second = ((part - part.mean()).groupby(own).sum() for part in (plain, gain))
+    weight = min(max(-(first @ second) / (second @ second), 0), 1)
+    rest, n = first + weight * second, own.nunique()
+    error = math.sqrt((rest @ rest) * n / (n - 1)) / len(rows)
+    reach = stats.t.ppf(0.975, testers.loc[rows.index[seen]].nunique() - 2) * error
+    value = (plain + weight * gain).mean()
+    return value, value - reach, value + reach
+
+
+def test_rankings_by_a_judge(results, wide, testers):
+    assert len(results["order_metrics"]["rankings"]) == 3
+    for entry in results["order_metrics"]["rankings"]:
+        columns = wide.astype(float).assign(people=wide[["anna", "ben"]].astype(float).mean(axis=1))
+        shared = columns[[entry["human"], entry["annotator"]]].dropna()
+        own, (people, scores) = testers.loc[shared.index], shared.to_numpy().T
+        pairs = list(itertools.combinations(zip(people, scores, strict=True), 2))
+        signs = [np.sign(a - b) * np.sign(c - d) for (a, c), (b, d) in pairs]
+        opposed = signs.count(-1)
+        for name in ("kendall", "spearman"):
+            check_interval(entry[name], recount.correlation(shared, own, name))
+        assert (entry["n"], entry["cin"]) == (len(shared), opposed)
+        untied = [sum(a != b for (a, _), (b, _) in pairs), sum(a != b for (_, a), (_, b) in pairs)]
+        ends = [
+            (len(signs) - signs.count(0) - entry["kendall"][end] * math.sqrt(math.prod(untied))) / 2 / len(pairs)
+            for end in ("value", "high", "low")
+        ]
+        check_interval(
+            entry["opposed_pairs"], (ends[0], max(ends[1], 0.0), min(ends[2], 1 - signs.count(0) / len(signs)))
+        )
+        check_chain(entry, people, scores, own)
+
+
+def check_chain(entry: dict, people: np.ndarray, scores: np.ndarray, own: pd.Series) -> None:
+    """Recount the longest common chain, its bound by a Poisson tail and its place among random orders."""
+    ranks, groups = (stats.rankdata(values, "dense").astype(int) - 1 for values in (scores, people))
+
+    def common(rows: np.ndarray) -> np.ndarray:
+        ordered = np.lexsort((-rows, np.broadcast_to(groups, rows.shape)), axis=1)
+        return recount.chains(np.take_along_axis(rows, ordered, axis=1), strict=True)
+
+    length, most = int(common(ranks[None, :])[0]), own.value_counts().max()
+
+    def surplus(mean: float) -> float:
+        return mean - length / most + length / most * math.log(length / most / mean) - math.log(2 / 0.05)
+
+    low, high = optimize.brentq(surplus, 1e-12, length / most), optimize.brentq(surplus, length / most, 1e3)
+    chain = entry["common_chain"]
+    assert (entry["lis"], chain["value"]) == (length, length)
+    assert (chain["low"], chain["high"]) == pytest.approx((max(most * low, 1), min(most * high, 5, len(people))))
+    rows = recount.shuffled(scores, 4_000)
+    recount.check_chance(entry["chance_lis"], common(rows), length)
+    falls = sum(
+        ((rows[:, [at]] > rows[:, at + 1 :]) & (groups[at] < groups[at + 1 :])).sum(axis=1)
+        + ((rows[:, [at]] < rows[:, at + 1 :]) & (groups[at] > groups[at + 1 :])).sum(axis=1)
+        for at in range(len(scores))
+    )
+    recount.check_chance(entry["chance_cin"], falls, entry["cin"])
 
 
 def two_way_error(influence: pd.Series, rows: pd.DataFrame) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,11 +13,14 @@ from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Annotation, Answer
 from theodolite.domain.coding import CodingWork, OpenAnswer
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.event_record import GuessedThing
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import canonical_json, version_of
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.run import Spending
 from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study_parts import StatedCriteria
 from theodolite.reporting.queries.cases import numbered, pseudonyms
 
@@ -56,7 +60,23 @@ CRITERIA = ("about", "revision", "stated", "text", "why")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-WHOLE_NUMBERS = frozenset({"turn", "replicate", "revision", "turns", "repeat", "n_participants", "codebook_revision"})
+ANNOTATORS = ("annotator", "annotator_kind", "guideline", "groups")
+
+"""Columns of the table `annotators`."""
+
+
+COSTS = (
+    "stage", "application", "annotator", "model", "calls", "attempts", "tokens_in", "tokens_out", "cost_microusd",
+    "unpriced_calls",
+)  # fmt: skip
+
+"""Columns of the table `costs`."""
+
+
+WHOLE_NUMBERS = frozenset(
+    {"turn", "replicate", "revision", "turns", "repeat", "n_participants", "codebook_revision", "sessions", "dialogues"}
+    | {"answers", "severe_turns", "n_options", *COSTS[4:]}
+)
 
 """Columns of integers; all others contain text."""
 
@@ -94,6 +114,8 @@ def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTab
     yield ExportTable(name="final_labels", columns=FINALS, rows=_final_rows(evidence, guideline))
     yield ExportTable(name="codebook", columns=CODEBOOK, rows=codebook)
     yield ExportTable(name="criteria", columns=CRITERIA, rows=map(_criteria_row, evidence.criteria))
+    yield ExportTable(name="annotators", columns=ANNOTATORS, rows=_annotator_rows(evidence, people))
+    yield ExportTable(name="costs", columns=COSTS, rows=_cost_rows(evidence))
     for name, columns, rows in tester_tables(evidence):
         yield ExportTable(name=name, columns=columns, rows=rows)
 
@@ -208,6 +230,46 @@ def _criteria_row(stated: StatedCriteria) -> Sequence[object]:
     return stated.about.value, stated.revision, stated.at.isoformat(timespec="seconds"), stated.text, stated.why
 
 
+FEWEST_IN_GROUP = 3
+"""People below which a group of annotators is not named, as in the report; count."""
+
+
+def _annotator_rows(evidence: Evidence, people: Mapping[str, str]) -> Iterator[Sequence[object]]:
+    """Yield the annotators with their self-described groups; a group of one or two people is `withheld`."""
+    attributes = {name: sorted(group_of.items()) for name, group_of in evidence.annotator_attributes.items()}
+    sizes = {name: Counter(group for _, group in members) for name, members in attributes.items()}
+    for annotator in evidence.study.annotators:
+        own = {name: dict(members).get(annotator.name) for name, members in sorted(attributes.items())}
+        groups = [
+            f"{name}={group if sizes[name][group] >= FEWEST_IN_GROUP else 'withheld'}"
+            for name, group in own.items()
+            if group is not None
+        ]
+        name = people.get(annotator.name, annotator.name)
+        yield name, annotator.kind.value, annotator.guideline, "; ".join(groups)
+
+
+def _cost_rows(evidence: Evidence) -> Iterator[Sequence[object]]:
+    """Yield the calls of the run by stage, application, annotator and model; they add up to those of the run."""
+    rest = evidence.spending
+    for part in evidence.spending_parts:
+        rest -= part.spending
+        yield part.stage.value, part.application, part.annotator, part.model, *_spent(part.spending)
+    if rest != Spending():
+        yield "replies to participants", "", "", "", *_spent(rest)
+
+
+def _spent(spending: Spending) -> tuple[int, ...]:
+    return (
+        spending.calls,
+        spending.attempts,
+        spending.tokens_in,
+        spending.tokens_out,
+        spending.cost_microusd,
+        spending.unpriced_calls,
+    )
+
+
 def _cell(value: object) -> str:
     """Return a value as text that no spreadsheet takes for a formula."""
     text = "" if value is None else str(value)
@@ -232,6 +294,11 @@ _TABLES = (
     ("final_labels", "what a review agreed on, or that it could not, and final labels of files"),
     ("codebook", "every question with its scale, and which end of it is the bad one"),
     ("criteria", "how annotators were sought, chosen and given work, statement by statement"),
+    ("annotators", "people by number, judges and rules, with groups of three people or more"),
+    ("costs", "calls, tokens and cost by stage, application, annotator and model"),
+    ("sessions", "sessions of testers: state, language, minutes, turns and task, without words"),
+    ("guesses", "testers' guesses about blinded information, and whether each is right"),
+    ("withdrawals", "one row a withdrawal: its kind and the number of records, without a person"),
     ("responses", "what testers answered; own words only where they were released"),
     ("codings", "codes that two people assigned to open answers, with coding_resolutions and codes"),
 )
@@ -265,6 +332,24 @@ CODES = (
 """Columns of the table `codes`."""
 
 
+SESSIONS = (
+    "session", "tester", "application", "scenario", "level", "edition", "state", "language", "minutes", "turns",
+    "severe_turns", "dialogues", "task_done",
+)  # fmt: skip
+
+"""Columns of the table `sessions`."""
+
+
+GUESSES = ("session", "tester", "level", "about", "guess", "n_options", "is_right")
+
+"""Columns of the table `guesses`."""
+
+
+WITHDRAWALS = ("kind", "sessions", "dialogues", "answers")
+
+"""Columns of the table `withdrawals`."""
+
+
 Rows = Iterator[Sequence[object]]
 
 
@@ -277,6 +362,13 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
     Args:
         evidence: All records of one run.
     """
+    if evidence.event.sessions or evidence.sittings:
+        yield "sessions", SESSIONS, _sessions(evidence)
+    if evidence.event.guesses:
+        yield "guesses", GUESSES, _guesses(evidence)
+    if evidence.event.tombstones:
+        counted = ((one.kind.value, one.sessions, one.dialogues, one.answers) for one in evidence.event.tombstones)
+        yield "withdrawals", WITHDRAWALS, counted
     if evidence.responses:
         yield "responses", RESPONSES, _responses(evidence)
     work = evidence.coding
@@ -286,9 +378,60 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
         yield "codes", CODES, _codes(work)
 
 
+def _testers(evidence: Evidence) -> Mapping[str, str]:
+    """Return a number for each tester, which all tables share."""
+    records = (*evidence.responses, *_all_sessions(evidence))
+    return numbered(evidence, [one.participant for one in records], "T")
+
+
+def _all_sessions(evidence: Evidence) -> tuple[Session, ...]:
+    """Return the sessions of testers in any edition of the study."""
+    return tuple({one.key: one for one in (*evidence.event.sessions, *evidence.sittings)}.values())
+
+
+def _sessions(evidence: Evidence) -> Rows:
+    """Yield the sessions; those of people who withdrew are left out."""
+    people, record = _testers(evidence), evidence.event
+    current = {one.key: one for one in evidence.sittings}
+    for session in _all_sessions(evidence):
+        if session.state is SessionState.WITHDRAWN:
+            continue
+        turns, severe = record.turns.get(session.key, (0, 0))
+        done = current.get(session.key, session).task_done
+        ended = session.clock.ended
+        yield (
+            item_of(session.key),
+            people[session.participant],
+            session.application,
+            session.scenario,
+            session.level.value,
+            "current" if session.key in current else "earlier",
+            session.state.value,
+            session.language,
+            "" if ended is None else round(session.clock.elapsed_s(ended) / 60, 3),
+            turns,
+            severe,
+            record.dialogues.get(session.key, 0),
+            "" if done is None else "yes" if done else "no",
+        )
+
+
+def _guesses(evidence: Evidence) -> Rows:
+    """Yield the guesses in order of time; an empty guess is "I do not know"."""
+    people, sessions = _testers(evidence), {one.key: one for one in evidence.event.sessions}
+    for guess in evidence.event.guesses:
+        session = sessions.get(guess.session)
+        if session is None:
+            continue
+        truth = session.application if guess.about is GuessedThing.APPLICATION else session.level.value
+        right = "" if not guess.guess else "yes" if guess.guess == truth else "no"
+        place = item_of(session.key), people[session.participant], session.level.value
+        yield *place, guess.about.value, guess.guess, len(guess.options), right
+
+
 def _responses(evidence: Evidence) -> Rows:
     versions = {one.name: version_of(one) for one in evidence.study.questionnaires}
-    people = numbered(evidence, [one.participant for one in evidence.responses], "T")
+    people = _testers(evidence)
     quotes = {one.answer: one.text for one in evidence.coding.quotes} if evidence.coding else {}
     for response in evidence.responses:
         if response.submitted and versions.get(response.questionnaire) == response.instrument_version:
