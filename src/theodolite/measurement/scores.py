@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -72,6 +72,7 @@ def score_agreement(
     labels: Sequence[float | None],
     *,
     clusters: ClusterIds | None = None,
+    scale: Scale | None = None,
     confidence: float = 0.95,
 ) -> ScoreAgreement:
     """Estimate how a judge's scores follow people's.
@@ -83,6 +84,8 @@ def score_agreement(
         scores: The judge's score of each unit; None or NaN = missing.
         labels: People's score of the same units, in the same form.
         clusters: The cluster of each unit; None = units are independent.
+        scale: Lowest and highest score; None = unknown. Only distances that are all the same need it, as they show
+            no error: their interval is that of `ends_of_constant`, and there is none without it.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
@@ -107,9 +110,11 @@ def score_agreement(
         method: correlation(scores, labels, method=method, clusters=clusters, confidence=confidence)
         for method in ("pearson", "spearman", "kendall")
     }
+    width = None if scale is None else scale[1] - scale[0]
+    gaps = None if width is None else (-width, width)
     return ScoreAgreement(
-        rmse=_rmse(ours - theirs, ids, confidence),
-        bias=mean_estimate(ours - theirs, clusters=ids, confidence=confidence),
+        rmse=_rmse(ours - theirs, ids, confidence, width),
+        bias=mean_estimate(ours - theirs, clusters=ids, confidence=confidence, scale=gaps),
         **correlations,
     )
 
@@ -250,11 +255,15 @@ def _both(
     return first[selected], second[selected], selected_clusters(clusters, selected.tolist())
 
 
-def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float) -> Estimate | Undefined:
+def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float, width: float | None) -> Estimate | Undefined:
     """Return the root of the mean squared gap; its logarithm is what is taken as normal."""
-    squares = mean_estimate(gaps**2, clusters=clusters, confidence=confidence)
+    scale = None if width is None else (0.0, width**2)
+    squares = mean_estimate(gaps**2, clusters=clusters, confidence=confidence, scale=scale)
     if isinstance(squares, Undefined):
         return squares
+    if squares.low is not None and squares.high is not None and np.ptp(gaps**2) == 0.0:
+        ends = math.sqrt(squares.low), math.sqrt(squares.high)
+        return replace(squares, value=math.sqrt(squares.value), low=ends[0], high=ends[1], unit=POINTS)
     # Gaps of one size show no variation to take an error from; there is no factor then.
     factor = None if squares.high is None else math.exp((squares.high - squares.value) / squares.value)
     return Estimate(

@@ -26,19 +26,18 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 SHARE, COEFFICIENT, P_VALUE = 5e-4, 5e-3, 5e-4
 """Half a unit of the last printed digit."""
 
-NO_CALLS = "calls and tokens have no exported row, and failed or repeated calls cost too"
 NO_NUMBER = "texts and addresses, no number of its own"
 SAME = "the numbers of another part, drawn or in other words"
 OTHER = "recounted by "
-GROUPS = "no export says to which groups annotators belong; tests/golden/test_raters.py has published values"
-EVENT = "sessions, guesses, withdrawals and opt-outs are about people and in no exported table"
 
 RESULTS = {
     "schema_version": NO_NUMBER, "study": NO_NUMBER, "package": NO_NUMBER, "generated": NO_NUMBER, "hosts": NO_NUMBER,
-    "network": NO_CALLS, "stubbed": NO_NUMBER, "series": NO_NUMBER, "criteria": NO_NUMBER,
+
+    "network": "connections while the run went on, which nothing but the run sees",
+    "stubbed": NO_NUMBER, "series": NO_NUMBER, "criteria": NO_NUMBER,
     "run": OTHER + "test_failures_and_progress",
     "failures": OTHER + "test_failures_and_progress",
-    "spending": NO_CALLS, "instruments": NO_NUMBER, "sessions": NO_NUMBER,
+    "spending": OTHER + "test_costs", "instruments": NO_NUMBER, "sessions": NO_NUMBER,
     "dispositions": OTHER + "test_completeness",
     "applications": SAME,
     "estimates": OTHER + "test_rates_and_their_intervals, test_agreement_of_two, test_numbers_of_each_label",
@@ -47,22 +46,25 @@ RESULTS = {
     "typology": OTHER + "test_types_of_users_and_applications",
     "confusions": OTHER + "test_confusion_matrices",
     "constructs": OTHER + "test_answers_of_testers",
-    "responses": OTHER + "test_answers_of_testers",
-    "order_metrics": OTHER + "test_order_metrics",
+    "responses": OTHER + "test_answers_of_testers, test_contrasts_of_answers",
+    "order_metrics": OTHER + "test_order_metrics, test_rankings_by_a_judge",
     "strategies": OTHER + "test_successes_of_strategies",
     "trees": OTHER + "test_nodes_of_a_tree",
     "simulated_users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realism": "by features of texts; see tests/unit/measurement/study/test_realism.py",
-    "risks": OTHER + "test_risks",
+    "risks": OTHER + "test_risks, test_contrasts_of_risks",
     "proxies": OTHER + "test_proxies",
     "codings": OTHER + "test_codings_of_own_words",
-    "tasks": EVENT, "event": EVENT,
+    "tasks": OTHER + "test_completed_tasks",
+    "event": OTHER + "test_guesses_of_testers, test_exposure_languages_and_withdrawals",
     "annotator_models": OTHER + "test_models_of_raters",
-    "judge_validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
+    "judge_validations": OTHER
+    + "test_validation_of_a_judge, test_counted_shares_of_a_judge, test_intervals_over_verdicts_of_a_judge, "
+    + "test_effect_of_length_on_a_judge, test_scores_and_labels_over_testers",
     "label_samples": OTHER + "test_sample_of_labels",
     "judge_diagnostics": OTHER + "test_diagnostics_of_a_judge, test_votes_of_a_judge",
     "order_effects": OTHER + "test_effects_of_order",
-    "annotator_groups": GROUPS,
+    "annotator_groups": OTHER + "test_groups_of_annotators",
     "gates": SAME, "taxonomies": NO_NUMBER,
     "plugin_measures": "by code of plugins",
     "contamination": "by a search of texts for canaries, not of labels",
@@ -81,31 +83,56 @@ VIEWS = {
     "funnels": OTHER + "test_completeness",
     "strategies": OTHER + "test_successes_of_strategies",
     "trees": OTHER + "test_nodes_of_a_tree",
-    "order_metrics": OTHER + "test_order_metrics",
+    "order_metrics": OTHER + "test_order_metrics, test_rankings_by_a_judge",
     "agreements": OTHER + "test_agreement_of_several, test_exact_agreement",
     "matrices": OTHER + "test_confusion_matrices",
     "responses": OTHER + "test_answers_of_testers", "answer_charts": OTHER + "test_answers_of_testers",
     "constructs": OTHER + "test_answers_of_testers",
     "controls": SAME, "group_charts": SAME, "applications": SAME, "impacts": SAME,
     "repeats": "repeats and single readings; see tests/unit/reporting/page/test_distributions.py",
-    "cost": NO_CALLS, "failures": SAME, "method": NO_CALLS,
+    "cost": OTHER + "test_costs", "failures": SAME, "method": OTHER + "test_costs",
     "themes": OTHER + "test_codings_of_own_words",
-    "tasks": EVENT, "event": EVENT,
+    "tasks": OTHER + "test_completed_tasks",
+    "event": OTHER + "test_guesses_of_testers, test_exposure_languages_and_withdrawals",
     "claims": "statuses in words; their dialogues are those of the rates",
-    "risks": OTHER + "test_risks",
+    "risks": OTHER + "test_risks, test_contrasts_of_risks",
     "proxies": OTHER + "test_proxies",
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realisms": "by features of texts; see tests/unit/measurement/study/test_realism.py",
     "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "taxonomies": NO_NUMBER,
     "words": NO_NUMBER, "has_matrix": NO_NUMBER,
     "reads": "dialogues to read first, no number of its own", "chips": SAME, "n_cases": SAME,
-    "validations": OTHER + "test_validation_of_a_judge, test_counted_shares_of_a_judge",
+    "validations": OTHER
+    + "test_validation_of_a_judge, test_counted_shares_of_a_judge, test_intervals_over_verdicts_of_a_judge, "
+    + "test_effect_of_length_on_a_judge, test_scores_and_labels_over_testers",
     "diagnostics": OTHER + "test_diagnostics_of_a_judge, test_votes_of_a_judge",
     "raters": OTHER + "test_models_of_raters",
     "orders": OTHER + "test_effects_of_order",
-    "annotator_groups": GROUPS,
+    "annotator_groups": OTHER + "test_groups_of_annotators",
 }  # fmt: skip
 """Each table and chart of the report: the test that recounts it, or why none does."""
+
+TOPICS = "who avoids a topic is private: no export names the topics of a person, only the report counts them"
+"""Why the list `topics` of the part `event` is not recounted."""
+
+MEASURES = {
+    "defect_rate": "test_rates_and_their_intervals",
+    "zero_defect_bound": "test_bounds_where_nothing_was_found",
+    "exact_agreement": "test_exact_agreement, test_counted_shares_of_a_judge",
+    "relaxed_agreement": "test_validation_of_a_judge, test_intervals_over_verdicts_of_a_judge",
+    "cohen_kappa": "test_intervals_of_kappa, test_validation_of_a_judge",
+    "fleiss_kappa": "test_agreement_of_several, test_scores_and_labels_over_testers",
+    "krippendorff_alpha": "test_agreement_of_several, test_validation_of_a_judge",
+    "macro_f1": "test_agreement_of_two, test_scores_and_labels_over_testers",
+    "class_precision": "test_numbers_of_each_label, test_counted_shares_of_a_judge",
+    "class_recall": "test_numbers_of_each_label, test_counted_shares_of_a_judge",
+    "class_f1": "test_numbers_of_each_label, test_scores_and_labels_over_testers",
+    "score_agreement": "test_scores_and_labels_over_testers",
+    "judge_mean": "test_scores_and_labels_over_testers",
+    "corrected_mean": "test_scores_and_labels_over_testers",
+    "corrected_rate": "test_intervals_over_verdicts_of_a_judge",
+}
+"""Each measure of `estimates` in the studies of these tests: the tests that recount value and interval."""
 
 Entry = Mapping[str, Any]
 
@@ -654,7 +681,7 @@ def tables_of(page: str) -> dict[str, pd.DataFrame]:
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values after Holm's correction: each times the number of those as large or larger, never falling."""
     ordered = pd.Series(p_values).sort_values(kind="stable")
-    return list((ordered * range(len(ordered), 0, -1)).cummax().clip(upper=1).sort_index())
+    return list((ordered * np.arange(len(ordered), 0, -1)).cummax().clip(upper=1).sort_index())
 
 
 def order_metrics(scores: Sequence[float], order: int = 3) -> dict[str, float]:

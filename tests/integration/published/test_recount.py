@@ -27,6 +27,7 @@ from tests.fakes.terminal import theodolite
 from tests.golden.trees.rows import rows
 from tests.integration.published import recount
 from tests.integration.published import test_recount_judges as judges
+from tests.integration.published import test_recount_people as people
 from tests.integration.published.recount import COEFFICIENT, P_VALUE, SHARE, Recount
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Construct
@@ -355,7 +356,7 @@ def test_severity_tables(rubric):
 def test_votes(xstest):
     tables = recount.tables_of((xstest.folder / "report.html").read_text(encoding="utf-8"))
     drawn = {name: table for name, table in tables.items() if name.startswith("Votes: ")}
-    people = [one["name"] for one in xstest.results["instruments"]["annotators"] if one["kind"] == "person"]
+    raters = [one["name"] for one in xstest.results["instruments"]["annotators"] if one["kind"] == "person"]
     rules = [one["subject"] for one in xstest.estimates("defect_rate") if not one["subject"].get("group")]
     by_rule = {subject["rule"]: subject for subject in rules}
     assert len(drawn) == len(by_rule)
@@ -363,7 +364,7 @@ def test_votes(xstest):
         for application, row in table.iterrows():
             of = {**subject, "application": application}
             both = pd.DataFrame(
-                {name: defects(xstest, {"subject": {**of, "annotators": [name]}}) for name in people}
+                {name: defects(xstest, {"subject": {**of, "annotators": [name]}}) for name in raters}
             ).dropna()
             votes = both.astype(bool).sum(axis=1).value_counts()
             assert [int(row[str(n)].strip()) for n in range(3)] == [int(votes.get(n, 0)) for n in range(3)]
@@ -437,8 +438,20 @@ def test_every_part_of_results_and_report_is_recounted_or_listed_with_a_reason()
     assert set(recount.RESULTS) == set(schema_named("results")["properties"])
     assert set(recount.VIEWS) == shown
     for reason in (*recount.RESULTS.values(), *recount.VIEWS.values()):
-        for test in reason.removeprefix(recount.OTHER).split(", ") if reason.startswith(recount.OTHER) else ():
-            assert any(callable(vars(module).get(test)) for module in (sys.modules[__name__], judges)), test
+        assert not reason.startswith(recount.OTHER) or are_tests(reason.removeprefix(recount.OTHER))
+
+
+def are_tests(names: str) -> bool:
+    modules = (sys.modules[__name__], judges, people)
+    return all(any(callable(vars(module).get(name)) for module in modules) for name in names.split(", "))
+
+
+def test_every_measure_of_a_study_is_recounted(study):
+    certified = results_document(evidence_named("certified"), findings_named("certified"), facts())
+    met = {entry["measure"] for entry in (*study.results["estimates"], *certified["estimates"])}
+
+    assert met <= set(recount.MEASURES)
+    assert all(map(are_tests, recount.MEASURES.values()))
 
 
 def check_windows(entry: dict, scores: list[float]) -> None:

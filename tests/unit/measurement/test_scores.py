@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
@@ -155,3 +157,21 @@ def test_a_jackknife_over_one_cluster_is_undefined(method):
     found = without_each(np.array([1.0, 2, 3]), np.array([1.0, 3, 2]), method, np.array([7, 7, 7]))
 
     assert np.isnan(found).tolist() == [True]
+
+
+def test_equal_distances_have_an_interval_where_the_ends_of_the_scale_are_known():
+    same = [1, 2, 3, 4, 5] * 6
+    without, known = score_agreement(same, same), score_agreement(same, same, scale=(1, 5))
+    other = 1 - 0.025 ** (1 / 30)
+
+    assert (without.bias.low, without.rmse.high) == (None, None)
+    assert (known.bias.value, known.rmse.value) == (0, 0)
+    assert (known.bias.low, known.bias.high) == pytest.approx((-4 * other, 4 * other))
+    assert (known.rmse.low, known.rmse.high) == pytest.approx((0, math.sqrt(16 * other)))
+
+
+def test_a_constant_distance_lies_within_its_interval():
+    shifted = score_agreement([2, 3, 4] * 5, [1, 2, 3] * 5, scale=(1, 5)).rmse
+
+    assert shifted.value == 1
+    assert shifted.low < 1 < shifted.high

@@ -450,7 +450,9 @@ def _of_pair(
     pair: SourcePair = pair_of(labels, first, second)
     ours = [_number(reading) for _, reading in pair.readings]
     theirs = [_number(reading) for reading, _ in pair.readings]
-    agreement = score_agreement(ours, theirs, clusters=pair.clusters)
+    ends = labels.question.scale.lowest, labels.question.scale.highest
+    scale = None if ends[0] is None or ends[1] is None else (float(ends[0]), float(ends[1]))
+    agreement = score_agreement(ours, theirs, clusters=pair.clusters, scale=scale)
     results = {
         ScoreStatistic.RMSE: agreement.rmse,
         ScoreStatistic.BIAS: agreement.bias,

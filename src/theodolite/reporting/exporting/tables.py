@@ -380,8 +380,8 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
 
 def _testers(evidence: Evidence) -> Mapping[str, str]:
     """Return a number for each tester, which all tables share."""
-    records = (*evidence.responses, *_all_sessions(evidence))
-    return numbered(evidence, [one.participant for one in records], "T")
+    people = [one.participant for one in evidence.responses] + [one.participant for one in _all_sessions(evidence)]
+    return numbered(evidence, people, "T")
 
 
 def _all_sessions(evidence: Evidence) -> tuple[Session, ...]:

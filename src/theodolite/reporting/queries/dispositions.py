@@ -20,6 +20,9 @@ from theodolite.reporting.words import figures
 
 _LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, "labelled")
 
+_BY_SOME: tuple[Outcome, FailureSource | None, str] = (Outcome.MISSING, None, "labelled by some of them only")
+"""A dialogue that annotators share out: it has labels, though not of all."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountPart:
@@ -41,6 +44,11 @@ class AccountPart:
     def n(self) -> int:
         """Dialogues in it; count."""
         return len(self.cases)
+
+    @property
+    def is_by_some(self) -> bool:
+        """Whether some of several annotators labelled these dialogues, and not all."""
+        return (self.outcome, self.party, self.words) == _BY_SOME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +74,11 @@ class Account:
     def n(self, outcome: Outcome) -> int:
         """Return the number of dialogues with this outcome; count."""
         return sum(part.n for part in self.unmeasured if part.outcome is outcome)
+
+    @property
+    def n_by_some(self) -> int:
+        """Dialogues that some of several annotators labelled, and not all; count, among the missing ones."""
+        return sum(part.n for part in self.unmeasured if part.is_by_some)
 
 
 def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Case]) -> tuple[Account, ...]:
@@ -136,6 +149,8 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
         return Outcome.MISSING, None, "labelled by nobody"
     outcomes = {case.dialogue_label(name, guideline).outcome for name in annotators}
     worst = next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.ANSWERED)
+    if worst is Outcome.MISSING and Outcome.ANSWERED in outcomes:
+        return _BY_SOME
     return _LABELLED if worst is Outcome.ANSWERED else (worst, None, worst.value)
 
 

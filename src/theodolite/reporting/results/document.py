@@ -219,6 +219,7 @@ def _account(account: Account) -> dict[str, Json]:
         "refused": account.n(Outcome.REFUSED),
         "not_applicable": account.n(Outcome.NOT_APPLICABLE),
         "missing": account.n(Outcome.MISSING),
+        "labelled_by_some": account.n_by_some,
     }
 
 

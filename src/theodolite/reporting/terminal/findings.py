@@ -151,12 +151,17 @@ def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) 
 
 def _mended(accounts: Sequence[Account]) -> str:
     told = accounts_to_tell(accounts)
-    worst = max(told, key=lambda account: account.planned - account.labelled.n, default=None)
-    if worst is None or worst.planned - worst.labelled.n <= _MANY_UNMEASURED * worst.planned:
+    worst = max(told, key=_n_unlabelled, default=None)
+    if worst is None or _n_unlabelled(worst) <= _MANY_UNMEASURED * worst.planned:
         return ""
-    part = max(worst.unmeasured, key=lambda part: part.n)
-    unmeasured = f"{figures.count(worst.planned - worst.labelled.n)} of {figures.count(worst.planned)}"
+    part = max((part for part in worst.unmeasured if not part.is_by_some), key=lambda part: part.n)
+    unmeasured = f"{figures.count(_n_unlabelled(worst))} of {figures.count(worst.planned)}"
     return f"find out why {unmeasured} lack labels; most often: {part.words} ({figures.count(part.n)})."
+
+
+def _n_unlabelled(account: Account) -> int:
+    """Return the dialogues without a label of anybody; people who share out the dialogues each label a part."""
+    return account.planned - account.labelled.n - account.n_by_some
 
 
 def _own_rows(evidence: Evidence) -> str:

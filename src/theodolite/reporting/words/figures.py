@@ -20,7 +20,7 @@ def percent(fraction: float) -> str:
     """
     if 0 < fraction < 0.0005:
         return "<0.1%"
-    return f"{100 * fraction:.1f}%"
+    return f"{100 * fraction:z.1f}%"
 
 
 def points(fraction: float) -> str:
@@ -45,8 +45,8 @@ def span(low: float, high: float) -> str:
 
 
 def coefficient(value: float) -> str:
-    """Return a coefficient of agreement with two decimals, e.g. `.89`."""
-    return re.sub(r"^(-?)0(?=\.)", r"\1", f"{value:.2f}")
+    """Return a coefficient of agreement with two decimals, e.g. `.89`; a rounded 0 has no sign."""
+    return re.sub(r"^(-?)0(?=\.)", r"\1", f"{value:z.2f}")
 
 
 def duration(seconds: float) -> str:

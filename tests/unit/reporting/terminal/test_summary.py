@@ -6,10 +6,13 @@ import pytest
 
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
+from tests.unit.measurement.study.small_study import SmallStudy
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.persona import Aim, Attack, Script
 from theodolite.domain.run import Spending
 from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.queries.cases import cases_of
+from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.terminal.summary import run_cost_text, summary_text
 
 ALLOWED = re.compile(
@@ -143,3 +146,22 @@ def test_personas_scripts_and_attacks_are_counted_each_for_what_they_are():
 )
 def test_a_cost_is_an_amount_only_if_models_with_a_price_were_called(spending, has_models, text):
     assert run_cost_text(spending, has_models=has_models) == text
+
+
+def test_people_who_share_out_the_dialogues_leave_none_without_a_label():
+    study = SmallStudy()
+    people = ("anna", "ben", "cleo")
+    for name in people:
+        study.annotator(name)
+    for number in range(12):
+        study.session(f"d{number}")
+        for name in (people[number % 3], people[(number + 1) % 3]):
+            study.answer(name, f"d{number}", "yes")
+    evidence = study.evidence()
+
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+    (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
+
+    assert "12 planned: 0 labelled by all 3 people, 12 labelled by some of them only" in " ".join(text.split())
+    assert "lack labels" not in text
+    assert (account.n_by_some, account.n(Outcome.MISSING)) == (12, 12)

@@ -39,3 +39,7 @@ def test_a_noun_follows_its_number():
 @given(st.floats(min_value=0, max_value=1))
 def test_no_percent_has_more_than_one_decimal(fraction):
     assert len(figures.percent(fraction).removesuffix("%").split(".")[1]) == 1
+
+
+def test_a_rounded_zero_has_no_sign():
+    assert (figures.coefficient(-1e-15), figures.percent(-1e-9), figures.coefficient(-0.4)) == (".00", "0.0%", "-.40")
