@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -546,7 +547,7 @@ def check_chance(chance: Entry, values: np.ndarray, observed: float) -> None:
 
     A count that only one of the two samples shows adds its chance to stay unseen in the other one.
     """
-    draws = int(chance["method"].partition("; ")[2].split(" ")[0].replace(",", ""))
+    draws = int(re.search(r"([\d,]+) random", chance["method"])[1].replace(",", ""))
     scale, spread = 1 / draws + 1 / len(values), values.std()
     unseen = near(0.0, draws, len(values)) if values.dtype.kind == "i" else 1e-9
     moment = ((values - values.mean()) ** 4).mean()
