@@ -92,7 +92,8 @@ _WRITING = (
 _ORGANISING = (
     "ethics", "people", "ask", "ask_many", "links_file", "make_slips", "slips", "remind", "take_back",
     "operations", "messages", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
-    "person", "kept", "act", "remind_all", "slots", "drop_slot", "links", "close_link", "factors",
+    "person", "kept", "act", "remind_all", "act_on_people", "act_on_invitations",
+    "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}

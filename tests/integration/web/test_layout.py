@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Error, Page, expect
 
-from tests.browser_pages import load_by_click
+from tests.browser_pages import barriers, load_by_click
 from tests.integration.web.conftest import demo_server
 from theodolite.domain.event import Role
 
@@ -110,6 +110,28 @@ def test_the_pages_of_a_role_keep_their_layout(page_as, role):
 
     assert len(found) > 5, sorted(found)
     assert_in_place(found)
+
+
+SCHEMES_OF_AXE = (("light", "no-preference"), ("dark", "no-preference"), ("light", "more"), ("dark", "more"))
+"""Colour scheme and contrast, as browsers state the wishes of people."""
+
+RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
+"""The rules whose result depends on the colour scheme."""
+
+
+def test_the_pages_of_an_organiser_have_no_barrier_in_any_colour_scheme(page_as):
+    page = page_as(Role.ORGANISER, bypass_csp=True)
+    home = page.locator("main a[href$='/organise/']").first.get_attribute("href")
+    names = ("", "study/", "operations/", "people/", "audit/", "webhooks/")
+    found = []
+    for address in (*(f"{home}{name}" for name in names), "/components/", "/tokens/"):
+        assert opened(page, address), address
+        for scheme, contrast in SCHEMES_OF_AXE:
+            page.emulate_media(color_scheme=scheme, contrast=contrast)
+            rules = None if (scheme, contrast) == SCHEMES_OF_AXE[0] else RULES_OF_COLOUR
+            found += [f"{page_type(address)}, {scheme}, contrast {contrast}: {one}" for one in barriers(page, rules)]
+
+    assert found == []
 
 
 def test_the_pages_of_an_annotator_keep_their_layout(page_as):

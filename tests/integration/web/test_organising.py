@@ -321,6 +321,41 @@ def test_a_message_to_one_tester_starts_from_the_dashboard(event, organiser, at)
     assert organiser.get(f"{at}messages/?to=nobody").status_code == 404
 
 
+def test_one_action_reaches_all_selected_people_and_names_those_it_does_not_fit(event, organiser, at, client_as):
+    people = {
+        role: event.memberships.filter(role=role.value, left_at=None).first() for role in (Role.TEAM, Role.FIELD_TESTER)
+    }
+    tokens = [person.token for person in people.values()]
+    again = organiser.post(f"{at}people/selected/", {"act": "screen", "person": tokens}, follow=True).content.decode()
+    sure = organiser.post(f"{at}people/selected/", {"act": "take-out", "person": tokens}).content.decode()
+    before = event.memberships.filter(left_at=None).count()
+    organiser.post(f"{at}people/selected/", {"act": "take-out", "person": tokens, "sure": "yes"})
+
+    assert "Screening repeated: 1 person." in again
+    assert f"Not done for {people[Role.TEAM].account}: only testers are screened." in again
+    assert "Remove 2 people?" in sure
+    assert before - event.memberships.filter(left_at=None).count() == 2
+    assert (
+        "Nobody is selected" in organiser.post(f"{at}people/selected/", {"act": "screen"}, follow=True).content.decode()
+    )
+    assert organiser.post(f"{at}people/selected/", {"act": "dance", "person": tokens}).status_code == 404
+    assert client_as(Role.ANALYST).post(f"{at}people/selected/", {"act": "screen"}).status_code == 404
+
+
+def test_selected_invitations_are_revoked_at_once_and_people_filtered_by_role(event, organiser, at):
+    lines = "Ana <ana@example.org>\nBo <bo@example.org>\nCy <cy@example.org>"
+    organiser.post(f"{at}people/list/", {"role": "annotator", "addresses": lines})
+    made = list(Invitation.objects.filter(hosted=event, email__in=["ana@example.org", "bo@example.org"]))
+    chosen = {"act": "revoke", "invitation": [one.token for one in made]}
+    page = organiser.post(f"{at}people/invitations/", chosen, follow=True).content.decode()
+    annotators = organiser.get(f"{at}people/?role=annotator").content.decode()
+
+    assert "2 invitations revoked." in page
+    assert "Cy" in page
+    assert "Link for Ana" not in page
+    assert all(', annotator"' in box for box in re.findall('name="person"[^>]*>', annotators))
+
+
 def test_people_are_shown_by_state(event, organiser, at):
     organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 2, "first": 1})
     page = organiser.get(f"{at}people/?state=invited").content.decode()

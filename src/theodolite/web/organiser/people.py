@@ -25,11 +25,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST
 
-from theodolite.domain.errors import Conflict
 from theodolite.domain.event import Role, why_not_both
-from theodolite.domain.event_record import Withdrawal
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.wording import languages_of
 from theodolite.reporting.words.figures import number_of
@@ -38,7 +36,6 @@ from theodolite.web.accounts.invitations import (
     WALK_IN,
     Standing,
     code_path,
-    give_code,
     hand_out_codes,
     invitation_path,
     invite,
@@ -48,10 +45,8 @@ from theodolite.web.accounts.invitations import (
 )
 from theodolite.web.events import NO_APPROVAL, TESTERS, approval_of, event_of, may_invite, server_store
 from theodolite.web.middleware import absolute, offer_languages
-from theodolite.web.models import HostedStudy, Invitation, Membership, Screening
-from theodolite.web.participants import book, booked_slot, offered, span_text, zone_of
-from theodolite.web.session_end import end_participation, withdraw_participant
-from theodolite.web.tester.entry import personal_data, personal_data_file
+from theodolite.web.models import HostedStudy, Invitation, Membership
+from theodolite.web.participants import zone_of
 
 MOST_ROWS = 2000
 """Maximum number of rows in a list; count."""
@@ -111,6 +106,10 @@ class SlipsForm(forms.Form):
         super().__init__(*args, **{"auto_id": "slip_%s", **more})
 
 
+BULK_ACTS: Mapping[str, str] = {"remind": "Remind", "code": "New code", "screen": "Repeat screening"}
+"""Actions for several selected people, with their labels; a removal asks first."""
+
+
 @dataclass(frozen=True, slots=True)
 class AskedIn:
     """An open invitation as the page shows it."""
@@ -134,7 +133,13 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         .order_by("-id")
     ]
     everybody, chosen = participants_of(access.hosted), request.GET.get("state", "")
-    pool = [member for member in everybody if not chosen or (member.state.value == chosen and member.is_tester)]
+    role = request.GET.get("role", "")
+    pool = [
+        member
+        for member in everybody
+        if (not chosen or (member.state.value == chosen and member.is_tester))
+        and (not role or member.membership.role == role)
+    ]
     invited = [open_one for open_one in open_ones if open_one.standing is not Standing.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
     context = {
@@ -145,6 +150,8 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         ],
         "states": counted_states(everybody, n_invited_testers(access.hosted)),
         "chosen": chosen,
+        "roles": [(one.value, one.value == role) for one in Role],
+        "bulk_acts": BULK_ACTS,
         "zone": zone_of(event_of(access.hosted).study).key,
         "n_waited_for": sum(member.is_waited_for for member in everybody),
         "shows_links": shows_links,
@@ -313,6 +320,30 @@ def remind(request: HttpRequest, access: AccessContext, invitation: str) -> Http
 
 @allowed(Role.ORGANISER)
 @require_POST
+def act_on_invitations(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """Resend or revoke the selected invitations; used and revoked ones stay as they are."""
+    what, tokens = request.POST.get("act", ""), request.POST.getlist("invitation")[:MOST_ROWS]
+    if what not in {"resend", "revoke"}:
+        raise Http404
+    chosen = Invitation.objects.select_related("hosted").filter(
+        hosted=access.hosted, token__in=tokens, used_at=None, withdrawn_at=None
+    )
+    rows = [row for row in chosen if what == "revoke" or may_invite(access.hosted, Role(row.role))]
+    if not rows:
+        messages.warning(request, "No invitation was changed: select open invitations in the table first.")
+    elif what == "revoke":
+        for row in rows:
+            withdraw_invitation(access.account, row)
+        messages.success(request, f"{number_of(len(rows), 'invitation')} revoked.")
+    else:
+        sent = over_one_line(partial(send_invitation, request), rows)
+        rest = len(rows) - sent
+        messages.success(request, f"{sent} resent." + (f" Copy the links of the other {rest}." if rest else ""))
+    return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}#invitations")
+
+
+@allowed(Role.ORGANISER)
+@require_POST
 def take_back(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
     """Revoke an invitation; its link stops working."""
     row = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None)
@@ -462,32 +493,6 @@ def _before_consent(membership: Membership) -> ParticipantState:
     return ParticipantState.INVITED if never_came and not is_recruit else ParticipantState.HERE
 
 
-_NO_MAIL = "No e-mail was sent; copy the link and pass it on."
-
-
-@allowed(Role.ORGANISER)
-def person(request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
-    """Show one participant of the event."""
-    pooled = _participant_of(access, member)
-    membership, now, zone = pooled.membership, timezone.now(), zone_of(event_of(access.hosted).study)
-    own = booked_slot(membership, now)
-    context = {
-        "access": access,
-        "one": pooled,
-        "link": link_of(request, membership),
-        "address": address_of(membership),
-        "slot": span_text(own.begins, own.ends, zone) if own else "",
-        "slots": [
-            (offer.slot.token, span_text(offer.slot.begins, offer.slot.ends, zone), offer.left)
-            for offer in offered(access.hosted, membership.role, now)
-        ],
-        "is_tester": membership.as_role in TESTERS,
-        "may_have_code": membership.as_role in WALK_IN,
-        "screening": Screening.objects.filter(membership=membership).first(),
-    }
-    return render(request, "web/organiser/person.html", context)
-
-
 def link_of(request: HttpRequest, membership: Membership) -> str:
     """Return the link by which a participant continues: the personal code, or the home page of the role."""
     code = getattr(membership, "code", None)
@@ -509,109 +514,6 @@ def send_reminder(request: HttpRequest, membership: Membership, line: BaseEmailB
         membership.reminded_at = timezone.now()
         membership.save(update_fields=["reminded_at"])
     return sent
-
-
-@allowed(Role.ORGANISER)
-@require_GET
-def kept(_request: HttpRequest, access: AccessContext, member: str) -> HttpResponse:
-    """Return the personal data of a tester as a file, on the tester's request."""
-    membership = get_object_or_404(Membership, token=member, hosted=access.hosted, role__in=TESTERS, withdrew=False)
-    access.audit("exported a person's data", f"membership {membership.token}")
-    return personal_data_file(personal_data(membership))
-
-
-@allowed(Role.ORGANISER)
-@require_POST
-def act(request: HttpRequest, access: AccessContext, member: str, what: str) -> HttpResponse:
-    """Perform an organiser's action for a participant."""
-    if what not in _ACTS:
-        raise Http404
-    membership = _participant_of(access, member).membership
-    try:
-        messages.success(request, _ACTS[what](request, access, membership))
-    except Conflict as conflict:
-        messages.error(request, f"{conflict}.")
-    return redirect("organiser:person", study=access.hosted.token, member=member)
-
-
-def _remind(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
-    sent = send_reminder(request, membership)
-    access.audit("reminded", f"membership {membership.token}", by_mail=sent)
-    return "Reminder sent." if sent else _NO_MAIL
-
-
-@transaction.atomic
-def _new_code(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
-    code = give_code(membership)
-    access.audit("issued new code", f"code {code.token}")
-    return "A new code was issued; the old one is no longer valid."
-
-
-def _screen_again(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
-    Screening.objects.filter(membership=membership).delete()
-    access.audit("repeated screening", f"membership {membership.token}")
-    return "The person will see the screening questions again."
-
-
-def _book(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
-    book(access.account, membership, request.POST.get("slot", ""), timezone.now())
-    return "Booked."
-
-
-def _take_out(_request: HttpRequest, access: AccessContext, membership: Membership) -> str:
-    if membership.pk == access.membership.pk:
-        message = "you cannot remove yourself; ask another organiser"
-        raise Conflict(message)
-    if membership.as_role in TESTERS:
-        end_participation(membership)
-    else:
-        membership.left_at = timezone.now()
-        membership.save(update_fields=["left_at"])
-    access.audit("removed", f"membership {membership.token}", role=membership.role)
-    return "Removed; the data is kept, and the seat is free."
-
-
-def _take_back(request: HttpRequest, access: AccessContext, membership: Membership) -> str:
-    wish = request.POST.get("wish", "")
-    if membership.as_role not in TESTERS or membership.withdrew or wish not in set(Withdrawal):
-        message = "nothing was withdrawn: expected a tester with linked data, and a choice of what to do with it"
-        raise Conflict(message)
-    reached = withdraw_participant(membership, Withdrawal(wish))
-    access.audit("withdrew on request", f"membership {membership.token}", kind=wish)
-    counts = (number_of(reached.dialogues, "dialogue"), number_of(reached.answers, "answer"))
-    return f"Data withdrawn: {', '.join(counts)}."
-
-
-_ACTS: dict[str, Callable[[HttpRequest, AccessContext, Membership], str]] = {
-    "remind": _remind,
-    "code": _new_code,
-    "screen": _screen_again,
-    "book": _book,
-    "take-out": _take_out,
-    "take-back": _take_back,
-}
-
-
-@allowed(Role.ORGANISER)
-@require_POST
-def remind_all(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Remind every tester with steps left; also counts testers without an address."""
-    waited_for = [participant.membership for participant in participants_of(access.hosted) if participant.is_waited_for]
-    sent = over_one_line(partial(send_reminder, request), waited_for)
-    access.audit("reminded all", f"study {access.hosted.token}", n=len(waited_for), sent=sent)
-    rest = len(waited_for) - sent
-    message = f"{sent} reminded by e-mail." + (
-        f" {rest} have no e-mail address: their links are below." if rest else ""
-    )
-    messages.success(request, message)
-    return redirect(f"{reverse('organiser:people', args=[access.hosted.token])}?links=yes")
-
-
-def _participant_of(access: AccessContext, member: str) -> Participant:
-    membership = get_object_or_404(Membership, token=member, hosted=access.hosted)
-    return next(
-        participant for participant in participants_of(access.hosted) if participant.membership.pk == membership.pk
-    )
 
 
 Item = TypeVar("Item")

@@ -71,7 +71,7 @@ function addSelectAll(table) {
   const head = table.tHead.rows[0].cells[0];
   if (!boxes.length || !boxes.every((box) => box.closest("td, th").cellIndex === 0)) return;
   const all = document.createElement("input");
-  const count = table.closest("form")?.querySelector("[data-selected]");
+  const count = boxes[0].form?.querySelector("[data-selected]");
   all.type = "checkbox";
   all.setAttribute("aria-label", "Select all");
   head.replaceChildren(all);
