@@ -95,7 +95,7 @@ def mask_for(study: Study) -> Mask:
 
 
 def mask_of(names: Iterable[str]) -> Mask:
-    """Return a mask that replaces whole words; letters' case is ignored.
+    """Return a mask that replaces whole words; case is ignored.
 
     Example:
         >>> mask_of(["Bot-1"])("I am bot-1, a bot.")

@@ -404,7 +404,7 @@ class LabelDesk:
     Attributes:
         study: The study's path as typed by the user, quoted for a shell.
         guideline: Name of the guideline that is labelled by.
-        judge: Judge whose verdicts drew the dialogues; empty for none.
+        judge: Judge whose labels stratify the sample; empty for none.
         annotator: Name under which the labels count.
         queue: Token of the queue.
         door: Path of the address that lets in once.
@@ -425,7 +425,7 @@ def open_label_desk(
 ) -> tuple[Serving, LabelDesk]:
     """Draw the sample, put it into a queue for this person and open the page.
 
-    Dialogues that an earlier call drew and that have no label come first and count.
+    Unlabelled dialogues of an earlier sample come first and count.
 
     Raises:
         InputError: If the sample is ambiguous, nothing is left, or the name is a judge's.

@@ -262,7 +262,7 @@ class StoredStudies:
     def contexts(self) -> list[StudyContext]:
         """Return the studies with an open run, in order of the start of their runs.
 
-        A study whose run has ended is closed; one that this machine cannot run is reported once and left out.
+        A study whose run has ended is closed; a study that this machine cannot run is reported once and skipped.
         """
         runs = [run for run in self.store.open_runs() if not self.names or run.study in self.names]
         versions = {run.plan_version for run in runs}

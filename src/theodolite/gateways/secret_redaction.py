@@ -46,7 +46,7 @@ class Secret:
     __slots__ = ("_text", "header", "variable")
 
     def __init__(self, text: str = "", *, variable: str = "", header: str = BEARER_HEADER) -> None:
-        """Keep the key, the name of the environment variable that it came from and the header that carries it.
+        """Store the key, the name of its environment variable and its header.
 
         Raises:
             InputError: If the text cannot be a key; the text is not repeated.
@@ -69,7 +69,7 @@ class Secret:
 
     @property
     def is_missing(self) -> bool:
-        """Whether the study names a variable for the key and the variable holds none."""
+        """Whether the study names a variable for the key that is not set."""
         return bool(self.variable) and not self._text
 
     def headers(self) -> dict[str, str]:
@@ -119,7 +119,7 @@ class StruckPieces:
     """Passes another party's text on without keys, also if a key is split between pieces."""
 
     def __init__(self, secret: Secret, hear: Callable[[str], None]) -> None:
-        """Begin with nothing held back."""
+        """Start with an empty buffer."""
         self._secret = secret
         self._hear = hear
         self._held = ""
@@ -171,7 +171,7 @@ class Credentials:
 
     @property
     def is_missing(self) -> bool:
-        """Whether a variable is named for the credentials and holds none."""
+        """Whether the variable for the credentials is named but not set."""
         return bool(self.variable) and self._auth is None
 
     @property
@@ -262,7 +262,7 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
 def readable(text: str, markup: Markup) -> tuple[str, str]:
-    """Return a reply's text, and the reply as it came where it came as HTML; else an empty text for the latter."""
+    """Return a reply's text, and the original reply if it is HTML; else an empty text for the latter."""
     return (text_of_html(text), text) if markup is Markup.HTML else (text, "")
 
 

@@ -460,7 +460,7 @@ EXTRA = "pip install 'theodolite[otel]'"
 """How the extra of traces is installed."""
 
 _PROVIDERS = {"openai": "openai", "anthropic": "anthropic"}
-"""`gen_ai.provider.name` by the form in which a model is asked; the name of an Inspect model says its provider."""
+"""`gen_ai.provider.name` by request format; the name of an Inspect model contains its provider."""
 
 
 @dataclass(slots=True)
@@ -494,7 +494,7 @@ class TraceObserver:
 
         Args:
             provider: Makes the tracer.
-            models: Models of the study, whose own names and hosts the spans state.
+            models: Models of the study; the spans contain their names and hosts.
             content: Whether spans contain prompts and replies.
             secrets: Strikes secrets out; None for the forms of keys alone.
         """
@@ -631,7 +631,7 @@ def _message(role: str, text: str) -> dict[str, Any]:
 
 
 def otlp_provider() -> TracerProvider:
-    """Return a provider that sends spans in batches by OTLP over HTTP, as the variables of OpenTelemetry say.
+    """Return a provider that sends spans in batches by OTLP over HTTP, configured by OpenTelemetry's variables.
 
     Raises:
         ImportError: If the extra is not installed.

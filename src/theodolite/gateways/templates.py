@@ -20,7 +20,7 @@ from theodolite.ports.application import Endpoint, EndpointCheck, Model, OnChunk
 from theodolite.testing.templates import fill, variables_of
 
 LARGEST_TEXT = 1_000_000
-"""Characters that one template may grow to; source material and a long dialogue have to fit in."""
+"""Maximum length of a filled template; source material and a long dialogue must fit. Characters."""
 
 _WHOLE = re.compile(r"\s*\{\{([^{}]*)\}\}\s*")
 
@@ -203,7 +203,7 @@ class RecordedApplication:
         )
 
     async def check_endpoint(self) -> EndpointCheck:
-        """Say how much is recorded."""
+        """Report the number of recorded dialogues."""
         n = len(self._turns)
         answer = f"ok, {n:,} recorded {'dialogue' if n == 1 else 'dialogues'}"
         return EndpointCheck(
@@ -251,7 +251,7 @@ class PromptedModelApplication:
         """Return the model's answer to the dialogue so far.
 
         Raises:
-            GatewayError: If no reply came; the subclass says why. Its endpoint is
+            GatewayError: If there is no reply; the subclass states the reason. Its endpoint is
                 the model, which may be behind other applications too.
             TemplateError: If the system prompt cannot be filled.
         """

@@ -66,7 +66,7 @@ def relevance_profile(
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
         defect_at_most: Highest score that is a defect; None if there is no rule.
-        seed: Of random orders, if there are too many to enumerate.
+        seed: Seed of random orders, if there are too many to enumerate.
 
     Returns:
         Entropy in nats; CIN, LIS and LNDS are counts; level in points of the scale.

@@ -61,7 +61,7 @@ def ranking_agreement(
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage of the intervals; fraction in (0, 1).
         n_points: Points of the scale, which no chain can exceed; count, None if it has none.
-        seed: Of random orders, if there are too many to enumerate.
+        seed: Seed of random orders, if there are too many to enumerate.
 
     Returns:
         Entropy in nats; CIN and LIS are counts; tau-b and rho in -1..1.

@@ -244,7 +244,7 @@ POINTS: Final = 8192
 """Number of points of the lattice; quantiles are accurate to 1e-3, and to 1e-2 for a handful of labels."""
 
 TABLE: Final = 513
-"""Fractions at which a posterior is worked out exactly."""
+"""Fractions at which a posterior is computed exactly."""
 
 JEFFREYS: Final = 0.5
 """Counts that Jeffreys' prior adds to each side."""
@@ -294,7 +294,7 @@ def share_chances(clusters: Sequence[tuple[int, int]], spread: Floats, *, alone:
 def beta_chances(count: float, others: float, spread: Floats) -> Floats:
     """Return shares from Jeffreys' posterior; counts need not be integers.
 
-    The inverse is worked out at some fractions, densest near 0 and 1, and read
+    The inverse is computed at some fractions, densest near 0 and 1, and interpolated
     between them as an angle: as good as exact but for the outermost points, and
     ten times as fast.
     """

@@ -246,7 +246,7 @@ def play(task: SessionTask, persona: Persona) -> Flow[ConversationState]:
 
 
 def _until_stop(text: str, stop: str) -> tuple[str, bool]:
-    """Return the text before the stop word, letters' case ignored, and whether it was there."""
+    """Return the text before the stop word, ignoring case, and whether it was there."""
     passages = re.search(re.escape(stop), text, re.IGNORECASE)
     return (text[: passages.start()].strip(), True) if passages else (text, False)
 

@@ -19,7 +19,7 @@ class NextStepCard:
         button: Label of the button.
         address: Target of the button.
         is_post: Whether the button sends a form.
-        is_waiting: Whether the person waits for somebody else.
+        is_waiting: Whether the person waits for another person.
     """
 
     text: str
