@@ -88,8 +88,8 @@ def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         version = results.get("schema_version")
         message = (
-            f"`{place}` is no results.json that can be compared: expected schema_version 2.x, or 1.4 or later of form"
-            f" 1; got {version!r} ({type(error).__name__}: {error}). Write it again:  theodolite report STUDY"
+            f"`{place}` cannot be compared: expected schema_version 2.x, or 1.4 and later"
+            f" 1.x; got {version!r} ({type(error).__name__}: {error}). Write it again:  theodolite report STUDY"
         )
         raise InputError(message) from error
 

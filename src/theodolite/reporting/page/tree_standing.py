@@ -202,5 +202,7 @@ def _profile_line(
         tint=subject.tint(finding.application),
         points=tuple(points),
         is_front=is_front,
-        words=f"{said}; {'not dominated' if is_front else 'dominated by another'}; not dominated in {odds} of replicates",
+        words=(
+            f"{said}; {'not dominated' if is_front else 'dominated by another'}; not dominated in {odds} of replicates"
+        ),
     )
