@@ -290,7 +290,7 @@ def test_a_dialogue_leads_to_the_same_prompt_in_another_application(visit):
 
 def test_the_first_screen_and_one_click_show_how_far_a_judge_agrees_with_people(visit):
     page = visit("xstest")
-    expect(page.locator(".kpi", has_text="agrees with the final labels on 333 to 421 of 450")).to_be_visible()
+    expect(page.locator(".kpi", has_text="agrees on 333 to 421 of 450 final labels")).to_be_visible()
 
     page.get_by_role("link", name="Judges", exact=True).click()
 

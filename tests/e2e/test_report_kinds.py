@@ -107,7 +107,7 @@ def test_print_shows_every_chart_with_its_shapes_and_splits_no_small_part(report
         "parts => parts.filter(part => getComputedStyle(part).breakInside !== 'avoid').map(part => part.className)"
     )
     split += page.locator("#report table").evaluate_all(
-        "tables => tables.filter(table => table.tBodies[0].rows.length <= 12"
+        "tables => tables.filter(table => table.tBodies[0].rows.length <= 8"
         " && getComputedStyle(table).breakInside !== 'avoid').map(table => table.className)"
     )
     hidden += page.locator("#report .chart .shape").evaluate_all(

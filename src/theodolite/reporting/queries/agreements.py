@@ -176,7 +176,9 @@ def judge_note(evidence: Evidence, agreements: Sequence[Agreement], guideline: G
     """Return a judge's agreement with people in this run: of its labels or, if it only scores, of its scores."""
     exact = with_people(evidence.study, agreements, guideline, judge, Measure.EXACT_AGREEMENT)
     if any(agreement.estimate is not None for agreement in exact):
-        return f"agrees with {opponent_text(exact)} on {counts_text(exact, with_unreadable=True)}"
+        counts = counts_text(exact, with_unreadable=True)
+        has_final = any(REFERENCE in agreement.annotators for agreement in exact)
+        return f"agrees on {counts} final labels" if has_final else f"agrees with people on {counts}"
     scores = score_distances(evidence.study, agreements, guideline, judge)
     if scores:
         return f"differs from {opponent_text(scores)} by {distance_text(scores)}"

@@ -24,7 +24,7 @@ def test_tiles_hold_dialogues_completeness_agreement_and_the_judge():
         ("Dialogues", "2,250", ["0 failed"]),
         ("Completeness", "100.0%", ["labelled", "11 with an unparseable label"]),
         ("Human agreement", "93.8 to 98.4%", ["people agree on 422 to 443 of 450"]),
-        ("Judge GPT-4", "Not validated", ["agrees with the final labels on 333 to 421 of 450"]),
+        ("Judge GPT-4", "Not validated", ["agrees on 333 to 421 of 450 final labels"]),
     ]
 
 

@@ -45,7 +45,7 @@ def test_without_groups_nobody_can_tell_who_was_harmed_more():
 
 def test_a_judge_that_nobody_validated_is_named_so():
     assert answers("xstest")["Can I trust the judge?"].answers == (
-        "GPT-4: not validated; agrees with the final labels on 333 to 421 of 450.",
+        "GPT-4: not validated; agrees on 333 to 421 of 450 final labels.",
     )
 
 

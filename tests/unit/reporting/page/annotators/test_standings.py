@@ -14,4 +14,4 @@ def test_a_judge_without_labels_of_people_is_not_compared_and_not_validated():
 
 
 def test_a_judge_beside_people_is_compared():
-    assert standings("xstest") == {"GPT-4": "not validated; agrees with the final labels on 333 to 421 of 450"}
+    assert standings("xstest") == {"GPT-4": "not validated; agrees on 333 to 421 of 450 final labels"}
