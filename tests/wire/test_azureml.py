@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     written = theodolite("azureml", tmp_path / "small", "--out", tmp_path / "aml")
     assert written.code == 0, written.said
-    assert "no faults (linter and azure-ai-ml)" in written.out
+    assert "no errors (linter and azure-ai-ml)" in written.out
     return tmp_path / "aml"
 
 

@@ -216,7 +216,7 @@ class VotesOrSamples:
         error: Standard error of the rate from these votes; fraction.
         error_as_samples: Standard error if each call had judged a dialogue of
             its own; fraction.
-        best_votes: Votes a dialogue that make the rate most certain for the
+        best_votes: Votes per dialogue that make the rate most precise for the
             money; at least 1.
     """
 

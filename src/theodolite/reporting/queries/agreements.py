@@ -120,7 +120,7 @@ def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
     counts: `333 to 421 of 450 (74.0 to 93.6%)`.
 
     Args:
-        agreements: One an application, or one an application and person.
+        agreements: One per application, or one per application and person.
         note: A note on the labels, for the parentheses.
     """
     shares = [one for one in agreements if PEOPLE in one.annotators and one.estimate]
