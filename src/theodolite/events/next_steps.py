@@ -44,6 +44,8 @@ class RoleStep(StrEnum):
     AWAIT_DECISION = "await decision"
     AWAIT_RESULTS = "await results"
 
+    FIND_TASK = "find task"
+    """An analyst's tasks are counted from all answers, so they are looked for only on request."""
     WRITE_CODEBOOK = "write codebook"
     CODE_ANSWERS = "code answers"
     SETTLE_CODES = "settle codes"

@@ -114,6 +114,12 @@ CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {
     RoleStep.AWAIT_RESULTS: (
         "{name} is accepted: its report appears here after the event.", "", "See submission", "",
     ),
+    RoleStep.FIND_TASK: (
+        "Find the reviews, codes and disagreements that wait for you.",
+        "",
+        "Find next task",
+        "organiser:results",
+    ),
     RoleStep.AWAIT_ANSWERS: ("No tester has submitted a questionnaire yet.", "", "Refresh", "organiser:results"),
     RoleStep.REVIEW_RISKS: (
         "1 session waits for a combined review.", "{n} sessions wait for a combined review.", "Review",

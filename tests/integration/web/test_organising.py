@@ -257,9 +257,15 @@ def test_the_first_page_says_what_is_next(event, organiser, at, state, approved,
 
 
 def test_the_first_page_of_each_role_starts_with_one_sentence_and_one_button(event, client_as):
-    paths = {Role.SENIOR: "review", Role.ANNOTATOR: "annotate", Role.TEAM: "team", Role.ANALYST: "organise/results"}
-    for role, path in paths.items():
-        page = client_as(role).get(f"/s/{event.token}/{path}/").content.decode()
+    paths = (
+        (Role.SENIOR, "review/"),
+        (Role.ANNOTATOR, "annotate/"),
+        (Role.TEAM, "team/"),
+        (Role.ANALYST, "organise/results/"),
+        (Role.ANALYST, "organise/results/?next=yes"),
+    )
+    for role, path in paths:
+        page = client_as(role).get(f"/s/{event.token}/{path}").content.decode()
         (card,) = re.findall('<section class="note next.*?</section>', page)
 
         assert re.search(r"<strong>Next step:</strong> [^<]+\.</span>", card), role

@@ -39,6 +39,7 @@ from theodolite.domain.findings.number import Undefined
 from theodolite.domain.identity import version_of
 from theodolite.domain.undefined_reasons import TOO_FEW_GUESSES, undefined_text
 from theodolite.events.context import EventContext
+from theodolite.events.next_steps import RoleStep
 from theodolite.events.results import leaks, naming_counts
 from theodolite.reporting.words import figures
 from theodolite.usecases.audiences import Audience, AudienceKind
@@ -47,6 +48,7 @@ from theodolite.web.analyst.reviews import next_step_of_analyst
 from theodolite.web.asgi_handler import Background
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
+from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_place, unit_strip
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
@@ -153,9 +155,17 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "is_under_way": any(measurement.done_at is None for measurement in measured),
         "can_share": access.role is Role.ORGANISER,
         "applications": names,
-        "next_step": next_step_of_analyst(access) if access.role is Role.ANALYST else None,
+        "next_step": _next_step(request, access) if access.role is Role.ANALYST else None,
     }
     return render(request, "web/organiser/results.html", context)
+
+
+def _next_step(request: HttpRequest, access: AccessContext) -> NextStepCard | None:
+    """Return the next step of an analyst; counting the tasks takes longer than a page may, so it is on request."""
+    if request.GET.get("next") == "yes":
+        return next_step_of_analyst(access)
+    address = f"{reverse('organiser:results', args=[access.hosted.token])}?next=yes"
+    return next_step_card(RoleStep.FIND_TASK, access.hosted.token, address=address)
 
 
 def _reported(measurement: Measurement, applications: Sequence[str]) -> list[str]:
