@@ -129,5 +129,5 @@ def test_a_former_run_is_compared_with_itself_and_nothing_changed():
 
 @pytest.mark.parametrize("version", ["3.0", "1", 2, None])
 def test_an_unknown_form_says_which_forms_are_read(version):
-    with pytest.raises(InputError, match=r"expected schema_version 2\.x, or 1\.4 or later of form 1; got"):
+    with pytest.raises(InputError, match=r"expected schema_version 2\.x, or 1\.4 and later 1\.x; got"):
         sides_of({"schema_version": version}, "results.json")
