@@ -40,7 +40,8 @@ except ImportError:  # Windows has no locks of this kind: there, files of dead p
 def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file atomically: a partial file must not look complete.
 
-    Incomplete files of killed writers of the same file are deleted.
+    Incomplete files of killed writers of the same file are deleted. A device or a pipe, such as `/dev/null`, is
+    written to and stays what it is.
 
     Args:
         path: Where to.
@@ -53,6 +54,10 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     # Two processes of one run may end at the same moment; each writes its own file, and the later one wins.
     partial = target.with_name(f"{_ours(target)}{os.getpid()}-{get_ident()}.partial")
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as device:
+                device.writelines(_encoded(content))
+            return
         target.parent.mkdir(parents=True, exist_ok=True)
         _clear_away(target)
         with _held(partial):

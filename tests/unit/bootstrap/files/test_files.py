@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import socket
 import subprocess
 import sys
@@ -128,3 +129,16 @@ def test_a_link_stays_a_link_and_bytes_are_written_as_they_are(tmp_path):
 
     assert path.is_symlink()
     assert (tmp_path / "answers.zip").read_bytes() == b"PK\r\n"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+    """The rule also protects `/dev/null` from `--out /dev/null` of the superuser."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as threads:
+        content = threads.submit(pipe.read_bytes)
+        write_whole(pipe, ["one ", "two"])
+
+    assert content.result() == b"one two"
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
