@@ -23,6 +23,7 @@ from theodolite.config.permissions import (
 )
 from theodolite.config.required_access import KeyUse, NamedCode, code_hash_of, named_code, named_keys
 from theodolite.domain.errors import InputError
+from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
     from cryptography.fernet import Fernet
@@ -132,7 +133,7 @@ def key_request(loaded: LoadedStudy, environ: Mapping[str, str]) -> KeyRequest |
 
 
 def _is_set(use: KeyUse, environ: Mapping[str, str]) -> bool:
-    return use.is_set(environ) and not use.variable.startswith(TEAM_VARIABLES)
+    return use.is_set(environ) and not use.variable.startswith((TEAM_VARIABLES, STORED_VARIABLES))
 
 
 def require_key_permission(loaded: LoadedStudy, environ: Mapping[str, str]) -> None:
@@ -275,6 +276,55 @@ def with_team_keys(environ: Mapping[str, str], store: DjangoStore, study: str) -
         return environ
     stored = store.sealed_credentials(study)
     return {**{key_variable(token): unsealed(item, operator_key) for token, item in stored.items()}, **environ}
+
+
+STORED_VARIABLES = "STUDY_KEY_"
+"""Prefix of the names of organisers' keys in study files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedKey:
+    """An encrypted key of an organiser.
+
+    Attributes:
+        variable: Its name in study files.
+        receiver: The only host that gets it, with the port if the address names one.
+        sealed: The encrypted value.
+    """
+
+    variable: str
+    receiver: str
+    sealed: bytes
+
+
+def stored_keys_for(study: Study, stored: Iterable[SealedKey], operator_key: str) -> Mapping[str, str]:
+    """Return organisers' keys for the calls of a study, by variable.
+
+    A key is left out if the study sends it to any other host than the one for which it was stored.
+
+    Raises:
+        InputError: If a key was encrypted under another key of the operator.
+    """
+    receivers: dict[str, set[str]] = {}
+    for use in named_keys(study):
+        receivers.setdefault(use.variable, set()).add(use.receiver)
+    fitting = (key for key in stored if receivers.get(key.variable) == {key.receiver})
+    return {key.variable: unsealed(key.sealed, operator_key) for key in fitting}
+
+
+def with_stored_keys(environ: Mapping[str, str], store: DjangoStore, study: Study) -> Mapping[str, str]:
+    """Return an environment with the keys that organisers have stored for a study.
+
+    Without the operator's key nothing is decrypted.
+
+    Raises:
+        InputError: If a key was encrypted under another key of the operator.
+    """
+    operator_key = environ.get(VARIABLE, "")
+    if not operator_key:
+        return environ
+    stored = [SealedKey(variable=name, receiver=host, sealed=key) for name, host, key in store.stored_keys(study.name)]
+    return {**environ, **stored_keys_for(study, stored, operator_key)}
 
 
 def _fernet(key: str) -> Fernet:

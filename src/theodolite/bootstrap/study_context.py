@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.bootstrap.connections import NOTHING_PASSED, Passed, SystemClock, open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
-from theodolite.bootstrap.permission import with_team_keys
+from theodolite.bootstrap.permission import with_stored_keys, with_team_keys
 from theodolite.bootstrap.plugins import plugin_measures, resource_resolver, strategy_catalogue, tree_methods
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import workspace_for
@@ -243,7 +243,7 @@ def open_study(path: str, *, environ: Mapping[str, str] | None = None, shard: Sh
     else:
         store = open_store(workspace / "shards" / f"{loaded.study.name}-{shard.number}-of-{shard.count}")
     sessions = event_sessions(loaded.study, sessions, dialogue_summaries(store, loaded.study.name))
-    environ = with_team_keys(variables, store, loaded.study.name)
+    environ = with_stored_keys(with_team_keys(variables, store, loaded.study.name), store, loaded.study)
     return StudyContext(
         loaded=loaded, plan=plan, sessions=sessions, path=shlex.quote(path), store=store, environ=environ, shard=shard
     )

@@ -319,6 +319,10 @@ class DjangoStore:
         """Return the teams' encrypted credentials for the applications of a study, by the submission's token."""
         return self._executor.read(lambda: sealed_credentials(study))
 
+    def stored_keys(self, study: str) -> list[tuple[str, str, bytes]]:
+        """Return variable, receiver and encrypted value of each key that organisers have stored for a study."""
+        return self._executor.read(lambda: stored_keys(study))
+
     def keep(self, record: Record) -> str:
         """Store a record unless it exists, and return its version."""
         content = content_of(record)
@@ -507,6 +511,30 @@ SELECT submission.token, submission.sealed FROM web_submission submission
 JOIN web_hosted_study hosted ON hosted.id = submission.hosted_id
 WHERE hosted.name = %s AND submission.state = 'accepted'
 """
+
+
+_STORED_KEYS = "web_stored_key"
+
+_KEYS_OF_STUDY = """
+SELECT hosted.id, stored.variable, stored.receiver, stored.sealed FROM web_stored_key stored
+JOIN web_hosted_study hosted ON hosted.id = stored.hosted_id
+WHERE hosted.name = %s
+"""
+
+
+def stored_keys(study: str) -> list[tuple[str, str, bytes]]:
+    """Return variable, receiver and encrypted value of each key that organisers have stored for a study.
+
+    Nothing if several studies of a server have the name: a key belongs to one of them.
+    """
+    with connection.cursor() as cursor:
+        if _STORED_KEYS not in connection.introspection.table_names(cursor):
+            return []
+        cursor.execute(_KEYS_OF_STUDY, [study])
+        rows = cursor.fetchall()
+    if len({hosted for hosted, *_ in rows}) > 1:
+        return []
+    return [(variable, receiver, bytes(sealed)) for _, variable, receiver, sealed in rows]
 
 
 def sealed_credentials(study: str) -> dict[str, bytes]:

@@ -137,6 +137,7 @@ _ORGANISER: Final = (
         pages=(
             ("organiser:ethics", "Ethics approval"),
             ("organiser:factors", "Second factors"),
+            ("organiser:keys", "API keys"),
             ("organiser:webhooks", "Webhooks"),
             ("organiser:audit", "Audit log"),
         ),

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from theodolite.bootstrap.database import bind_thread, database_settings, keep_record, store_on
 from theodolite.bootstrap.events import open_event
-from theodolite.bootstrap.permission import SHORTEST, VARIABLE, sealed, unsealed
+from theodolite.bootstrap.permission import SHORTEST, VARIABLE, SealedKey, sealed, stored_keys_for, unsealed
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
@@ -106,7 +106,7 @@ def _open(hosted: HostedStudy, study: Study | None) -> str:
     """Open a release unless it is already open, and return its content hash."""
     workspace = _workspace()
     opened = open_event(
-        hosted.folder, _stores[workspace], workspace=workspace, study=study, environ=environment_of(hosted)
+        hosted.folder, _stores[workspace], workspace=workspace, study=study, environ=environment_of(hosted, study)
     )
     version = version_of(opened.event.study)
     if study is None:
@@ -115,13 +115,36 @@ def _open(hosted: HostedStudy, study: Study | None) -> str:
     return version
 
 
-def environment_of(hosted: HostedStudy) -> Mapping[str, str]:
-    """Return the variables from which keys are read: those of the process and the credentials of teams."""
+def environment_of(hosted: HostedStudy, study: Study | None = None) -> Mapping[str, str]:
+    """Return the variables from which keys are read: those of the process, of teams and of organisers.
+
+    Args:
+        hosted: The study.
+        study: Its content, which decides the hosts that get organisers' keys; None for the files.
+    """
     try:
-        return {**os.environ, **vault_of(hosted)}
+        return {**os.environ, **vault_of(hosted), **_stored_keys(hosted, study)}
     except InputError as error:  # the operator's key is missing or has changed; applications with keys will not answer
         _LOG.error("%s", error)
         return os.environ
+
+
+def _stored_keys(hosted: HostedStudy, study: Study | None) -> Mapping[str, str]:
+    stored = [
+        SealedKey(variable=key.variable, receiver=key.receiver, sealed=bytes(key.sealed))
+        for key in hosted.stored_keys.all()
+    ]
+    if not stored:
+        return {}
+    return stored_keys_for(study or study_in_files(hosted).study, stored, _operator_key())
+
+
+def reopen_event(hosted: HostedStudy) -> None:
+    """Open the event anew for later calls, since its keys have changed; calls in progress keep theirs."""
+    forget_event(hosted)
+    with _lock:
+        for opened in [key for key in _opened if key[:2] == (_workspace(), hosted.token)]:
+            del _opened[opened]
 
 
 def forget_event(hosted: HostedStudy) -> None:

@@ -49,13 +49,13 @@ class TrialSetting:
     """The surroundings of trials.
 
     Attributes:
-        environ: Returns the variables that contain keys.
+        environ: Returns the variables from which the keys of a study are read.
         public_only: Whether hosts that the study's files do not name are called at public addresses alone.
         stored: Returns dialogues of the study's run or event.
         spent: Returns the cost of the study so far.
     """
 
-    environ: Callable[[], Mapping[str, str]]
+    environ: Callable[[Study], Mapping[str, str]]
     public_only: bool
     stored: Callable[[], Iterable[Dialogue]]
     spent: Callable[[], Spending]
@@ -252,7 +252,9 @@ def _access(edited: EditedStudy, reading: UnsavedReading) -> TrialAccess:
         message = f"the text adds {'; '.join(reading.added_access)}; only the operator adds code and keys"
         raise InputError(message)
     return TrialAccess(
-        environ=edited.trials.environ(), public_only=edited.trials.public_only, known_hosts=reading.known_hosts
+        environ=edited.trials.environ(reading.loaded.study),
+        public_only=edited.trials.public_only,
+        known_hosts=reading.known_hosts,
     )
 
 

@@ -33,7 +33,7 @@ from theodolite.web.annotator.home import records
 from theodolite.web.api.deliveries import store_test
 from theodolite.web.api.requests import PERMISSIONS, TOKEN
 from theodolite.web.events import event_of
-from theodolite.web.models import Account, HostedStudy, Membership, Webhook
+from theodolite.web.models import Account, HostedStudy, Membership, StoredKey, Webhook
 
 ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
@@ -124,6 +124,8 @@ PAGES: dict[str, object] = {
     "components": HOST,
     "organiser:editions": {Role.ORGANISER},
     "organiser:edit_study": {Role.ORGANISER},
+    "organiser:keys": {Role.ORGANISER},
+    "organiser:remove_key": {Role.ORGANISER},
     "organiser:add_application": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
@@ -220,11 +222,17 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "section": "risk-assessment",
     "measurement": a_measurement,
     "file": "report.html",
+    "key": lambda hosted: a_key(hosted).token,
     "webhook": lambda hosted: a_webhook(hosted).token,
     "delivery": lambda hosted: store_test(a_webhook(hosted)).token,
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
 """What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
+
+
+def a_key(hosted: HostedStudy) -> StoredKey:
+    facts = {"receiver": "api.example.org", "sealed": b"x"}
+    return StoredKey.objects.get_or_create(hosted=hosted, variable="STUDY_KEY_A", defaults=facts)[0]
 
 
 def a_webhook(hosted: HostedStudy) -> Webhook:

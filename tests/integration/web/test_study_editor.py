@@ -16,7 +16,8 @@ from theodolite.bootstrap.page_checks import PageAnswer
 from theodolite.domain.event import Role
 from theodolite.store.models import AnnotationRow
 from theodolite.web.asgi_handler import open_pool
-from theodolite.web.models import AuditEntry, Edition, Membership, Submission
+from theodolite.web.events import environment_of, opened
+from theodolite.web.models import AuditEntry, Edition, Membership, StoredKey, Submission
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -238,3 +239,40 @@ def test_previews_show_the_unsaved_text_with_the_form_of_people(editor):
     form = tried(editor, "preview:tv-spoilers-field-testing", text=text)
     assert "Preview of the text in the editor, as testers will see it." in form.content.decode()
     assert tried(editor, "preview:nothing", text=text).status_code == 422
+
+
+@override_settings(OPERATOR_KEY="quiet harbour under a slow moon")
+def test_an_organiser_stores_a_key_that_no_page_shows_and_a_draft_may_name(editor, caplog):
+    address = reverse("organiser:keys", args=[editor.hosted.token])
+    sent = {"name": "judge", "address": "https://api.example.org/v1", "value": "sk-very-secret-77"}
+    stored = editor.client.post(address, sent, follow=True).content.decode()
+    other = editor.client.post(address, sent | {"address": "https://other.example.org"})
+    bare = editor.client.post(address, sent | {"name": "b", "address": "http://api.example.org"})
+    row = StoredKey.objects.get(hosted=editor.hosted)
+    models = "models:\n  far: {url: https://HOST/v1, name: m, key: STUDY_KEY_JUDGE}\n"
+    editor.post(text=editor.file + models.replace("HOST", "other.example.org"))
+    refused = editor.post(act="apply")
+    editor.post(text=editor.file + models.replace("HOST", "api.example.org"))
+    accepted = editor.post(act="apply")
+
+    assert "STUDY_KEY_JUDGE is stored." in stored
+    assert (other.status_code, bare.status_code, refused.status_code, accepted.status_code) == (422, 422, 422, 200)
+    assert opened(row.sealed) == "sk-very-secret-77"
+    assert environment_of(editor.hosted)["STUDY_KEY_JUDGE"] == "sk-very-secret-77"
+    everything = stored + other.content.decode() + accepted.content.decode() + caplog.text
+    assert "sk-very-secret-77" not in everything + str(list(AuditEntry.objects.values("subject", "facts")))
+    editor.client.post(reverse("organiser:remove_key", args=[editor.hosted.token, row.token]))
+    assert "STUDY_KEY_JUDGE" not in environment_of(editor.hosted)
+    verbs = set(AuditEntry.objects.filter(hosted=editor.hosted).values_list("verb", flat=True))
+    assert {"stored key", "removed key"} <= verbs
+
+
+def test_without_a_key_of_the_operator_nothing_is_stored(editor):
+    address = reverse("organiser:keys", args=[editor.hosted.token])
+    with override_settings(OPERATOR_KEY=""):
+        page = editor.client.get(address).content.decode()
+        sent = editor.client.post(address, {"name": "judge", "address": "api.example.org", "value": "sk-1"})
+
+    assert "THEODOLITE_OPERATOR_KEY" in page
+    assert sent.status_code == 422
+    assert not StoredKey.objects.exists()

@@ -26,6 +26,7 @@ from theodolite.web.models.admission import (
     Recruit,
     RecruitLink,
     Screening,
+    StoredKey,
     Submission,
     TimeSlot,
     UnsentText,
@@ -36,5 +37,5 @@ __all__ = [
     "Account", "ApiToken", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval",
     "EventMessage", "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication",
     "PersonalCode", "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Scope",
-    "Screening", "Submission", "TimeSlot", "UnsentText", "Webhook", "WebhookDelivery",
+    "Screening", "StoredKey", "Submission", "TimeSlot", "UnsentText", "Webhook", "WebhookDelivery",
 ]  # fmt: skip

@@ -1,24 +1,33 @@
-"""The page on which organisers edit a study."""
+"""Pages on which organisers edit a study and store its API keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from django import forms
 from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
+from theodolite.bootstrap.permission import STORED_VARIABLES
 from theodolite.config.editable_files import EditableFiles
 from theodolite.config.permissions import USUAL, study_file
 from theodolite.config.required_access import host_shown
+from theodolite.config.serving import LOOPBACK
 from theodolite.domain.dialogue import Dialogue
+from theodolite.domain.errors import InputError
 from theodolite.domain.event import Role
 from theodolite.events.results import spent_on_event
 from theodolite.web.access import AccessContext, allowed
-from theodolite.web.events import environment_of, event_of
-from theodolite.web.models import HostedStudy, Submission
+from theodolite.web.events import can_seal, environment_of, event_of, reopen_event, seal
+from theodolite.web.models import HostedStudy, StoredKey, Submission
 from theodolite.web.study_editor import edit
 from theodolite.web.study_trials import EditedStudy, TrialSetting
 
@@ -36,7 +45,7 @@ def edit_study(request: HttpRequest, access: AccessContext) -> HttpResponse:
         context={"access": access},
         publishing=reverse("organiser:editions", args=[hosted.token]),
         trials=TrialSetting(
-            environ=lambda: environment_of(hosted),
+            environ=lambda study: environment_of(hosted, study),
             public_only=not settings.ALLOW_PRIVATE,
             stored=lambda: _stored(hosted),
             spent=lambda: spent_on_event(event_of(hosted)),
@@ -71,6 +80,93 @@ def files_of(hosted: HostedStudy) -> EditableFiles:
 
 
 def _accepted_keys(hosted: HostedStudy) -> frozenset[str]:
-    """Return the keys of accepted applications with their hosts; organisers accepted both together."""
+    """Return the keys of accepted applications and of organisers with their hosts: both were accepted together."""
     accepted = hosted.submissions.filter(state=Submission.State.ACCEPTED).exclude(url="")
-    return frozenset(f"{row.key_variable} to {host_shown(row.url)}" for row in accepted)
+    teams = (f"{row.key_variable} to {host_shown(row.url)}" for row in accepted)
+    return frozenset((*teams, *(f"{key.variable} to {key.receiver}" for key in hosted.stored_keys.all())))
+
+
+class KeyForm(forms.Form):
+    """An API key with its name and its host."""
+
+    name = forms.RegexField(
+        label="Name",
+        regex=r"[A-Za-z][A-Za-z0-9_]{0,40}",
+        error_messages={"invalid": "Use letters, digits and underscores; start with a letter."},
+        help_text="For example JUDGE. The study names the key by this name after STUDY_KEY_.",
+    )
+    address = forms.CharField(
+        label="Address of the service",
+        max_length=500,
+        help_text="For example https://api.example.org/v1. Only this host gets the key.",
+    )
+    value = forms.CharField(
+        label="Key",
+        max_length=4000,
+        help_text="It is stored encrypted and never shown again.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+
+    def clean_address(self) -> str:
+        """Return the host with its port.
+
+        Raises:
+            ValidationError: If the address has no host, or would send the key without encryption.
+        """
+        text = str(self.cleaned_data["address"]).strip()
+        address = text if "://" in text else f"https://{text}"
+        host = host_shown(address)
+        is_local = (urlsplit(address).hostname or "") in LOOPBACK
+        if not host or "@" in address or not (address.startswith("https://") or is_local):
+            message = "Enter an address with https:// and without a password."
+            raise forms.ValidationError(message)
+        return host
+
+
+@allowed(Role.ORGANISER)
+@require_http_methods(["GET", "POST"])
+def keys(request: HttpRequest, access: AccessContext) -> HttpResponse:
+    """List the keys of a study without their values, or store one."""
+    form = KeyForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            key = _store_key(access, form)
+            messages.success(request, f"{key.variable} is stored.")
+            return redirect("organiser:keys", study=access.hosted.token)
+        except InputError as error:
+            form.add_error(None, f"Not stored: {error}.")
+    context = {"access": access, "form": form, "keys": access.hosted.stored_keys.all(), "can_seal": can_seal()}
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
+    return render(request, "web/organiser/keys.html", context, status=status)
+
+
+@transaction.atomic
+def _store_key(access: AccessContext, form: KeyForm) -> StoredKey:
+    """Store a key, or replace its value.
+
+    Raises:
+        InputError: If the operator has set no key, or a key of the name belongs to another host.
+    """
+    variable, receiver = STORED_VARIABLES + form.cleaned_data["name"].upper(), form.cleaned_data["address"]
+    before = access.hosted.stored_keys.select_for_update().filter(variable=variable).first()
+    if before is not None and before.receiver != receiver:
+        message = f"{variable} belongs to {before.receiver}; remove it first, or choose another name"
+        raise InputError(message)
+    values = {"receiver": receiver, "sealed": seal(form.cleaned_data["value"]), "made_by": access.account}
+    key, is_new = StoredKey.objects.update_or_create(hosted=access.hosted, variable=variable, defaults=values)
+    access.audit("stored key" if is_new else "replaced key", f"key {variable}", receiver=receiver)
+    reopen_event(access.hosted)
+    return key
+
+
+@allowed(Role.ORGANISER)
+@require_POST
+def remove_key(request: HttpRequest, access: AccessContext, key: str) -> HttpResponse:
+    """Delete a key; later calls go without it."""
+    row = get_object_or_404(StoredKey, hosted=access.hosted, token=key)
+    with transaction.atomic():
+        access.audit("removed key", f"key {row.variable}", receiver=row.receiver)
+        row.delete()
+    reopen_event(access.hosted)
+    messages.success(request, f"{row.variable} is removed.")
+    return redirect("organiser:keys", study=access.hosted.token)

@@ -94,7 +94,7 @@ def edit_study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
         address=reverse("edit_study", kwargs={"study": study.key}),
         context=page_context(study, "edit"),
         trials=TrialSetting(
-            environ=lambda: studies().environ,
+            environ=lambda _: studies().environ,
             public_only=False,
             stored=lambda: studies().stored_dialogues(study),
             spent=lambda: studies().spent(study),
