@@ -26,12 +26,11 @@ from theodolite.web.models.admission import (
     Recruit,
     RecruitLink,
     Screening,
-    StoredKey,
     Submission,
     TimeSlot,
     UnsentText,
 )
-from theodolite.web.models.api import ApiToken, Scope, Webhook, WebhookDelivery
+from theodolite.web.models.api import ApiToken, Scope, StoredKey, Webhook, WebhookDelivery
 
 __all__ = [
     "Account", "ApiToken", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval",

@@ -1,4 +1,4 @@
-"""Tokens of the API, webhooks, and their deliveries."""
+"""Tokens of the API, webhooks with their deliveries, and stored API keys."""
 
 from __future__ import annotations
 
@@ -202,3 +202,32 @@ class WebhookDelivery(models.Model):
     def __str__(self) -> str:
         """Return its type and id."""
         return f"{self.event} {self.token}"
+
+
+class StoredKey(models.Model):
+    """An API key that an organiser has entered; never shown again.
+
+    Attributes:
+        variable: Its name in study files.
+        receiver: The only host that gets it, with the port if the address names one.
+        sealed: The value, encrypted with the operator's key.
+    """
+
+    token = models.CharField(max_length=32, unique=True, default=new_token)
+    hosted = models.ForeignKey("web.HostedStudy", models.CASCADE, related_name="stored_keys")
+    variable = models.CharField(max_length=60)
+    receiver = models.CharField(max_length=255)
+    sealed = models.BinaryField(editable=False)
+    made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, related_name="+", null=True)
+    made_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        """Table; a study has one key of a name."""
+
+        db_table = "web_stored_key"
+        ordering: ClassVar = ["variable"]
+        constraints: ClassVar = [models.UniqueConstraint(name="web_stored_key_once", fields=["hosted", "variable"])]
+
+    def __str__(self) -> str:
+        """Return the name, never the value."""
+        return self.variable
