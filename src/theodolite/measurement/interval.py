@@ -418,12 +418,12 @@ def _rising(base: Floats, counts: dict[int, int]) -> Floats:
     """Return the sum of times * (ln G(base + count) - ln G(base)) over pairs (count, times); G is the gamma function.
 
     The difference for a count equals the sum of ln(base + i) over i < count. These logarithms are faster than
-    ln G and lose no digits for large bases; ln G serves where counts are few and large.
+    ln G and lose no digits for large bases; ln G serves where counts are few and large, and for parts of defects.
     """
     total: Floats = np.zeros(base.shape)
     largest = max(counts, default=0)
-    if largest <= LOGARITHMS * (len(counts) + 1):
-        for i in range(largest):
+    if largest <= LOGARITHMS * (len(counts) + 1) and all(float(count).is_integer() for count in counts):
+        for i in range(int(largest)):
             total += sum(times for count, times in counts.items() if count > i) * np.log(base + i)
         return total
     for count, times in counts.items():

@@ -121,3 +121,12 @@ def test_the_interval_covers_the_true_rate_about_as_often_as_it_says(share, corr
     covered = [study.quantile(0.025) <= share <= study.quantile(0.975) for study in studies]
 
     assert np.mean(covered) >= 0.9
+
+
+def test_clusters_with_parts_of_defects_have_an_interval_between_those_of_whole_ones():
+    """People who disagree on a dialogue give it half a defect; the logarithms of whole counts are no way for these."""
+    half, none, one = (clustered_share([(share, 1), (1, 2), (2, 3)] * 4).ends(0.95) for share in (0.5, 0, 1))
+
+    assert none[0] < half[0] < one[0]
+    assert none[1] < half[1] < one[1]
+    assert clustered_share([(1.0, 2.0), (0.0, 3.0)]).ends(0.95) == clustered_share([(1, 2), (0, 3)]).ends(0.95)
