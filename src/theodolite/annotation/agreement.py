@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
@@ -72,6 +72,10 @@ class DailyAgreement:
     category: str
     question: str
     days: tuple[DayAgreement, ...]
+
+
+MOST_AGE = timedelta(minutes=3)
+"""Age of the daily agreement that pages show at most; the server computes it every minute for open pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,11 +248,12 @@ def annotations_per_quarter_hour(queue: str) -> dict[datetime, int]:
 
 
 def daily_agreement(
-    records: RecordCache, queue: str, category: str, zone: ZoneInfo, *, now: datetime
+    records: RecordCache, queue: str, category: str, zone: ZoneInfo, *, now: datetime, most_age: timedelta = MOST_AGE
 ) -> DailyAgreement | None:
     """Return people's daily agreement on the question that decides about defects in a category.
 
-    It is computed at most once a minute, since many people may keep the page open.
+    Pages take the latest figure of a certain age, so that none of them reads all answers; the server computes it
+    between requests.
 
     Args:
         records: Store of the study.
@@ -256,6 +261,7 @@ def daily_agreement(
         category: Name of the category.
         zone: Time zone of the days.
         now: The present moment.
+        most_age: Age of a figure that need not be computed again.
 
     Returns:
         None if the category asks for free texts only.
@@ -264,6 +270,10 @@ def daily_agreement(
     if question is None:
         return None
     row = queue_of(queue)
+    key = ("daily agreement", row.pk, category, zone.key)
+    known: tuple[datetime, DailyAgreement] | None = records.latest(("computed", *key))
+    if known is not None and timedelta() <= now - known[0] <= most_age:
+        return known[1]
 
     def computed(_: object) -> DailyAgreement:
         answers = AllAnswers.of(all_answers(records, queue, category).people, question.name)
@@ -271,10 +281,10 @@ def daily_agreement(
             category=category, question=question.name, days=agreement_per_day(question, answers, zone)
         )
 
-    key, minute = ("daily agreement", row.pk, category, zone.key), int(now.timestamp() // 60)
-    return records.figure(
-        ("at this minute", *key), minute, lambda _: records.figure(key, state_of(row, category), computed)
-    )
+    def dated(_: object) -> tuple[datetime, DailyAgreement]:
+        return now, records.figure(key, state_of(row, category), computed)
+
+    return records.figure(("computed", *key), now, dated)[1]
 
 
 def _deciding_question(guideline: Guideline) -> Question | None:

@@ -82,6 +82,10 @@ class RecordCache:
             result: T = last
             return result
 
+    def latest(self, key: Hashable) -> Any:
+        """Return the latest figure without waiting for its computation; None if there is none."""
+        return self._kept(key)[1]
+
     def _kept(self, key: Hashable) -> tuple[Hashable, Any]:
         with self._lock:
             if key in self._figures:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -156,6 +157,18 @@ def django_settings(database: dict[str, Any]) -> dict[str, Any]:
         "TIME_ZONE": "UTC",
         "USE_TZ": True,
     }
+
+
+@contextmanager
+def own_connection() -> Iterator[None]:
+    """Use a connection that works, and close it: the thread is any of the process and may never come back."""
+    from django.db import close_old_connections, connection
+
+    close_old_connections()
+    try:
+        yield
+    finally:
+        connection.close()
 
 
 def configure_django(database: dict[str, Any], everything: dict[str, Any] | None = None) -> None:

@@ -288,8 +288,12 @@ class TesterTally:
         n_ended: Ended sessions; count.
         n_active: Active sessions; count.
         last: When a session last started or ended; UTC, None before the first one.
+        n: All sessions, those that have not started included; count.
+        elapsed_s: Time in sessions, excluding pauses; seconds.
     """
 
     n_ended: int
     n_active: int
     last: datetime | None
+    n: int = 0
+    elapsed_s: float = 0.0

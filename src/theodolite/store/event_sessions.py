@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    Expression,
+    ExpressionWrapper,
+    F,
+    FloatField,
+    Max,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Coalesce, Greatest
 
 from theodolite.domain.choices import UserType
 from theodolite.domain.dialogue import Level
@@ -26,7 +39,16 @@ from theodolite.store.models.events import (
     SlotRow,
 )
 from theodolite.store.results import ids_of_participants
-from theodolite.store.statements import grouped, one_at_a_time, per_quarter_hour
+from theodolite.store.statements import database_now, grouped, one_at_a_time, per_quarter_hour
+
+
+def _elapsed_us(now: datetime) -> Expression:
+    """Return the time that counts of a started session, as `SessionClock.elapsed_s`; microseconds."""
+    present = Value((now - datetime.fromtimestamp(0, UTC)) // timedelta(microseconds=1), output_field=BigIntegerField())
+    until = Coalesce("ended", "paused", present, output_field=BigIntegerField())
+    ran = ExpressionWrapper(until - F("started"), output_field=BigIntegerField())
+    elapsed = ExpressionWrapper(ran - F("stood_s") * Value(1e6), output_field=FloatField())
+    return Greatest(elapsed, Value(0.0), output_field=FloatField())
 
 
 class SessionRepository(Repository):
@@ -143,18 +165,24 @@ class SessionRepository(Repository):
         rows = SessionRow.objects.filter(study=study, brought=False).order_by().values_list("participant__key")
         waiting, active = SessionState.WAITING.value, SessionState.ACTIVE.value
         counted = rows.annotate(
+            elapsed=Sum(
+                _elapsed_us(database_now()), filter=Q(started__isnull=False)
+            ),  # before `started` changes meaning
             n_ended=Count("id", filter=~Q(state__in=[waiting, active])),
             n_active=Count("id", filter=Q(state=active)),
             started=Max("started"),
             ended=Max("ended"),
+            n=Count("id"),
         )
         return {
             key: TesterTally(
                 n_ended=n_ended,
                 n_active=n_active,
                 last=max((moment for moment in (started, ended) if moment is not None), default=None),
+                n=n,
+                elapsed_s=(elapsed or 0.0) / 1_000_000,
             )
-            for key, n_ended, n_active, started, ended in counted
+            for key, elapsed, n_ended, n_active, started, ended, n in counted
         }
 
     @reads

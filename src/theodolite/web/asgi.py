@@ -11,6 +11,7 @@ import django
 from theodolite.web import session_end
 from theodolite.web.api import deliveries
 from theodolite.web.asgi_handler import asgi_application, open_pool, repeating
+from theodolite.web.organiser import dashboard
 from theodolite.web.organiser.results import measuring_bench
 from theodolite.web.senior.home import warming
 from theodolite.web.teams.admission import conformance_bench
@@ -23,6 +24,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     warming,
     partial(repeating, session_end.end_abandoned, session_end.EVERY_S),
     partial(repeating, deliveries.deliver_due, deliveries.EVERY_S),
+    partial(repeating, dashboard.refresh_agreement, dashboard.AGREEMENT_EVERY_S),
 ]
 """Context managers that are open from the first request to the last, in the server's event loop."""
 

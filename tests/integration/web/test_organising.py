@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,7 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from tests.fakes.annotated_event import participant_of, submitted
 from tests.fakes.event import exchange
+from theodolite.annotation import agreement
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.event import Role
 from theodolite.domain.live import LiveEnding
@@ -22,6 +25,7 @@ from theodolite.events.sessions import prepare_session, start_session
 from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, EthicsApproval, HostedStudy, Invitation, Membership, PersonalCode
+from theodolite.web.organiser.dashboard import refresh_agreement
 from theodolite.web.organiser.people import read_list
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -317,6 +321,19 @@ def test_the_live_part_of_the_dashboard_is_the_same_and_asks_no_more_for_many_pe
     assert part.count("<tbody>") == page.count("<tbody>") + 1
     assert _queries(organiser, f"{at}operations/?part=live") <= few + 1
     assert few <= 40
+
+
+def test_a_request_takes_the_agreement_that_the_server_computed_for_open_dashboards(event, organiser, at, monkeypatch):
+    organiser.get(f"{at}operations/")
+    computed = []
+    monkeypatch.setattr(agreement, "agreement_per_day", lambda *_: computed.append(1) or ())
+    submitted(event, participant_of(event))
+    organiser.get(f"{at}operations/?part=live")
+    assert computed == []
+
+    for _ in range(2):  # the answers change once
+        asyncio.run(refresh_agreement())
+    assert computed == [1]
 
 
 def test_a_message_to_one_tester_starts_from_the_dashboard(event, organiser, at):

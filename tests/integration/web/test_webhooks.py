@@ -42,11 +42,18 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
 
 class Receiver(ThreadingHTTPServer):
-    """Receives webhooks, and answers with the next of some statuses."""
+    """Receives webhooks, and answers with the next of some statuses.
+
+    Attributes:
+        arrived: Set with the first request.
+        may_answer: Answers are held back until it is set.
+    """
 
     def __init__(self, *statuses: int) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.statuses, self.received = list(statuses), []
+        self.arrived, self.may_answer = threading.Event(), threading.Event()
+        self.may_answer.set()
 
     @property
     def url(self) -> str:
@@ -57,6 +64,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.received.append((dict(self.headers), body.decode()))
+        self.server.arrived.set()
+        self.server.may_answer.wait(60)
         status = self.server.statuses.pop(0) if self.server.statuses else 200
         self.send_response(status)
         if status == 302:

@@ -18,12 +18,13 @@ from pathlib import Path
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from theodolite.annotation.queues import queue_named
 from theodolite.annotation.review import disputed_tokens
+from theodolite.bootstrap.database import own_connection
 from theodolite.bootstrap.reports import RESULTS
 from theodolite.bootstrap.webhook_sender import DeliveryOutcome, WebhookMessage, send_webhook
 from theodolite.domain.errors import TheodoliteError
@@ -192,29 +193,39 @@ def record_outcome(row: WebhookDelivery, outcome: DeliveryOutcome) -> None:
 
 
 def prepare() -> list[WebhookDelivery]:
-    """Store messages for new facts and return the due messages; an error in one study does not affect others."""
-    close_old_connections()
-    try:
-        for webhook in Webhook.objects.select_related("hosted").filter(disabled_at=None):
-            try:
-                store_facts(webhook)
-            except TheodoliteError as error:
-                _LOG.warning("could not look for facts of a webhook: %s", error)
-        return lease_due()
-    except DatabaseError as error:
-        _LOG.warning("could not look for due webhooks: %s", error)
-        return []
-    finally:
-        close_old_connections()
+    """Store messages for new facts, and return the messages that are due; an error of one study affects no other."""
+    with own_connection():
+        try:
+            for webhook in Webhook.objects.select_related("hosted").filter(disabled_at=None):
+                try:
+                    store_facts(webhook)
+                except TheodoliteError as error:
+                    _LOG.warning("could not look for facts of a webhook: %s", error)
+            return lease_due()
+        except DatabaseError as error:
+            _LOG.warning("could not look for due webhooks: %s", error)
+            return []
 
 
 async def deliver_due() -> int:
-    """Send the due messages once and return their number; count."""
+    """Send the messages that are due once, and return how many; count."""
     due = await sync_to_async(prepare, thread_sensitive=False)()
-    outcomes = await asyncio.gather(*map(_send, due))
-    for row, outcome in zip(due, outcomes, strict=True):
-        await sync_to_async(record_outcome, thread_sensitive=False)(row, outcome)
+    await asyncio.gather(*map(_deliver, due))
     return len(due)
+
+
+async def _deliver(row: WebhookDelivery) -> None:
+    """Send a message and store its outcome at once, so that a slow receiver delays no other outcome."""
+    outcome = await _send(row)
+    await sync_to_async(_stored, thread_sensitive=False)(row, outcome)
+
+
+def _stored(row: WebhookDelivery, outcome: DeliveryOutcome) -> None:
+    with own_connection():
+        try:
+            record_outcome(row, outcome)
+        except DatabaseError as error:  # the lease ends, and the message is sent again with the same id
+            _LOG.warning("could not store the outcome of a webhook: %s", error)
 
 
 async def _send(row: WebhookDelivery) -> DeliveryOutcome:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from asgiref.sync import sync_to_async
+from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from theodolite.annotation.agreement import DailyAgreement, annotations_per_quarter_hour, daily_agreement, progress
+from theodolite.annotation.agreement import (
+    MOST_AGE,
+    DailyAgreement,
+    annotations_per_quarter_hour,
+    daily_agreement,
+    progress,
+)
 from theodolite.annotation.cases import n_cases
 from theodolite.annotation.queues import design_of, queue_named, study_name
 from theodolite.domain.annotating.case import CaseView
+from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.live import ReplyCounts
 from theodolite.domain.session import Session
@@ -45,6 +55,8 @@ from theodolite.web.participants import moment_text, zone_of
 from theodolite.web.senior.annotators import name_of, opt_out_effects, rotations
 from theodolite.web.support import n_open_questions, threads_of_testers
 from theodolite.web.tester.context import LEVELS
+
+_LOG = logging.getLogger(__name__)
 
 _MILLION = 1_000_000
 
@@ -343,12 +355,46 @@ def _open_cases(queue: str | None) -> int:
     return n_cases(study_name(queue))[CaseView.OPEN] if queue else 0
 
 
-def _agreement(queue: str | None, zone: ZoneInfo, now: datetime) -> DailyAgreement | None:
+def _agreement(
+    queue: str | None, zone: ZoneInfo, now: datetime, *, most_age: timedelta = MOST_AGE
+) -> DailyAgreement | None:
     """Return the daily agreement of the first category, which decides about defects."""
     if not queue:
         return None
+    _viewed[queue, zone.key] = now
     categories = design_of(records(), queue).categories
-    return daily_agreement(records(), queue, categories[0].name, zone, now=now) if categories else None
+    if not categories:
+        return None
+    return daily_agreement(records(), queue, categories[0].name, zone, now=now, most_age=most_age)
+
+
+AGREEMENT_EVERY_S = 60
+"""Time between two computations of the agreement of open dashboards; seconds."""
+
+_VIEWED_FOR = timedelta(minutes=5)
+
+_viewed: dict[tuple[str, str], datetime] = {}
+"""Queue and time zone of the dashboards of this process, with the time of the last view."""
+
+
+async def refresh_agreement() -> None:
+    """Compute the agreement of open dashboards, so that no request has to."""
+    await sync_to_async(_refresh_agreement, thread_sensitive=False)()
+
+
+def _refresh_agreement() -> None:
+    close_old_connections()
+    now = timezone.now()
+    for (queue, zone), last in list(_viewed.items()):
+        if now - last > _VIEWED_FOR:
+            del _viewed[queue, zone]
+            continue
+        try:
+            _agreement(queue, ZoneInfo(zone), now, most_age=timedelta())
+        except TheodoliteError as error:
+            _LOG.warning("could not compute the agreement of a queue: %s", error)
+        _viewed[queue, zone] = last
+    close_old_connections()
 
 
 def _active(

@@ -27,7 +27,6 @@ from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
-from theodolite.domain.session import SessionState
 from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
 from theodolite.events.next_steps import RoleStep, step_of_organiser
 from theodolite.events.results import activity_counts
@@ -131,7 +130,7 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
 
 def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str]:
     """Return the amounts of collected data as text; empty for none."""
-    going_on = sum(session.state is SessionState.ACTIVE for member in pool for session in member.sessions)
+    going_on = sum(member.tally.n_active for member in pool)
     measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
     stated = {criterion.about for criterion in criteria_of(server_store(), hosted.name)}
     activity = activity_counts(event_of(hosted))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import logging
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from email.utils import getaddresses
 from enum import StrEnum
 from functools import partial
@@ -28,7 +27,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from theodolite.domain.event import Role, why_not_both
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.event_record import TesterTally
+from theodolite.domain.session import Session
 from theodolite.domain.wording import languages_of
 from theodolite.reporting.words.figures import number_of
 from theodolite.web.access import AccessContext, allowed, clash_of_address, role_home
@@ -392,6 +392,10 @@ FINISHED = frozenset(
 """Final states."""
 
 
+NO_SESSIONS = TesterTally(n_ended=0, n_active=0, last=None)
+"""Progress of a person without sessions."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
     """One participant as organisers see it.
@@ -399,21 +403,24 @@ class Participant:
     Attributes:
         membership: The person, and the role.
         state: State of the person; only testers pass through all states.
-        sessions: The sessions of the person, in order.
-        minutes: Time in sessions, excluding pauses; minutes.
+        tally: Progress in the sessions; without any for other people.
         severe: Turns that the person marked as broken guardrails; count.
     """
 
     membership: Membership
     state: ParticipantState
-    sessions: tuple[Session, ...] = ()
-    minutes: float = 0.0
+    tally: TesterTally
     severe: int = 0
 
     @property
-    def over(self) -> int:
-        """Ended sessions; count."""
-        return sum(session.is_over for session in self.sessions)
+    def minutes(self) -> float:
+        """Time in sessions, excluding pauses; minutes."""
+        return self.tally.elapsed_s / 60
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The sessions of the person, in order."""
+        return server_store().events.sessions.of_participant(self.membership.participant)
 
     @property
     def is_tester(self) -> bool:
@@ -430,13 +437,11 @@ def participants_of(hosted: HostedStudy) -> list[Participant]:
     """Return all people of an event in order of joining, in a constant number of queries."""
     known = ("account", "code", "screening", "booking__slot", "invitation", "recruit")
     members = hosted.memberships.select_related(*known).order_by("id")
-    sessions: dict[str, list[Session]] = defaultdict(list)
-    for session in server_store().events.sessions.in_study(hosted.name):
-        sessions[session.participant].append(session)
-    events, now = server_store().events, timezone.now()
+    events = server_store().events
+    tallies = events.sessions.tester_tallies(hosted.name)
     consented, severe = events.participants.consented(hosted.name), events.replies.broken_guardrails(hosted.name)
     return [
-        _participant(member, tuple(sessions[member.participant]), member.participant in consented, severe, now)
+        _participant(member, tallies.get(member.participant, NO_SESSIONS), member.participant in consented, severe)
         for member in members
     ]
 
@@ -456,26 +461,24 @@ def counted_states(pool: Iterable[Participant], n_invited: int) -> list[tuple[st
 
 def _participant(
     membership: Membership,
-    sessions: tuple[Session, ...],
+    tally: TesterTally,
     has_consented: bool,  # noqa: FBT001 - one fact among others
     severe: Mapping[str, int],
-    now: datetime,
 ) -> Participant:
     return Participant(
         membership=membership,
-        state=_state(membership, sessions, has_consented=has_consented),
-        sessions=sessions,
-        minutes=sum(session.clock.elapsed_s(now) for session in sessions) / 60,
+        state=_state(membership, tally, has_consented=has_consented),
+        tally=tally,
         severe=severe.get(membership.participant, 0),
     )
 
 
-def _state(membership: Membership, sessions: tuple[Session, ...], *, has_consented: bool) -> ParticipantState:
+def _state(membership: Membership, tally: TesterTally, *, has_consented: bool) -> ParticipantState:
     if membership.left_at is not None:
         return ParticipantState.WITHDRAWN if membership.withdrew else ParticipantState.LEFT
-    if any(session.state is SessionState.ACTIVE for session in sessions):
+    if tally.n_active:
         return ParticipantState.ACTIVE
-    if sessions and all(session.is_over for session in sessions):
+    if tally.n and tally.n_ended == tally.n:
         return ParticipantState.DONE
     if has_consented:
         return ParticipantState.CONSENTED

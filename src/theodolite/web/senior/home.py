@@ -15,10 +15,11 @@ from django.db import DatabaseError, close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from theodolite.annotation import cases, quality, queues, review
-from theodolite.annotation.agreement import agreement, orders
+from theodolite.annotation.agreement import agreement, daily_agreement, orders
 from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.annotating.case import CaseView
@@ -30,6 +31,7 @@ from theodolite.web.annotator.home import AnnotatorContext, annotator_context, q
 from theodolite.web.events import last_edition, study_of
 from theodolite.web.models import HostedStudy
 from theodolite.web.next_steps import NextStepCard, next_step_card
+from theodolite.web.participants import zone_of
 from theodolite.web.questions import humanize
 
 
@@ -130,9 +132,12 @@ def warm(over: Event) -> None:
 
 
 def _read(queue: str, over: Event) -> None:
-    for category in queues.design_of(records(), queue).categories:
+    zone = zone_of(queues.study_of(records(), queue))
+    for number, category in enumerate(queues.design_of(records(), queue).categories):
         if over.is_set():
             return
+        if number == 0:  # the dashboard shows the first category
+            daily_agreement(records(), queue, category.name, zone, now=timezone.now())
         agreement(records(), queue, category.name)
         orders(records(), queue, category.name)
     from_above(records(), queue)

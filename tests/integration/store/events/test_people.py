@@ -47,6 +47,23 @@ def allocate(store: Store, study: str, participant: str, level: Level, stratum: 
     return store.events.sessions.allocate(study, participant, level, stratum, choose=choose)
 
 
+class TestTallies:
+    def test_the_database_counts_the_time_in_sessions_like_the_clock(self, store: Store, run: Run) -> None:
+        store.events.sessions.add(a_person_session(run, key=digest("session", "waits"), place=2))
+        for place in range(2):
+            session = an_active_session(store, run, key=digest("session", str(place)), place=place)
+            stopped = session.paused(Pauser.TESTER, LATER)
+            ended = stopped.resumed(Pauser.TESTER, LATER + timedelta(minutes=3)).over(
+                SessionState.COMPLETE, LATER + timedelta(minutes=10)
+            )
+            store.events.sessions.update(session.key, lambda _, after=(stopped, ended)[place]: after)
+        clocks = [session.clock for session in store.events.sessions.in_study("support")]
+        tally = store.events.sessions.tester_tallies("support")["p1"]
+
+        assert (tally.n, tally.n_active, tally.n_ended) == (3, 1, 1)
+        assert tally.elapsed_s == sum(clock.elapsed_s(LATER) for clock in clocks) == 300.0 + 720.0
+
+
 class TestSlots:
     def test_numbers_are_given_in_order_and_kept(self, store: Store) -> None:
         numbers = [allocate(store, "support", who, Level.RED_TEAMING).number for who in ("p1", "p2", "p1", "p3")]

@@ -1,0 +1,301 @@
+"""Server time of the pages of each role at 10,000 dialogues of testers and 200,000 answers.
+
+python benchmarks/bench_pages.py [DIALOGUES]
+
+The seeded demo event is filled up in SQLite. Each page is requested by Django's test client: once after the
+warm-up of the server, then seven times; the median of the latter counts.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+from threading import Event
+
+import django
+
+from theodolite.bootstrap.database import configure_django, database_settings
+from theodolite.config.permissions import workspace_for
+from theodolite.demo.studies import lay_out_event
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "theodolite.bootstrap.settings"
+django.setup()
+
+FOLDER = Path(tempfile.mkdtemp(prefix="bench-pages-"))
+lay_out_event(FOLDER)
+WORKSPACE = workspace_for(FOLDER)
+DATABASE = database_settings(WORKSPACE)
+configure_django(DATABASE)
+
+from theodolite.bootstrap.migration import migrate
+
+migrate(WORKSPACE, DATABASE, whole=True)
+
+from django.conf import settings
+
+settings.WORKSPACE = WORKSPACE
+
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from theodolite.demo.event import seed
+from theodolite.domain.event import Role
+from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import QuestionLevel
+from theodolite.store.annotation_queue import add_items
+from theodolite.store.ledger import database_now
+from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, RunRow, TurnRow, UnitRow
+from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
+from theodolite.store.models.events import LiveDialogueRow, LiveTurnRow, SessionRow
+from theodolite.store.models.runs import ParticipantRow
+from theodolite.web.annotator.home import records
+from theodolite.web.models import Account, HostedStudy
+
+N_ANNOTATORS, PASSES, PER_TESTER = 50, 2, 20
+ANSWERS = 200_000
+BATCH = 400
+
+
+def filled(n: int) -> int:
+    """Add n dialogues of testers, annotated by two people each, to the event; return the answers, count."""
+    event, rng, now = HostedStudy.objects.get(name="varn-event"), random.Random(1), database_now()
+    queue, run = QueueRow.objects.get(name=event.token), RunRow.objects.filter(study="varn-event").latest("id")
+    design = records().design(queue.design_id)
+    model, session_0 = DialogueRow.objects.filter(unit__run=run).first(), SessionRow.objects.first()
+    start = now - timedelta(days=20)
+    with transaction.atomic():
+        testers = people("tester", n // PER_TESTER)
+        annotators = people("annotator", N_ANNOTATORS)
+        sessions = SessionRow.objects.bulk_create(
+            [
+                copied(
+                    session_0,
+                    key=digest("s", str(i)),
+                    participant=testers[i // PER_TESTER],
+                    slot=1000 + i // PER_TESTER,
+                    place=i % PER_TESTER,
+                    state="complete",
+                    started=start + timedelta(minutes=2 * i),
+                    ended=start + timedelta(minutes=2 * i + 20),
+                    paused=None,
+                )
+                for i in range(n)
+            ],
+            batch_size=BATCH,
+        )
+        units = UnitRow.objects.bulk_create(
+            [
+                UnitRow(
+                    run=run,
+                    key=digest("u", str(i)),
+                    kind="session",
+                    work_key=digest("w", str(i)),
+                    position=10**6 + i,
+                    label=f"x{i}",
+                    application=session_0.application,
+                    state="done",
+                )
+                for i in range(n)
+            ],
+            batch_size=BATCH,
+        )
+        lives = LiveDialogueRow.objects.bulk_create(
+            [
+                LiveDialogueRow(
+                    key=digest("l", str(i)),
+                    session=session,
+                    study=session.study,
+                    number=1,
+                    ordinal=10**6 + i,
+                    ending="tester left",
+                    unit=units[i],
+                )
+                for i, session in enumerate(sessions)
+            ],
+            batch_size=BATCH,
+        )
+        LiveTurnRow.objects.bulk_create(
+            [
+                LiveTurnRow(
+                    key=digest("t", str(i), str(k)),
+                    dialogue=live,
+                    number=k,
+                    prompt="Who wins?",
+                    asked=sessions[i].started,
+                    response="I cannot say. " * 20,
+                    state="complete",
+                    latency_s=1.0,
+                    cost_microusd=90,
+                )
+                for i, live in enumerate(lives)
+                for k in (1, 2, 3)
+            ],
+            batch_size=BATCH,
+        )
+        dialogues = DialogueRow.objects.bulk_create(
+            [
+                copied(model, unit=unit, label=unit.label, pair_key=digest(unit.key), cluster=f"c{i}")
+                for i, unit in enumerate(units)
+            ],
+            batch_size=BATCH,
+        )
+        TurnRow.objects.bulk_create(
+            [
+                TurnRow(dialogue=one, number=k, prompt="Who wins?", response="I cannot say. " * 20)
+                for one in dialogues
+                for k in (1, 2, 3)
+            ],
+            batch_size=BATCH,
+        )
+    n_answers = 0
+    for category in design.categories:
+        if n_answers < ANSWERS:
+            n_answers += annotated(queue, design, category, dialogues, annotators, rng)
+    return n_answers
+
+
+def annotated(queue, design, category, dialogues, annotators, rng) -> int:
+    """Let two people annotate nine tenths of the dialogues in a category; return the answers, count."""
+    guideline, now = records().guideline(category.version), database_now()
+    start = now - timedelta(days=19)
+    with transaction.atomic():
+        known = set(WorkItemRow.objects.values_list("id", flat=True))
+        for at in range(0, len(dialogues), 500):
+            add_items(queue, design, dialogues[at : at + 500], [category.name])
+        new = [item for item in WorkItemRow.objects.order_by("id") if item.id not in known]
+        done, annotations, claims = new[: len(new) * 9 // 10], [], []
+        for number, item in enumerate(done):
+            for k, person in enumerate(rng.sample(annotators, PASSES)):
+                annotations.append(
+                    AnnotationRow(
+                        dialogue_id=item.dialogue_id,
+                        annotator=person.key,
+                        annotator_version=digest(person.key),
+                        guideline=category.name,
+                        instrument_version=version_of(guideline),
+                        created=now,
+                    )
+                )
+                claims.append(
+                    ReservationRow(
+                        token=f"{category.name[:9]}{number}-{k}",
+                        item=item,
+                        participant=person,
+                        state="submitted",
+                        place=k + 1,
+                        of=PASSES,
+                        revision=1,
+                        created=now,
+                        submitted=start + timedelta(minutes=2 * number),
+                    )
+                )
+        annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=BATCH)
+        for claim, annotation in zip(claims, annotations, strict=True):
+            claim.annotation = annotation
+        ReservationRow.objects.bulk_create(claims, batch_size=BATCH)
+        n_answers = answers_of(annotations, guideline, rng)
+        WorkItemRow.objects.filter(id__in=[item.id for item in done]).update(live=PASSES, done=PASSES, state="complete")
+        WorkItemRow.objects.filter(id__in=[item.id for item in done[::9]]).update(disputed=3)
+    return n_answers
+
+
+def people(kind: str, n: int) -> list[ParticipantRow]:
+    return ParticipantRow.objects.bulk_create(
+        [ParticipantRow(key=f"bench-{kind}-{k:04}") for k in range(n)], batch_size=BATCH
+    )
+
+
+def copied(row: object, **changes: object) -> object:
+    """Return an unsaved copy of a row with some changes."""
+    values = {
+        field.attname: getattr(row, field.attname) for field in type(row)._meta.concrete_fields if not field.primary_key
+    }
+    for name in changes:
+        values.pop(f"{name}_id", None)
+    return type(row)(**{**values, **changes})
+
+
+def answers_of(annotations, guideline, rng) -> int:
+    """Add answers to all questions of the guideline and return how many; count."""
+    asked = [
+        (question, turn)
+        for question in guideline.instrument.questions
+        for turn in ((1, 2, 3) if question.level is QuestionLevel.TURN else (None,))
+        if question.scale.categories
+    ]
+    rows = [
+        AnswerRow(
+            annotation=annotation,
+            position=position,
+            question=question.name,
+            turn=turn,
+            outcome="answered",
+            value=question.scale.categories[0 if rng.random() < 0.8 else -1],
+        )
+        for annotation in annotations
+        for position, (question, turn) in enumerate(asked)
+    ]
+    AnswerRow.objects.bulk_create(rows, batch_size=BATCH)
+    return len(rows)
+
+
+PAGES = {
+    Role.ORGANISER: (
+        *("organise/", "organise/operations/", "organise/operations/?part=live", "organise/people/"),
+        *("organise/results/", "organise/audit/", "organise/exchange/", "organise/slots/", "organise/messages/"),
+        *("organise/blinding/", "organise/webhooks/", "review/dialogues/"),
+    ),
+    Role.SENIOR: (
+        *("review/", "review/dialogues/", "review/dialogues/?page=100", "review/agreement/", "review/people/"),
+        *("review/cases/", "review/judges/", "review/questions/", "review/gold/"),
+    ),
+    Role.ANNOTATOR: ("annotate/",),
+    Role.ANALYST: ("analyse/",),
+    Role.RED_TEAMER: ("test/",),
+    Role.TEAM: ("team/",),
+}
+
+
+def main(n: int) -> None:
+    """Print the times of all pages."""
+    from theodolite.web.senior.home import warm
+
+    before = time.perf_counter()
+    seed(str(FOLDER))
+    n_answers = filled(n)
+    print(f"{n} dialogues, {n_answers} answers, filled in {time.perf_counter() - before:.0f} s")
+    before = time.process_time()
+    warm(Event())
+    print(f"warm-up of the server: {time.process_time() - before:.1f} s of CPU time; load {os.getloadavg()[0]:.1f}\n")
+    print("| role | page | first, CPU ms | CPU ms | clock ms | queries |\n|---|---|---|---|---|---|")
+    event = HostedStudy.objects.get(name="varn-event")
+    for role, pages in PAGES.items():
+        client = Client(SERVER_NAME="localhost")
+        client.force_login(Account.objects.filter(memberships__hosted=event, memberships__role=role.value)[0])
+        for page in pages:
+            print(f"| {role.value} | `{page}` | {timed(client, f'/s/{event.token}/{page}')} |", flush=True)
+
+
+def timed(client: Client, address: str) -> str:
+    """Return the cells of a page: CPU time of the first request, then medians of seven, and queries."""
+    cpu, clock, n_queries = [], [], 0
+    for _ in range(8):
+        began, tick = time.process_time(), time.perf_counter()
+        with CaptureQueriesContext(connection) as queries:
+            response = client.get(address, follow=True)
+        cpu.append(1000 * (time.process_time() - began))
+        clock.append(1000 * (time.perf_counter() - tick))
+        n_queries = len(queries)
+        assert response.status_code == 200, (address, response.status_code)
+    return f"{cpu[0]:.0f} | {statistics.median(cpu[1:]):.0f} | {statistics.median(clock[1:]):.0f} | {n_queries}"
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
