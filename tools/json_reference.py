@@ -36,11 +36,11 @@ A command that fails prints one of two objects instead of its own:
 SERVERS = """\
 `serve`, `view` and the page of `label` print their object when the server listens, and continue.
 Their object has no exit code.
-`serve --check` prints a `FaultsOutput` in any case.
+`serve --check` prints a `InvalidStudyOutput` in any case.
 `worker` prints its object when it ends.
 """
 GROUPS = ("import", "judge", "tree", "packs")
-ENDINGS = ("ErrorOutput", "FaultsOutput")
+ENDINGS = ("ErrorOutput", "InvalidStudyOutput")
 _WORDS = {"string": "text", "array": "list"}
 
 

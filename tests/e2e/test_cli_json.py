@@ -165,9 +165,9 @@ def test_a_server_prints_its_address_as_one_object(capsys):
 
 
 def test_faults_carry_file_line_and_column(study, server):
-    found = faulty_study(study, server).found["faults"]
+    found = faulty_study(study, server).found["diagnostics"]
 
-    assert [(fault["file"], fault["severity"]) for fault in found] == [("study.yaml", "fault")]
+    assert [(fault["file"], fault["severity"]) for fault in found] == [("study.yaml", "error")]
     assert found[0]["line"] > 0 < found[0]["column"]
     assert "promptz" in found[0]["message"]
 

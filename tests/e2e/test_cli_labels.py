@@ -72,7 +72,7 @@ def test_faults_of_a_file_are_said_at_once_and_nothing_is_stored(study, sample):
 
     assert ended.code == 2
     assert " ".join(ended.err.split()).count("Did you mean `full refusal`?") == 2
-    assert "2 faults. Nothing was stored." in ended.err
+    assert "2 errors. Nothing was stored." in ended.err
 
 
 def test_labels_are_stored_once_and_revised_by_another_answer(study, sample):

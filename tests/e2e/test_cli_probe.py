@@ -56,7 +56,7 @@ def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
 
     assert code == 2
     assert "study.yaml:4" in result.output
-    assert "1 fault. 9 calls were made." in result.output
+    assert "1 error. 9 calls were made." in result.output
     assert "note: `bad`: `OpenConnection` returned a tuple" in result.output
     assert "note: `bad`: states no version" in result.output
     assert "hunter2" not in result.output
@@ -91,7 +91,7 @@ def test_all_of_them_as_one_object(event: str) -> None:
     found = json.loads(result.output)
     assert (code, found["exit_code"]) == (2, 2)
     assert [entry["name"] for entry in found["applications"]] == ["good", "bad", "gone"]
-    assert {fault["line"] for fault in found["faults"] if fault["severity"] == "fault"} == {4}
+    assert {fault["line"] for fault in found["diagnostics"] if fault["severity"] == "error"} == {4}
 
 
 def test_a_class_that_cannot_be_loaded_is_a_fault_of_its_line(event: str) -> None:

@@ -58,7 +58,7 @@ def test_its_own_faults_are_reported(folder: Path) -> None:
     ended = theodolite("azureml", file)
 
     assert ended.code == 2
-    assert "azure-ai-ml finds faults" in ended.err
+    assert "azure-ai-ml finds errors" in ended.err
 
 
 @pytest.mark.parametrize("case", ["cycle", "unknown-job", "text-for-integer", "above-maximum", "no-data"])

@@ -92,7 +92,7 @@ def check_written(pipeline: Path) -> str:
         return "linter; azure-ai-ml is not installed"
     if faults := validate_pipeline(pipeline):
         lines = "\n".join(f"  {fault}" for fault in faults)
-        message = f"azure-ai-ml finds faults in `{pipeline}`:\n{lines}\n{ENDING}"
+        message = f"azure-ai-ml finds errors in `{pipeline}`:\n{lines}\n{ENDING}"
         raise InputError(message)
     return "linter and azure-ai-ml"
 

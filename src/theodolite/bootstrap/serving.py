@@ -269,7 +269,7 @@ class Checked:
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Problems to fix before people are invited."""
-        return tuple(item for item in self.placed if item.severity is Severity.FAULT)
+        return tuple(item for item in self.placed if item.severity is Severity.ERROR)
 
 
 def told(checked: Checked, *, color: bool = False) -> str:
@@ -296,7 +296,7 @@ def check_serving(serving: Serving) -> Checked:
         *_of_workspace(serving),
         *_of_django(serving),
     ]
-    return Checked(placed=tuple(sorted(result, key=lambda item: item.severity is not Severity.FAULT)))
+    return Checked(placed=tuple(sorted(result, key=lambda item: item.severity is not Severity.ERROR)))
 
 
 def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
@@ -343,7 +343,7 @@ def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
         number = str(run_check.id).rpartition(".")[2]
         if number in _NOT_OURS or (number in _ONLY_HTTPS and not serving.settings.is_https):
             continue
-        severity = Severity.FAULT if run_check.is_serious() else Severity.NOTE
+        severity = Severity.ERROR if run_check.is_serious() else Severity.NOTE
         yield LocatedDiagnostic(file=str(run_check.id), message=" ".join(str(run_check.msg).split()), severity=severity)
 
 

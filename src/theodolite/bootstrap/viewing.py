@@ -82,7 +82,7 @@ class LocalStudy:
         key: Name in addresses.
         path: Path as a person types it.
         folder: Its folder.
-        name: Name of the study; of its folder if the study has faults.
+        name: Name of the study; of its folder if the study has errors.
         loaded: The study; None if it has errors.
         diagnostics: Errors, notes and open items, as listed by `theodolite check`.
     """
@@ -266,11 +266,11 @@ class LocalStudies:
 
         Raises:
             NotFound: If there is none.
-            InputError: If it has faults.
+            InputError: If it has errors.
         """
         study = self.study(key)
         if study.loaded is None:
-            message = f"study `{study.name}` has faults; fix them first"
+            message = f"study `{study.name}` has errors; correct them first"
             raise InputError(message)
         return study, study.loaded
 

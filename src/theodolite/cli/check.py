@@ -18,7 +18,7 @@ from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import (
     RowProgress,
     as_line,
-    faults_json,
+    diagnostics_json,
     json_option,
     path_option,
     permission_options,
@@ -70,13 +70,13 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
             )
     except InvalidStudyError as faults:
         if as_json:
-            click.echo(faults_json(faults.placed, exit_code=2))
+            click.echo(diagnostics_json(faults.placed, exit_code=2))
         else:
             click.echo(render_diagnostics(faults.placed, limit=None if show_all else 20, color=wants_colour()))
         return 2
     if as_json:
         estimate = estimate_entry(estimate_calls(loaded))
-        click.echo(faults_json(loaded.notes, exit_code=0, estimate=estimate, **access_entry(loaded)))
+        click.echo(diagnostics_json(loaded.notes, exit_code=0, estimate=estimate, **access_entry(loaded)))
     elif show_expanded:
         click.echo(expanded(loaded.study), nl=False)
     else:
@@ -165,7 +165,7 @@ def probe(study: str, name: str, *, as_json: bool) -> int:
     code = exit_code_of(result)
     placed = _placed(loaded, result)
     if as_json:
-        click.echo(faults_json(placed, exit_code=code, applications=[*map(_entry, result)]))
+        click.echo(diagnostics_json(placed, exit_code=code, applications=[*map(_entry, result)]))
     else:
         click.echo(_screen(study, result, placed, code))
     return code
@@ -206,9 +206,9 @@ def _screen(study: str, result: Sequence[Examination], placed: Sequence[LocatedD
 def _summary(examination: Examination) -> str:
     if examination.unexamined:
         return f"not examined: {examination.unexamined}"
-    n = sum(remark.severity is Severity.FAULT for remark in examination.remarks)
+    n = sum(remark.severity is Severity.ERROR for remark in examination.remarks)
     version = f", version {examination.version}" if examination.version else ""
-    outcome = f"{n} fault{'' if n == 1 else 's'}" if n else "fine"
+    outcome = f"{n} error{'' if n == 1 else 's'}" if n else "fine"
     calls = f"{examination.calls} call{'' if examination.calls == 1 else 's'}"
     slowest = f", slowest {examination.slowest_s:.1f} s" if examination.slowest_s else ""
     return f"{calls}{slowest}{version}: {outcome}"

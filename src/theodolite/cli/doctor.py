@@ -52,7 +52,7 @@ class Check:
 
     Attributes:
         topic: Its subject.
-        state: `ok`, `missing` (optional) or `fault`.
+        state: `ok`, `missing` (optional) or `error`.
         text: The state in words, with a remedy if there is one.
     """
 
@@ -77,7 +77,7 @@ def doctor(study: str, *, as_json: bool) -> int:
       theodolite doctor support
     """  # noqa: D301 - click's mark for "keep these lines"
     checks = list(checks_of(study, os.environ))
-    code = 3 if any(check.state == "fault" for check in checks) else 0
+    code = 3 if any(check.state == "error" for check in checks) else 0
     if as_json:
         click.echo(as_line({"exit_code": code, "checks": [asdict(check) for check in checks]}))
         return code
@@ -135,15 +135,15 @@ def _storage(workspace: Path) -> Iterator[Check]:
     try:
         mode = _journal_mode(folder)
     except (OSError, sqlite3.Error) as error:
-        yield Check(topic="Workspace", state="fault", text=f"`{workspace}` cannot be written: {error}")
+        yield Check(topic="Workspace", state="error", text=f"`{workspace}` cannot be written: {error}")
         mode = ""
     else:
         yield Check(topic="Workspace", state="ok", text=f"`{workspace}` can be written")
     if is_old:
-        yield Check(topic="SQLite", state="fault", text=f"{sqlite}; {oldest} or newer is needed")
+        yield Check(topic="SQLite", state="error", text=f"{sqlite}; {oldest} or newer is needed")
     elif mode not in {"", "wal"}:
         advice = "move the study to a local disk, or set DATABASE_URL to a PostgreSQL database"
-        yield Check(topic="SQLite", state="fault", text=f"{sqlite} without write-ahead log on this disk; {advice}")
+        yield Check(topic="SQLite", state="error", text=f"{sqlite} without write-ahead log on this disk; {advice}")
     else:
         yield Check(topic="SQLite", state="ok", text=f"{sqlite}, write-ahead log {'works' if mode else 'not tested'}")
 
@@ -212,7 +212,7 @@ def _database(workspace: Path, environ: Mapping[str, str]) -> Check:
     except InputError:
         raise
     except TheodoliteError as error:
-        return Check(topic="Database", state="fault", text=str(error))
+        return Check(topic="Database", state="error", text=str(error))
     if store is None:
         return Check(topic="Database", state="ok", text=f"{kind}, without tables: nothing was run yet")
     store.disconnect()

@@ -16,7 +16,7 @@ from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.cli.terminal import (
     as_line,
     confirm_settings,
-    faults_json,
+    diagnostics_json,
     json_option,
     log_option,
     logs_json,
@@ -86,7 +86,7 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
 
         result = check_serving(serving)
         code = 2 if result.faults else 0
-        click.echo(faults_json(result.placed, exit_code=code) if as_json else told(result, color=wants_colour()))
+        click.echo(diagnostics_json(result.placed, exit_code=code) if as_json else told(result, color=wants_colour()))
         return code
     serve(serving, teller(as_json=as_json))
     return 0

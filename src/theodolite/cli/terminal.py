@@ -88,13 +88,13 @@ def width() -> int:
 def error_json(error: BaseException, *, exit_code: int) -> str:
     """Return the object of a command that ended with an error, with one entry per error of a study."""
     if isinstance(error, InvalidStudyError):
-        return faults_json(error.placed, exit_code=exit_code)
+        return diagnostics_json(error.placed, exit_code=exit_code)
     text = error.format_message() if isinstance(error, click.ClickException) else str(error)
     return as_line({"exit_code": exit_code, "error": text or "stopped"})
 
 
-def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
-    """Return the object with the errors of a study, their positions, and the command's other findings."""
+def diagnostics_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
+    """Return the object with the errors and notes of a study, their positions, and the command's other findings."""
     result = [
         {
             "file": diagnostic.file,
@@ -105,7 +105,7 @@ def faults_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: 
         }
         for diagnostic in placed
     ]
-    return as_line({"exit_code": exit_code, "faults": result, **more})
+    return as_line({"exit_code": exit_code, "diagnostics": result, **more})
 
 
 def counts_of(status: RunStatus) -> dict[str, object]:

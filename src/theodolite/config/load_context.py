@@ -327,7 +327,7 @@ class Entry(Generic[S_co]):
         *keys: str | int,
         message: str,
         words: str = "",
-        severity: Severity = Severity.FAULT,
+        severity: Severity = Severity.ERROR,
         at_key: bool = False,
     ) -> LocatedDiagnostic:
         """Return an error at a key of this entry."""

@@ -150,7 +150,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     entry = Entry(name=spec.study, spec=spec, source=source, path=())
     study, recordings = study_to_domain(entry, context, environ)
     placed = context.diagnostics.in_order()
-    diagnostics = tuple(diagnostic for diagnostic in placed if diagnostic.severity is Severity.FAULT)
+    diagnostics = tuple(diagnostic for diagnostic in placed if diagnostic.severity is Severity.ERROR)
     if study is None or diagnostics:
         return _Reading(loaded=None, placed=diagnostics)
     reader = _code_reader(entry, file, context)

@@ -407,7 +407,7 @@ class CodeProblem:
     """
 
     words: str
-    severity: Severity = Severity.FAULT
+    severity: Severity = Severity.ERROR
 
 
 @dataclass(frozen=True, slots=True)

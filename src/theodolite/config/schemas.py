@@ -163,12 +163,12 @@ class SchemaReading:
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Errors that prevent a schema."""
-        return tuple(item for item in self.placed if item.severity is Severity.FAULT)
+        return tuple(item for item in self.placed if item.severity is Severity.ERROR)
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
         """Weaknesses of the wording."""
-        return tuple(item for item in self.placed if item.severity is not Severity.FAULT)
+        return tuple(item for item in self.placed if item.severity is not Severity.ERROR)
 
 
 def schema_path(name: str) -> str:
@@ -197,7 +197,7 @@ def read_schema(text: str, name: str) -> SchemaReading:
     entry = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
     schema = _schema(entry, context) if entry else None
     placed = context.diagnostics.in_order()
-    is_whole = not any(item.severity is Severity.FAULT for item in placed)
+    is_whole = not any(item.severity is Severity.ERROR for item in placed)
     source = entry.source if entry else read_yaml(raw, schema_path(name))
     return SchemaReading(source=source, schema=schema if is_whole else None, placed=placed)
 

@@ -290,7 +290,7 @@ def series_studies(path: Path) -> SeriesStudies:
     entry = context.read_spec(FOLDER, name, SeriesSpec, "series")
     series = preregistered(entry, name, context)
     diagnostics = tuple(
-        diagnostic for diagnostic in context.diagnostics.in_order() if diagnostic.severity is Severity.FAULT
+        diagnostic for diagnostic in context.diagnostics.in_order() if diagnostic.severity is Severity.ERROR
     )
     if diagnostics or entry is None:
         raise InvalidStudyError(diagnostics, ending="No report was written.")

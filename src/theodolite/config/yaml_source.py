@@ -374,7 +374,7 @@ _WIDEST_PLACE = 40
 
 _FEW = 50
 
-_RANK = {Severity.FAULT: 0, Severity.NOTE: 1, Severity.OPEN: 2}
+_RANK = {Severity.ERROR: 0, Severity.NOTE: 1, Severity.OPEN: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,20 +396,20 @@ class LocatedDiagnostic:
     line: int = 0
     column: int = 0
     width: int = 1
-    severity: Severity = Severity.FAULT
+    severity: Severity = Severity.ERROR
     excerpt: str = ""
 
     @property
     def place(self) -> str:
         """`file`, `file:line`, or for errors `file:line:column`."""
-        column = self.column if self.severity is Severity.FAULT else 0
+        column = self.column if self.severity is Severity.ERROR else 0
         numbers = [str(number) for number in (self.line, column) if number]
         return ":".join([self.file, *numbers])
 
     @property
     def words(self) -> str:
         """The message, preceded by the severity unless it is an error."""
-        return self.message if self.severity is Severity.FAULT else f"{self.severity.value}: {self.message}"
+        return self.message if self.severity is Severity.ERROR else f"{self.severity.value}: {self.message}"
 
 
 @dataclass(slots=True)
@@ -443,7 +443,7 @@ class Diagnostics:
 def few_of(faults: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
     """Return the first errors of a file's rows, and the number of further ones."""
     n_more = len(faults) - _FEW
-    rest = (LocatedDiagnostic(file=file, message=f"has {n_more:,} further faults"),) if n_more > 0 else ()
+    rest = (LocatedDiagnostic(file=file, message=f"has {n_more:,} further errors"),) if n_more > 0 else ()
     return (*faults[:_FEW], *rest)
 
 
@@ -468,7 +468,7 @@ def render_diagnostics(
     lines: list[str] = []
     for number, diagnostic in enumerate(shown):
         lines += _wrapped(diagnostic, width)
-        if number == 0 and diagnostic.excerpt and diagnostic.column and diagnostic.severity is Severity.FAULT:
+        if number == 0 and diagnostic.excerpt and diagnostic.column and diagnostic.severity is Severity.ERROR:
             lines += _excerpt(diagnostic, color=color)
     if len(shown) < len(faults):
         lines.append(f"and {len(faults) - len(shown)} more (--all)")
@@ -488,10 +488,10 @@ def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
 
 
 def _closing(diagnostics: Sequence[LocatedDiagnostic], ending: str) -> list[str]:
-    n_faults = sum(diagnostic.severity is Severity.FAULT for diagnostic in diagnostics)
+    n_faults = sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
     if not n_faults:
         return []
-    return [f"{n_faults} fault{'' if n_faults == 1 else 's'}. {ending}"]
+    return [f"{n_faults} error{'' if n_faults == 1 else 's'}. {ending}"]
 
 
 def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:

@@ -36,7 +36,7 @@ from theodolite.domain.run import Spending
 class Severity(StrEnum):
     """Severity of an error."""
 
-    FAULT = "fault"
+    ERROR = "error"
     """Prevents a run."""
     NOTE = "note"
     """For information; the run continues."""
@@ -61,7 +61,7 @@ class Diagnostic:
     path: tuple[str | int, ...]
     message: str
     fix: str = ""
-    severity: Severity = Severity.FAULT
+    severity: Severity = Severity.ERROR
     at_key: bool = False
     words: str = ""
 

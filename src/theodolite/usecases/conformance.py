@@ -61,7 +61,7 @@ class Remark:
     """An observation; an error if it would make dialogues less useful."""
 
     message: str
-    severity: Severity = Severity.FAULT
+    severity: Severity = Severity.ERROR
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Examination:
     texts: list[str] = field(default_factory=list)
     network: NetworkUse | None = None
 
-    def note(self, message: str, severity: Severity = Severity.FAULT) -> None:
+    def note(self, message: str, severity: Severity = Severity.ERROR) -> None:
         """Store a remark, each once."""
         remark = Remark(message, severity)
         if remark not in self.remarks:
@@ -256,7 +256,7 @@ class _Probe:
             alike.setdefault((type(error), text), []).append((what, error))
         for (what, error), *more in alike.values():
             others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
-            severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.FAULT
+            severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.ERROR
             self.found.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
 
 
@@ -293,6 +293,6 @@ def _first_tag(text: str) -> str:
 def exit_code_of(examinations: Iterable[Examination]) -> int:
     """Return 2 if an application has an error, 3 if one could not be examined, else 0."""
     seen = list(examinations)
-    if any(remark.severity is Severity.FAULT for result in seen for remark in result.remarks):
+    if any(remark.severity is Severity.ERROR for result in seen for remark in result.remarks):
         return 2
     return 3 if any(result.unexamined for result in seen) else 0

@@ -74,7 +74,7 @@ class ShownDiagnostic:
     @property
     def is_fault(self) -> bool:
         """Whether it prevents a run of the study."""
-        return self.item.severity is Severity.FAULT
+        return self.item.severity is Severity.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

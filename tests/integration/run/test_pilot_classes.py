@@ -111,7 +111,7 @@ def test_they_conform(study) -> None:
     ended = command("probe", study(**TEAMS), "--json")
 
     found = {one["name"]: one for one in json.loads(ended.out)["applications"]}
-    faults = [remark for one in found.values() for remark in one["remarks"] if remark["severity"] == "fault"]
+    faults = [remark for one in found.values() for remark in one["remarks"] if remark["severity"] == "error"]
     assert (ended.code, faults, set(found)) == (0, [], set(TEAMS))
     notes = {name: " ".join(remark["message"] for remark in one["remarks"]) for name, one in found.items()}
     assert "`OpenConnection` returned a text, taken as True" in notes["returns-key"]
@@ -224,7 +224,7 @@ def test_relative_imports_of_a_file_say_how_to_name_the_module(packaged: Path, f
     ended = command("probe", study, "packaged", "--json")
 
     assert ended.code == 2
-    assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])
+    assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["diagnostics"])
 
 
 def test_a_constructor_argument_without_credentials_says_where_to_put_them(study) -> None:
@@ -232,7 +232,7 @@ def test_a_constructor_argument_without_credentials_says_where_to_put_them(study
 
     ended = command("probe", study(team=(ARGUMENT, init)), "--json")
 
-    message = " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])
+    message = " ".join(fault["message"] for fault in json.loads(ended.out)["diagnostics"])
     assert (
         "Put a JSON object into the environment variable `ARIA_AUTH_JSON`, or name another one: `auth: NAME`" in message
     )
@@ -254,4 +254,4 @@ def test_what_does_not_conform_says_what_to_do(study, code: str, fix: str) -> No
     ended = command("probe", study(team=(code, "")), "--json")
 
     assert ended.code == 2
-    assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["faults"])
+    assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["diagnostics"])

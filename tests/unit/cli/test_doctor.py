@@ -62,7 +62,7 @@ def test_a_folder_that_cannot_be_written_is_a_fault_with_exit_code_3(monkeypatch
     result = CliRunner().invoke(doctor, ["--json"], standalone_mode=False)
 
     assert (result.return_value, json.loads(result.output)["exit_code"]) == (3, 3)
-    assert "fault" in {check["state"] for check in json.loads(result.output)["checks"]}
+    assert "error" in {check["state"] for check in json.loads(result.output)["checks"]}
 
 
 def test_the_database_of_a_study_is_missing_then_reachable_then_a_fault(folder):
@@ -79,7 +79,7 @@ def test_the_database_of_a_study_is_missing_then_reachable_then_a_fault(folder):
     for file in workspace.glob("theodolite.db*"):
         file.unlink()
     (workspace / "theodolite.db").write_text("no database " * 100)
-    assert by_topic(str(study))["Database"].state == "fault"
+    assert by_topic(str(study))["Database"].state == "error"
 
 
 def test_a_study_lists_the_keys_that_it_needs(folder):

@@ -70,7 +70,7 @@ def test_places_that_nothing_can_be_found_at_are_faults(folder, keys, words):
 def test_a_token_s_header_has_a_name_and_a_token(folder, keys, words):
     study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example/", body: ["{{{{ prompt }}}}"], {keys}}}')
 
-    faults = [fault.message for fault in check_study(study, environ={}) if fault.severity is Severity.FAULT]
+    faults = [fault.message for fault in check_study(study, environ={}) if fault.severity is Severity.ERROR]
 
     assert [fault[: len(words)] for fault in faults] == ([words] if words else [])
 
@@ -133,7 +133,7 @@ def test_a_path_to_the_reply_is_accepted(folder, path):
 def test_a_path_to_nowhere_is_a_fault(folder, path):
     text = f'{{kind: http, url: "http://x.example/?q={{{{ prompt }}}}", reply: "{path}"}}'
 
-    assert [fault.severity for fault in check_study(folder(study_yaml=STUDY % text))] == [Severity.FAULT]
+    assert [fault.severity for fault in check_study(folder(study_yaml=STUDY % text))] == [Severity.ERROR]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_path_to_nowhere_is_a_fault(folder, path):
 def test_an_application_that_would_never_hear_a_prompt_is_a_fault(folder, keys, words):
     study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example/", {keys}}}')
 
-    faults = [fault.message for fault in check_study(study) if fault.severity is Severity.FAULT]
+    faults = [fault.message for fault in check_study(study) if fault.severity is Severity.ERROR]
 
     assert [fault[: len(words)] for fault in faults] == ([words] if words else [])
 
@@ -169,7 +169,7 @@ judges:
     ("rule", "words", "severity"),
     [
         ("", "could mean 2 defect rules; it stays untested until `rule` names one", Severity.NOTE),
-        (", rule: kk", "names a rule `kk` that no guideline has", Severity.FAULT),
+        (", rule: kk", "names a rule `kk` that no guideline has", Severity.ERROR),
     ],
 )
 def test_a_claim_says_which_rule_would_contradict_it(folder, rule, words, severity):

@@ -94,7 +94,7 @@ def test_everything_that_is_wrong_is_named_at_once():
     assert "`yesterday` is no time" in said
     assert "neither yes nor no" in said
     assert "`much` in `human` is no number" in said
-    assert "3 faults. Nothing was watched." in said
+    assert "3 errors. Nothing was watched." in said
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ async def examined(kind: type, *, timeout_s: float = 5.0) -> Examination:
 
 
 def faults(found: Examination) -> list[str]:
-    return [remark.message for remark in found.remarks if remark.severity is Severity.FAULT]
+    return [remark.message for remark in found.remarks if remark.severity is Severity.ERROR]
 
 
 def notes(found: Examination) -> list[str]:

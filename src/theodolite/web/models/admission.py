@@ -428,7 +428,7 @@ class Submission(models.Model):
         return (
             bool(result)
             and not result["unexamined"]
-            and all(remark["severity"] != "fault" for remark in result["remarks"])
+            and all(remark["severity"] == "note" for remark in result["remarks"])
         )
 
 

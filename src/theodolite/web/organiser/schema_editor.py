@@ -233,10 +233,10 @@ def _told(request: HttpRequest, access: AccessContext, seen: WrittenDraft) -> di
 def _count(seen: WrittenDraft) -> str:
     """Return the number of errors and notes as text.
 
-    Example: `2 faults, 1 note`.
+    Example: `2 errors, 1 note`.
     """
     n_faults, n_notes = len(seen.faults), len(seen.notes)
-    return f"{n_faults} fault{'' if n_faults == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
+    return f"{n_faults} error{'' if n_faults == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
 
 
 ACT = "note"

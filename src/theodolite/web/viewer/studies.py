@@ -113,7 +113,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _faults(study: LocalStudy) -> int:
-    return sum(item.severity is Severity.FAULT for item in study.diagnostics)
+    return sum(item.severity is Severity.ERROR for item in study.diagnostics)
 
 
 @of_study

@@ -28,7 +28,7 @@ def application(folder, keys):
 
 def faults_of(folder, keys, path=""):
     faults = check_study(folder(study_yaml=STUDY % (path, keys)), environ={})
-    return [fault.message for fault in faults if fault.severity is Severity.FAULT]
+    return [fault.message for fault in faults if fault.severity is Severity.ERROR]
 
 
 def test_a_body_goes_as_json_unless_the_study_says_otherwise(folder):

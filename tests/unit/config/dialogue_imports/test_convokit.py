@@ -119,4 +119,4 @@ def test_an_archive_that_unpacks_to_too_much_is_left_packed(monkeypatch):
 
 
 def test_faults_beyond_fifty_are_counted():
-    assert told(archive(utterances="[1]\n" * 57))[-1] == (0, "has 7 further faults")
+    assert told(archive(utterances="[1]\n" * 57))[-1] == (0, "has 7 further errors")

@@ -81,7 +81,7 @@ def test_faults_beyond_fifty_are_counted():
 
     found = read(rows, BringColumns(**(PLACED | {"of_application": "red"}))).faults
 
-    assert (len(found), found[-1].message) == (51, "has 7 further faults")
+    assert (len(found), found[-1].message) == (51, "has 7 further errors")
 
 
 def test_columns_are_guessed_by_their_names_and_the_rest_by_the_study():

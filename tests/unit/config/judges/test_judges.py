@@ -34,7 +34,7 @@ def faults(folder):
 
     def found(judge):
         placed = check_study(folder(study_yaml=STUDY.format(judge=judge), bot_py=BOT))
-        return [fault.message for fault in placed if fault.severity is Severity.FAULT]
+        return [fault.message for fault in placed if fault.severity is Severity.ERROR]
 
     return found
 
@@ -137,7 +137,7 @@ def test_what_cannot_be_meant_is_a_fault(faults, judge, words):
 def test_a_follow_up_that_nothing_opens_is_a_fault(folder, follow, words):
     text = STUDY.format(judge="{guideline: two, model: m}").replace('"a == yes"}}', f'"{follow}"}}}}', 1)
 
-    (fault,) = [each for each in check_study(folder(study_yaml=text, bot_py=BOT)) if each.severity is Severity.FAULT]
+    (fault,) = [each for each in check_study(folder(study_yaml=text, bot_py=BOT)) if each.severity is Severity.ERROR]
 
     assert words in fault.message
 

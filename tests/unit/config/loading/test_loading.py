@@ -23,7 +23,7 @@ def test_the_examples_are_short_and_hold_no_faults(shipped_folder, name):
 
     placed = check_study(folder)
 
-    assert not [fault for fault in placed if fault.severity is Severity.FAULT]
+    assert not [fault for fault in placed if fault.severity is Severity.ERROR]
     assert len((folder / "study.yaml").read_text().splitlines()) <= 15
 
 
@@ -100,7 +100,7 @@ def test_faults_are_raised_all_at_once_with_their_places(folder):
 
     assert isinstance(caught.value, InvalidStudyError)
     assert [fault.place for fault in caught.value.placed] == ["study.yaml:3:42", "study.yaml:6:12"]
-    assert str(caught.value).endswith("2 faults. Nothing was run, nothing was sent.")
+    assert str(caught.value).endswith("2 errors. Nothing was run, nothing was sent.")
 
 
 def test_entries_know_their_line(folder):

@@ -208,7 +208,7 @@ def test_answer_schemas_are_sent_where_they_are_taken_unless_the_study_says_othe
 def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
     path = folder(study_yaml=STUDY % f"{{url: 'http://h/v1', name: m, {wrong}}}")
 
-    [fault] = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
+    [fault] = [fault for fault in check_study(path) if fault.severity is Severity.ERROR]
     assert fault.place.startswith("study.yaml:2:")
     assert wrong.partition(":")[0] in str(fault)
 
@@ -242,7 +242,7 @@ def test_a_model_through_inspect_needs_a_provider_and_no_address(folder):
 def test_a_model_through_inspect_without_a_provider_is_a_fault(folder, name):
     path = folder(study_yaml=STUDY % f"{{kind: inspect, name: {name}}}")
 
-    faults = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
+    faults = [fault for fault in check_study(path) if fault.severity is Severity.ERROR]
     assert "needs a `name` with its provider" in str(faults[0])
 
 
@@ -266,5 +266,5 @@ def test_a_look_at_the_study_says_that_the_extra_for_inspect_is_missing(folder, 
 def test_credentials_of_this_machine_for_a_foreign_host_are_a_fault(folder):
     path = folder(study_yaml=STUDY % "{kind: vertex, url: 'https://models.example/v1', name: x}")
 
-    faults = [fault for fault in check_study(path) if fault.severity is Severity.FAULT]
+    faults = [fault for fault in check_study(path) if fault.severity is Severity.ERROR]
     assert "sends the credentials of this machine" in str(faults[0])

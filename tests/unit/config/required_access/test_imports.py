@@ -101,7 +101,7 @@ def test_what_cannot_be_had_is_said_and_would_end_a_run(place, target, words):
 
     assert problem
     assert words in problem.words
-    assert problem.severity is (Severity.NOTE if "there is no" in words + problem.words else Severity.FAULT)
+    assert problem.severity is (Severity.NOTE if "there is no" in words + problem.words else Severity.ERROR)
     with pytest.raises(InputError):
         load_class(target, place)
 

@@ -103,7 +103,7 @@ def test_red_teamers_alone_are_testers_enough(folder):
     text = STUDY.replace("SCENARIO", "attacks: [rephrase]\n    aims: {end: How?}")
     alone = "".join(line for line in text.splitlines(keepends=True) if "scripts" not in line)
 
-    assert not [fault for fault in check_study(folder(study_yaml=alone)) if fault.severity is Severity.FAULT]
+    assert not [fault for fault in check_study(folder(study_yaml=alone)) if fault.severity is Severity.ERROR]
 
 
 def test_other_levels_have_no_attacks(folder):

@@ -29,7 +29,7 @@ def test_a_topic_knows_the_scenarios_that_name_it(folder) -> None:
 def test_a_topic_that_nobody_names_is_a_fault_with_what_was_meant(folder) -> None:
     (fault,) = check_study(folder(study_yaml=STUDY + HATE.replace("{hate", "{hates")))
 
-    assert (fault.severity, fault.place) == (Severity.FAULT, "study.yaml:4:20")
+    assert (fault.severity, fault.place) == (Severity.ERROR, "study.yaml:4:20")
     assert "hates" in fault.message
 
 

@@ -11,7 +11,7 @@ def fault(line=1, **more):
 def test_twenty_faults_are_shown_and_the_rest_counted():
     lines = render_diagnostics([fault(n) for n in range(1, 28)]).splitlines()
 
-    assert lines[-2:] == ["and 7 more (--all)", "27 faults. Nothing was run, nothing was sent."]
+    assert lines[-2:] == ["and 7 more (--all)", "27 errors. Nothing was run, nothing was sent."]
     assert len(lines) == 22
 
 
@@ -60,5 +60,5 @@ def test_of_many_faults_the_first_are_told_and_the_rest_counted():
     assert few_of(faults[:50], "log.csv") == tuple(faults[:50])
     assert few_of(faults, "log.csv") == (
         *faults[:50],
-        LocatedDiagnostic(file="log.csv", message="has 1,001 further faults"),
+        LocatedDiagnostic(file="log.csv", message="has 1,001 further errors"),
     )

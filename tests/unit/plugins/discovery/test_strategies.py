@@ -98,7 +98,7 @@ def test_a_raised_edition_is_another_test(study: Path) -> None:
 
 
 def test_without_the_plugin_the_strategy_is_a_fault(study: Path) -> None:
-    [fault] = [fault for fault in check_study(study) if fault.severity is Severity.FAULT]
+    [fault] = [fault for fault in check_study(study) if fault.severity is Severity.ERROR]
 
     assert "there is no strategy `ours/beg`" in str(fault)
 
