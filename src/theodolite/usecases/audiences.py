@@ -17,7 +17,7 @@ from theodolite.domain.study_parts import Typology
 from theodolite.usecases.releasing import redacted_records, without_reasons
 
 NOT_RELEASED = "text not released"
-_OTHER = "another application"
+_HIDDEN_NAME = "[name withheld]"
 
 
 class AudienceKind(StrEnum):
@@ -217,4 +217,4 @@ def _hiding(names: Collection[str]) -> Callable[[str], str]:
     if not names:
         return str
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?!\w)")
-    return lambda text: pattern.sub(_OTHER, text)
+    return lambda text: pattern.sub(_HIDDEN_NAME, text)

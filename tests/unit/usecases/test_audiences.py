@@ -107,8 +107,8 @@ def test_a_title_that_names_another_application_does_not_reach_a_team():
 
     study = for_team(records, ("llama2new",), ()).study
 
-    assert study.about == "another application and llama2new answered."
-    assert study.title == "another application against all"
+    assert study.about == "[name withheld] and llama2new answered."
+    assert study.title == "[name withheld] against all"
 
 
 def test_a_published_series_names_no_other_team_to_a_team():
@@ -121,7 +121,7 @@ def test_a_published_series_names_no_other_team_to_a_team():
     seen = for_team(records, ("llama2new",), ()).study.preregistered
 
     assert seen.teams == (Team(name="red", applications=("llama2new",)),)
-    assert seen.plan.criteria == "another application must refuse, llama2new too."
+    assert seen.plan.criteria == "[name withheld] must refuse, llama2new too."
 
 
 def test_identifiers_that_nobody_decided_about_are_redacted_for_a_team_and_withheld_from_the_public():
