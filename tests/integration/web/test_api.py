@@ -214,6 +214,8 @@ def test_an_account_without_the_second_factor_that_its_role_needs_is_refused(eve
 
     assert response.status_code == 403
     assert "second factor" in response.json()["detail"]
+    (study,) = ask(Role.ANALYST, "studies").json()["items"]
+    assert (study["name"], study["state"], study["version"]) == (None, None, None)
 
 
 def test_wrong_tokens_are_throttled_like_wrong_codes(event, ask):

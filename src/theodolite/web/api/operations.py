@@ -35,7 +35,7 @@ from theodolite.reporting.exporting.record_pages import (
     dialogue_page,
 )
 from theodolite.usecases.viewing import RunProgress, runs_of
-from theodolite.web.access import AccessContext, open_to_all
+from theodolite.web.access import AccessContext, lacks_factor, open_to_all, required_roles
 from theodolite.web.api import annotating, records
 from theodolite.web.api.requests import (
     PERMISSIONS,
@@ -51,7 +51,7 @@ from theodolite.web.api.requests import (
     token_of,
 )
 from theodolite.web.events import event_of, last_edition, open_event_of, server_store
-from theodolite.web.models import HostedStudy, Measurement, Membership, Submission
+from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
 from theodolite.web.organiser.results import measure, team_files
 from theodolite.web.teams.submissions import own, shared_results
 
@@ -83,7 +83,8 @@ def list_studies(request: HttpRequest) -> dict[str, Any]:
     by_study: dict[HostedStudy, list[Role]] = defaultdict(list)
     for membership in memberships.order_by("hosted__made_at", "id"):
         by_study[membership.hosted].append(membership.as_role)
-    return {"items": [_study(hosted, roles) for hosted, roles in by_study.items()]}
+    account = token_of(request).account
+    return {"items": [_study(account, hosted, roles) for hosted, roles in by_study.items()]}
 
 
 @api.get("studies/{study}", response={200: records.StudyRecord, **records.REFUSALS}, **documented("read_study"))
@@ -91,12 +92,14 @@ def read_study(request: HttpRequest, study: str) -> dict[str, Any]:
     """Return a study."""
     access = permitted(request, "read_study", study)
     own_roles = Membership.objects.filter(account=access.account, hosted=access.hosted, left_at=None).order_by("id")
-    return _study(access.hosted, [membership.as_role for membership in own_roles])
+    return _study(access.account, access.hosted, [membership.as_role for membership in own_roles])
 
 
-def _study(hosted: HostedStudy, roles: Sequence[Role]) -> dict[str, Any]:
+def _study(account: Account, hosted: HostedStudy, roles: Sequence[Role]) -> dict[str, Any]:
+    required = required_roles(hosted)
+    usable = {role for role in roles if not lacks_factor(account, required, role)}
     shown: dict[str, Any] = {"id": hosted.token, "title": str(hosted), "roles": [role.value for role in roles]}
-    if {Role.ORGANISER, Role.ANALYST} & {*roles}:
+    if {Role.ORGANISER, Role.ANALYST} & usable:
         release = last_edition(hosted)
         shown |= {"name": hosted.name, "state": hosted.state, "version": release.version if release else None}
     return shown
