@@ -47,7 +47,7 @@ SIGNATURES = {
     "votes_or_samples": ["votes", "label", "cost_of_dialogue"],
     "voting_outcome": ["share", "most", "lead", "curtailed"],
     "pass_hat_k": ["outcomes", "k", "clusters", "confidence"],
-    "score_agreement": ["scores", "labels", "clusters", "confidence"],
+    "score_agreement": ["scores", "labels", "clusters", "scale", "confidence"],
     "correlation": ["a", "b", "method", "clusters", "confidence"],
     "position_bias": ["one_way", "other_way", "clusters", "confidence"],
     "length_bias": ["scores", "labels", "lengths", "clusters", "confidence"],
