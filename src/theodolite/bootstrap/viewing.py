@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,7 +40,7 @@ from theodolite.config.editable_files import EditableFiles
 from theodolite.config.load_context import report_assets
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import study_file, workspace_for
-from theodolite.config.starters import StarterKind, write_starter
+from theodolite.config.starters import StarterKind, create_study
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError, NotFound, StoreError, WrongSchema
@@ -68,8 +67,6 @@ DEPTH = 4
 
 MOST_FOLDERS = 5_000
 """Folders that are searched for studies at most; count."""
-
-_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages"}
 
@@ -456,11 +453,7 @@ class LocalStudies:
         Raises:
             InputError: If the name is no name of a folder, an answer cannot be used, or a study is there already.
         """
-        if not _FOLDER_NAME.fullmatch(name):
-            message = f"`{name}` is no name of a folder; use letters, digits, `-` and `_`"
-            raise InputError(message)
-        folder = Path(self.root) / name
-        write_starter(folder, kind, answers)
+        folder = create_study(Path(self.root), name, kind, answers)
         trust_new_study(folder)
         return next(study for study in self.all() if study.folder == folder)
 

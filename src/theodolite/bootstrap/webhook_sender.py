@@ -49,12 +49,13 @@ class DeliveryOutcome:
     problem: str = ""
 
 
-def require_receiver(url: str, *, public_only: bool) -> None:
-    """Refuse an address to which no webhook is sent.
+def require_receiver(url: str, *, public_only: bool, what: str = "the receiver") -> None:
+    """Refuse an address that the server must not call.
 
     Args:
         url: The address.
         public_only: Whether it must be a public one with https.
+        what: Owner of the address, for the message.
 
     Raises:
         InputError: If it is refused.
@@ -65,7 +66,7 @@ def require_receiver(url: str, *, public_only: bool) -> None:
         message = f"expected an address with {' or '.join(schemes)}:// and without a password; got `{url[:200]}`"
         raise InputError(message)
     if public_only:
-        require_public_host(url, what="the receiver")
+        require_public_host(url, what=what)
 
 
 def signature(message: WebhookMessage, timestamp: int) -> str:

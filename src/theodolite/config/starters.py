@@ -45,6 +45,25 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]*[A-Za-z0-9]|[A-Za-z0-9]")
 _WORDS = {"yes", "no", "true", "false", "null", "on", "off"}
 
 
+_FOLDER_NAME = re.compile(r"(?!(con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}", re.IGNORECASE | re.ASCII)
+"""Names of folders, without those that Windows reserves."""
+
+
+def create_study(root: Path, name: str, kind: StarterKind, answers: Mapping[str, str]) -> Path:
+    """Write the first files of a study to a new folder below `root`, as `write_starter` does; return the folder.
+
+    Raises:
+        InputError: If the name is no name of a new folder, or an answer is invalid.
+    """
+    if not _FOLDER_NAME.fullmatch(name):
+        _refuse(f"`{name}` is no name of a folder; use letters, digits, `-` and `_`")
+    folder = root / name
+    if folder.exists() or folder.is_symlink():
+        _refuse(f"there is a folder or file `{name}` already; choose another name")
+    write_starter(folder, kind, answers)
+    return folder
+
+
 def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -> tuple[Path, ...]:
     """Write the first files of a study and return them, the study file first.
 
@@ -160,7 +179,7 @@ def _connection(answers: Mapping[str, str]) -> tuple[list[str], str]:
         _refuse(url_problem(target))
         if target.rstrip("/").endswith("/v1"):
             name = answers.get("app_model", "") or "default"
-            return [f"  app:   {{url: {target}, name: {_scalar(name)}}}"], "{kind: model, model: app}"
+            return [f"  app:   {{url: {_address(target)}, name: {_scalar(name)}}}"], "{kind: model, model: app}"
         return [], f'{{kind: http, url: {_scalar(target)}, body: {{prompt: "{{{{ prompt }}}}"}}, reply: $.text}}'
     if re.fullmatch(r"[\w./-]+\.py:\w+|[A-Za-z_][\w.]*:\w+", target):
         is_class = target.rpartition(":")[2][:1].isupper()
@@ -323,6 +342,11 @@ def _study_name(folder: Path) -> str:
 
 def _filled(template: str, **slots: str) -> str:
     return Template(shipped_text(f"starters/{template}.yaml")).substitute(slots)
+
+
+def _address(url: str) -> str:
+    """Return an address as YAML inside brackets, without quotes if no character of it needs them."""
+    return _scalar(url) if set(url) & set(",[]{}\"'#") else url
 
 
 def _scalar(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from threading import RLock
@@ -22,12 +23,22 @@ from django.utils import timezone
 
 from theodolite.bootstrap.database import bind_thread, database_settings, keep_record, store_on
 from theodolite.bootstrap.events import open_event
-from theodolite.bootstrap.permission import SHORTEST, VARIABLE, SealedKey, sealed, stored_keys_for, unsealed
+from theodolite.bootstrap.permission import (
+    SHORTEST,
+    VARIABLE,
+    SealedKey,
+    code_request,
+    sealed,
+    stored_keys_for,
+    unsealed,
+)
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import MissingText, missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import WORKSPACE_NAME
-from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
+from theodolite.config.starters import StarterKind
+from theodolite.config.yaml_source import InvalidStudyError
+from theodolite.domain.errors import Conflict, InputError, NotFound, StorageUnavailable, TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.identity import Record, digest, version_of
 from theodolite.domain.study import Study
@@ -305,14 +316,37 @@ def host_study(path: str, by: Account | None = None) -> HostedStudy:
         StudyError: If the study has errors; lists all of them.
     """
     loaded = load_study(path, resolver=resource_resolver())
-    folder = str(Path(loaded.folder).resolve())
+    return _host_folder(loaded.folder, loaded.study.name, loaded.study.title, by)
+
+
+def host_new_study(folder: Path, kind: StarterKind, by: Account) -> HostedStudy:
+    """Host the study that a person has just created from a template; its files may still have errors.
+
+    The code of an example comes with Theodolite and may run as it is. Other code and keys need the operator.
+
+    Args:
+        folder: The new folder.
+        kind: The template.
+        by: The person, who becomes its organiser.
+    """
+    try:
+        loaded = load_study(folder, resolver=resource_resolver())
+    except InvalidStudyError:
+        return _host_folder(folder, folder.name, "", by, template=kind.value)
+    if kind is StarterKind.EXAMPLE and (request := code_request(loaded)) is not None:
+        with suppress(StorageUnavailable):  # the server's start lists the study, with the option that allows it
+            request.remember()
+    return _host_folder(folder, loaded.study.name, loaded.study.title, by, template=kind.value)
+
+
+def _host_folder(folder: str | Path, name: str, title: str, by: Account | None, **facts: str) -> HostedStudy:
+    """Host a folder, and make a person its organiser; all hosts if none is named."""
     with transaction.atomic():
         hosted, is_new = HostedStudy.objects.get_or_create(
-            folder=folder,
-            defaults={"name": loaded.study.name, "title": loaded.study.title or loaded.study.name, "made_by": by},
+            folder=str(Path(folder).resolve()), defaults={"name": name, "title": title or name, "made_by": by}
         )
         if is_new:
-            audit(by, "added study to server", f"study {hosted.token}", hosted=hosted)
+            audit(by, "added study to server", f"study {hosted.token}", hosted=hosted, **facts)
         for host in [by] if by else Account.objects.filter(is_host=True):
             Membership.objects.get_or_create(account=host, hosted=hosted, role=Role.ORGANISER.value)
     return hosted

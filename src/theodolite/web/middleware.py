@@ -29,6 +29,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from theodolite.bootstrap.observers import record_request
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.text import best_language
 from theodolite.web.access import open_to_all
@@ -128,6 +129,9 @@ class PlainErrors(MiddlewareMixin):
             return _message_page(
                 request, _("Changed by somebody else"), f"{str(error).rstrip('.')}.", HTTPStatus.CONFLICT
             )
+        if isinstance(error, InvalidStudyError):
+            why = _("The files of the study contain errors. An organiser corrects them under “Edit study”.")
+            return _message_page(request, _("Not available"), why, HTTPStatus.CONFLICT)
         if isinstance(error, StoreError):
             _LOG.error("the database cannot be used", exc_info=error)
             why = _("The database is not available at the moment. Saved data is not affected; try again in a minute.")

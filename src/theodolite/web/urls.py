@@ -243,6 +243,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("code/<slug:words>/", sign_in.code, name="code"),
     path("from/<slug:link>/", sign_in.recruited, name="recruited"),
     path("studies/", organiser_home.studies, name="studies"),
+    path("studies/new/", organiser_home.new_study, name="new_study"),
     path("components/", event_charts.components, name="components"),
     path("s/<slug:study>/test/", include((_TESTER, "tester"))),
     path("s/<slug:study>/annotate/", include((_ANNOTATOR, "annotator"))),

@@ -121,6 +121,7 @@ PAGES: dict[str, object] = {
     "recruited": ANYBODY,
     "organiser:home": {Role.ORGANISER},
     "studies": HOST,
+    "new_study": HOST,
     "components": HOST,
     "organiser:editions": {Role.ORGANISER},
     "organiser:edit_study": {Role.ORGANISER},

@@ -1,13 +1,19 @@
-"""Studies on this server: from a folder or a pack, published in editions."""
+"""Studies on this server: from a folder or a template, published in editions."""
 
 from __future__ import annotations
 
 import re
+from html import unescape
+from pathlib import Path
 
 import pytest
-from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import override_settings
+from django.utils import timezone
 
 from tests.integration.web.editing import change
+from theodolite.bootstrap.permission import code_request
+from theodolite.config.loading import load_study
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.event import Role
 from theodolite.web.events import event_of, forget_event
@@ -84,28 +90,18 @@ def test_faults_are_shown_as_check_prints_them_and_nothing_is_published(organise
     assert Edition.objects.count() == 0
 
 
-def test_a_host_puts_a_folder_and_a_pack_on_the_server(organiser, own, tmp_path, monkeypatch):
-    monkeypatch.setattr(settings, "WORKSPACE", tmp_path / "home" / ".theodolite")
+def test_a_host_puts_a_folder_on_the_server(organiser, own, tmp_path):
     lay_out_event(tmp_path / "other")
     folder = organiser.post("/studies/", {"folder": str(tmp_path / "other")})
-    pack = organiser.post("/studies/", {"pack": "aria/pathfinder", "name": "paths"})
 
     assert folder.headers["Location"].endswith("/organise/editions/")
-    assert pack.status_code == 302
-    assert (tmp_path / "home" / "paths" / "study.yaml").is_file()
-    assert HostedStudy.objects.filter(memberships__account__name="Olga").count() == 3
+    assert HostedStudy.objects.filter(memberships__account__name="Olga").count() == 2
 
 
 @pytest.mark.parametrize(
     ("form", "words"),
-    [
-        ({}, "Enter a folder"),
-        ({"folder": "x", "pack": "aria/pathfinder"}, "Enter a folder"),
-        ({"pack": "aria/pathfinder"}, "needs a name"),
-        ({"pack": "aria/pathfinder", "name": "../up"}, "slug"),
-        ({"folder": "/nowhere"}, "there is no such file or folder"),
-    ],
-    ids=["neither", "both", "no name", "a way out", "nowhere"],
+    [({}, "This field is required"), ({"folder": "/nowhere"}, "there is no such file or folder")],
+    ids=["no folder", "nowhere"],
 )
 def test_what_cannot_be_put_there_is_said(organiser, form, words):
     answer = organiser.post("/studies/", form)
@@ -113,8 +109,108 @@ def test_what_cannot_be_put_there_is_said(organiser, form, words):
     assert (answer.status_code, words in answer.content.decode()) == (422, True)
 
 
-def test_only_hosts_put_studies_on_the_server(client_as):
-    assert client_as(Role.SENIOR).get("/studies/").status_code == 404
+@pytest.mark.parametrize("page", ["/studies/", "/studies/new/"])
+def test_only_hosts_put_studies_on_the_server(client_as, page):
+    assert client_as(Role.SENIOR).get(page).status_code == 404
+    assert client_as(Role.SENIOR).post(page, {"name": "mine", "kind": "empty"}).status_code == 404
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Folder next to the workspace: new studies are written there."""
+    return tmp_path / "home"
+
+
+def create(client, root, fields):
+    with override_settings(WORKSPACE=root / ".theodolite"):
+        return client.post("/studies/new/", fields)
+
+
+RECORDED = b"prompt,response,label\nhi,hello,good\nhow,so,bad\nwhy,no,good\n"
+
+ANSWERS = {
+    "application": {"app": "https://bot.example/chat"},
+    "recorded": {"source": ("../../a b.csv", RECORDED)},
+    "event": {"pack": "aria/pathfinder"},
+    "example": {"example": "marketing"},
+    "empty": {},
+}
+
+
+def sent(kind, name="mine", **more):
+    fields = {"name": name, "kind": kind, **ANSWERS[kind], **more}
+    return {key: SimpleUploadedFile(*value) if isinstance(value, tuple) else value for key, value in fields.items()}
+
+
+@pytest.mark.parametrize("kind", list(ANSWERS))
+def test_a_host_creates_a_study_from_each_template(organiser, root, kind):
+    answer = create(organiser, root, sent(kind))
+    hosted = HostedStudy.objects.get(name="mine") if kind != "example" else HostedStudy.objects.latest("made_at")
+
+    assert answer.headers["Location"] == f"/s/{hosted.token}/organise/study/"
+    assert Path(hosted.folder) == root / "mine"
+    assert "study: " in (root / "mine" / "study.yaml").read_text(encoding="utf-8")
+    assert hosted.memberships.get().role == Role.ORGANISER.value
+    assert AuditEntry.objects.get(hosted=hosted).facts == {"template": kind}
+    home = organiser.get(f"/s/{hosted.token}/organise/", follow=True)
+    assert home.status_code == 200
+    assert ("The files of this study contain errors" in home.content.decode()) == (kind == "empty")
+    assert organiser.get(answer.headers["Location"]).status_code == 200
+
+
+def test_an_uploaded_file_lies_in_the_study_under_a_plain_name(organiser, root):
+    create(organiser, root, sent("recorded"))
+
+    assert (root / "mine" / "a-b.csv").read_bytes() == RECORDED
+    assert "file: a-b.csv" in (root / "mine" / "study.yaml").read_text(encoding="utf-8")
+
+
+def test_an_example_may_run_its_code_and_no_other_template_may(organiser, root, monkeypatch):
+    monkeypatch.delenv("THEODOLITE_ALLOW_CODE", raising=False)
+    create(organiser, root, sent("example"))
+    create(organiser, root, sent("event", "paths"))
+
+    assert code_request(load_study(root / "mine")) is None
+    assert code_request(load_study(root / "paths")) is not None
+    (root / "mine" / "copywriter.py").write_text("raise SystemExit", encoding="utf-8")
+    assert code_request(load_study(root / "mine")) is not None
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (sent("empty", "../up"), "no name of a folder"),
+        (sent("empty", "con"), "no name of a folder"),
+        (sent("empty", "there"), "there is a folder or file `there` already"),
+        (sent("application", app="bot.py:reply"), "Expected an address with https://"),
+        (sent("application", app="https://10.0.0.8/chat"), "The application stands at `10.0.0.8`"),
+        (sent("application", model_url="http://models.example/v1"), "Expected an address with https://"),
+        (sent("recorded", source="/etc/passwd"), "Choose a file"),
+        (sent("recorded", source=("a.py", b"x")), "Choose a file that ends in .csv"),
+        (sent("recorded", source=("a.csv", b"x" * 1_000_001)), "larger than 1 MB"),
+        (sent("recorded", source=("a.csv", b"")), "is empty"),
+    ],
+    ids=[
+        "way out", "device", "exists", "code", "private host", "no tls", "path", "suffix", "size", "empty",
+    ],
+)  # fmt: skip
+def test_no_study_is_created_from_unsuitable_answers(organiser, root, form, words):
+    (root / "there").mkdir(parents=True)
+    for file in [value for value in form.values() if isinstance(value, SimpleUploadedFile)]:
+        file.seek(0)
+    answer = create(organiser, root, form)
+
+    assert (answer.status_code, words in unescape(answer.content.decode())) == (422, True)
+    assert [entry.name for entry in root.iterdir()] == ["there"]
+    assert HostedStudy.objects.count() == 1
+
+
+def test_an_empty_server_offers_a_new_study_as_the_next_step(organiser, own):
+    own.memberships.filter(role=Role.ORGANISER.value).update(role=Role.SENIOR.value, left_at=timezone.now())
+    pages = [organiser.get(path).content.decode() for path in ("/", "/studies/")]
+
+    assert all("<strong>Next step:</strong> Create your first study from a template." in page for page in pages)
+    assert all('href="/studies/new/"' in page for page in pages)
 
 
 def test_what_was_published_before_can_be_published_again(organiser, own):

@@ -21,8 +21,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods
 
-from theodolite.config.starters import StarterKind, write_starter
-from theodolite.config.study import pack_names
+from theodolite.config.starters import StarterKind, create_study
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import Role
@@ -44,6 +43,7 @@ from theodolite.web.events import (
     approval_of,
     changes_since,
     event_of,
+    host_new_study,
     host_study,
     lacks_before_opening,
     last_edition,
@@ -61,6 +61,8 @@ from theodolite.web.models import (
     Membership,
     Submission,
 )
+from theodolite.web.new_study import StudyCreation
+from theodolite.web.new_study import new_study as new_study_page
 from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.organiser.people import Participant, counted_states, n_invited_testers, participants_of
 from theodolite.web.support import n_open_questions
@@ -202,7 +204,11 @@ class NavigationGroup:
 @allowed(Role.ORGANISER)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the next step and all pages."""
-    progress = progress_of(access.hosted)
+    try:
+        progress = progress_of(access.hosted)
+    except InvalidStudyError:
+        messages.warning(request, "The files of this study contain errors. Correct them here first.")
+        return redirect("organiser:edit_study", access.hosted.token)
     context = {
         "access": access,
         "next_step": _next_step(access.hosted, progress),
@@ -284,32 +290,20 @@ def _groups(hosted: HostedStudy, progress: EventProgress) -> list[NavigationGrou
 
 
 class StudyForm(forms.Form):
-    """The form that adds a study: a folder or a scenario pack."""
+    """The form that adds the study of an existing folder."""
 
     folder = forms.CharField(
-        label="Folder on this server",
-        required=False,
-        help_text="Path relative to the server's start folder, e.g. spoilers. Leave it empty to use a pack.",
+        label="Folder on this server", help_text="Path relative to the server's start folder, e.g. spoilers."
     )
-    pack = forms.ChoiceField(label="Scenario pack", required=False)
-    name = forms.SlugField(
-        label="Name of the new study",
-        required=False,
-        help_text="For a pack: letters, numbers and hyphens. Its files are written next to the server's files.",
-    )
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type] # handed on as they came
-        self.fields["pack"].choices = [("", "none"), *((name, name) for name in pack_names())]  # type: ignore[attr-defined] # a field of choices
 
 
 @hosts_only
 def studies(request: HttpRequest) -> HttpResponse:
-    """Show the studies on this server, or add one."""
+    """Show the studies on this server, or add the study of a folder."""
     form, errors = StudyForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST" and form.is_valid():
         try:
-            hosted = host_study(_folder(form.cleaned_data), account_of(request))
+            hosted = host_study(form.cleaned_data["folder"], account_of(request))
             return redirect("organiser:editions", hosted.token)
         except InvalidStudyError as found:
             errors = render_diagnostics(found.placed, limit=None, ending="No study was added.")
@@ -317,28 +311,31 @@ def studies(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if request.method == "POST" else HTTPStatus.OK
-    shown = {"form": form, "errors": errors, "studies": mine.order_by("made_at")}
+    first = NextStepCard(
+        text="Create your first study from a template.", button="New study", address=reverse("new_study")
+    )
+    shown = {"form": form, "errors": errors, "studies": mine.order_by("made_at"), "next_step": first}
     return render(request, "web/organiser/studies.html", shown, status=status)
 
 
-def _folder(filled: dict[str, str]) -> str:
-    """Return the folder to host; if a pack was chosen, a new folder with the first files of a study.
+@hosts_only
+@require_http_methods(["GET", "POST"])
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Create a study from a template in a new folder of this server, and open its editor."""
+    root = Path(str(settings.WORKSPACE)).parent
 
-    Raises:
-        InputError: If neither or both were given, or the files cannot be written.
-    """
-    folder, pack, name = filled["folder"], filled["pack"], filled["name"]
-    if bool(folder) == bool(pack):
-        message = "Enter a folder on this server, or choose a pack."
-        raise InputError(message)
-    if folder:
-        return folder
-    if not name:
-        message = "A study from a pack needs a name."
-        raise InputError(message)
-    place = Path(str(settings.WORKSPACE)).parent / name
-    write_starter(place, StarterKind.EVENT, {"pack": pack})
-    return str(place)
+    def create(name: str, kind: StarterKind, answers: Mapping[str, str]) -> str:
+        hosted = host_new_study(create_study(root, name, kind, answers), kind, account_of(request))
+        return reverse("organiser:edit_study", args=[hosted.token])
+
+    creation = StudyCreation(
+        template="web/base.html",
+        root=str(root),
+        create=create,
+        is_server=True,
+        allows_private=bool(settings.ALLOW_PRIVATE),
+    )
+    return new_study_page(request, creation)
 
 
 @allowed(Role.ORGANISER)

@@ -4,6 +4,7 @@ import pytest
 
 from theodolite.config.loading import check_study, load_study
 from theodolite.config.starters import StarterKind, write_starter
+from theodolite.config.yaml_edits import value_at
 from theodolite.domain.application import AriaClass, HttpEndpoint, PromptedModel, PythonCallable
 from theodolite.domain.errors import InputError, Severity
 
@@ -143,3 +144,11 @@ def test_an_application_alone_gets_example_cases_and_no_model(tmp_path):
 
     assert [path.name for path in written] == ["study.yaml", "cases.csv"]
     assert "model" not in written[0].read_text(encoding="utf-8")
+
+
+def test_an_address_stays_one_value_of_the_study_file(tmp_path):
+    address = 'https://h.example/?,"key":SECRET,"a":"/v1'
+
+    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": address})
+    model = value_at((tmp_path / "s" / "study.yaml").read_text(), ("models", "app"))
+    assert model == {"url": address, "name": "default"}
