@@ -44,7 +44,8 @@ MOST_VERSIONS = 200
 
 _DEPTH = 3
 
-_PART = re.compile(r"[A-Za-z0-9_](?:[\w .-]*[\w-])?")
+_PART = re.compile(r"(?!(?i:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[A-Za-z0-9_](?:[\w .-]*[\w-])?")
+"""Names of files and folders, without those that Windows reserves."""
 
 _LONGEST_NAME = 120
 
@@ -201,6 +202,9 @@ class EditableFiles:
         _require_size(name, text)
         with self._locked():
             known = self.read(name) if path.is_file() or self._draft(name) is not None else None
+            if known is None and path.name in _STUDY_FILES:
+                message = f"`{name}` is the name of another study's file; choose another name"
+                raise InputError(message)
             if known is not None and known.version != seen:
                 raise EditConflict(known)
             if known is not None and known.text == text:
@@ -442,8 +446,11 @@ def _reading(
     return DraftReading(loaded=loaded, diagnostics=loaded.notes)
 
 
+_STUDY_FILES = (USUAL, "study.yml")
+
+
 def _is_study(folder: Path) -> bool:
-    return (folder / USUAL).is_file() or (folder / "study.yml").is_file()
+    return any((folder / name).is_file() for name in _STUDY_FILES)
 
 
 def _is_editable(name: str) -> bool:

@@ -15,13 +15,21 @@ from http import HTTPStatus
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.editable_files import DraftReading, EditableFiles, EditConflict, StudyText, TextVersion
+from theodolite.config.editable_files import (
+    LARGEST,
+    DraftReading,
+    EditableFiles,
+    EditConflict,
+    StudyText,
+    TextVersion,
+)
 from theodolite.config.study_forms import (
     GENERAL,
     FormField,
@@ -33,6 +41,7 @@ from theodolite.config.study_forms import (
     with_entry,
     with_fields,
 )
+from theodolite.config.yaml_edits import Path, line_of, value_at, with_value
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
 from theodolite.web import study_trials
@@ -47,6 +56,8 @@ PARTIALS = ("findings", "side", "form", "versions")
 """Parts of the page that a save changes."""
 
 _SHOWN_VERSIONS = 30
+
+_TABLES = (".csv", ".tsv", ".jsonl")
 
 Act = Callable[[HttpRequest, EditedStudy, str, str], HttpResponse]
 """Effect of a button on the file of a name; the last text is the button's own."""
@@ -189,17 +200,78 @@ def _with_word(text: str, place: str) -> str:
 
 
 def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str) -> HttpResponse:
-    """Add a file, empty or with a pasted table."""
-    name, table = request.POST.get("new_file", "").strip(), request.POST.get("table", "")
-    text = table_text(table) if table.strip() and name.endswith(".csv") else table
+    """Add a file with an uploaded text or a pasted table, or an empty one; on request the study names the table."""
+    name, text = _sent_file(request)
+    main = edited.files.main
+    with_name, path = _with_table(edited.files, name, request.POST.get("table_use", ""))
     try:
         edited.files.save(name, text, seen="")
         _record(edited, "added file of the study", [name])
     except EditConflict:
         message = f"`{name}` is there already; choose another name"
         raise InputError(message) from None
-    messages.success(request, f"Added {name}.")
+    added = f"Added {name}."
+    if path:
+        edited.files.save(main, with_name, seen=edited.files.read(main).version)
+        _record(edited, "saved file of the study", [main])
+        added += f" Line {line_of(with_name, path)} of {main} names it."
+    messages.success(request, added)
     return redirect(edited.page(name))
+
+
+def _sent_file(request: HttpRequest) -> tuple[str, str]:
+    """Return name and text of a new file.
+
+    Raises:
+        InputError: If an uploaded file is too large or not a text, or comes together with a pasted text.
+    """
+    name, table = request.POST.get("new_file", "").strip(), request.POST.get("table", "")
+    file = request.FILES.get("upload")
+    if not isinstance(file, UploadedFile):
+        return name, table_text(table) if table.strip() and name.endswith(".csv") else table
+    name = name or str(file.name)
+    if table.strip():
+        message = "choose a file or paste its content, not both"
+        raise InputError(message)
+    if (file.size or 0) > LARGEST:
+        message = f"`{name}` is larger than {LARGEST:,} bytes; add it on the machine itself"
+        raise InputError(message)
+    try:
+        return name, file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"`{name}` is not UTF-8; save it as UTF-8 first"
+        raise InputError(message) from error
+
+
+def _table_uses(files: EditableFiles) -> list[tuple[str, str, Path]]:
+    """Return the keys of a study that can name a table: address, description and path; none if it cannot be read."""
+    try:
+        text = files.read(files.main).text
+        personas, cases = value_at(text, ("personas",)), value_at(text, ("cases",))
+    except (InputError, NotFound):
+        return []
+    entries = personas.items() if isinstance(personas, dict) else ()
+    groups = [str(name) for name, group in entries if isinstance(group, dict)]
+    rows = [(f"rows {name}", f"Rows of persona group {name}", ("personas", name, "rows")) for name in groups]
+    return [*rows, ("cases", "Test cases", ("cases", "file") if isinstance(cases, dict) else ("cases",))]
+
+
+def _with_table(files: EditableFiles, name: str, use: str) -> tuple[str, Path]:
+    """Return the text of the study that names a table for a use, and the path of the key; no path without a use.
+
+    Raises:
+        InputError: If the file is no table, or the study has no such key.
+    """
+    if not use:
+        return "", ()
+    if not name.endswith(_TABLES):
+        message = f"`{name}` is no table; expected a name that ends in {', '.join(_TABLES)}"
+        raise InputError(message)
+    path = next((path for known, _, path in _table_uses(files) if known == use), ())
+    if not path:
+        message = f"`{files.main}` has no `{use}`; reload the page, and choose another use"
+        raise InputError(message)
+    return with_value(files.read(files.main).text, path, name), path
 
 
 def table_text(pasted: str) -> str:
@@ -322,6 +394,7 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         "files": [(name, edited.page(name), _n_in(faults, name)) for name in edited.files.names()],
         "drafts": edited.files.drafts() if edited.files.has_drafts else (),
         "findings": sorted(findings, key=lambda found: (not found.is_fault, not found.is_here)),
+        "table_uses": _table_uses(edited.files),
         "n_faults": len(faults),
         "versions": edited.files.versions(shown.name)[:_SHOWN_VERSIONS],
         "version": _version(request, edited, shown.name),

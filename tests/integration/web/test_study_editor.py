@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
@@ -113,6 +114,67 @@ def test_a_pasted_table_becomes_a_file_and_earlier_versions_come_back(editor):
     assert "# more" not in editor.page()
     assert "Version 3" in editor.page()
     assert first.count("<textarea") == 2
+
+
+PERSONAS = """\
+personas:   # who asks
+  fans: {template: customer, model: reader, rows: [{wish: books}]}   # one so far
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "changed"),
+    [
+        ("rows fans", ("rows: [{wish: books}]", "rows: fans.csv")),
+        ("cases", (PERSONAS, PERSONAS + "cases: fans.csv\n")),
+    ],
+    ids=["personas", "cases"],
+)
+def test_the_study_names_a_pasted_table_at_one_key(editor, use, changed):
+    text = editor.file.rstrip("\n") + "\n" + PERSONAS
+    editor.post(text=text)
+    page = editor.post(act="new_file", new_file="fans.csv", table="wish\tname\nmaps\tAda\n", table_use=use)
+
+    after = text.replace(*changed)
+    line = next(n for n, line in enumerate(after.split("\n"), 1) if "fans.csv" in line)
+    assert f"Line {line} of study.yaml names it." in page.content.decode()
+    assert shown_text(editor.page()) == after
+    assert shown_text(editor.page(file="fans.csv")) == "wish,name\nmaps,Ada\n"
+
+
+def shown_text(page):
+    return unescape(re.search(r"<textarea id=.text.[^>]*>\n(.*?)</textarea>", page, re.DOTALL)[1])
+
+
+def test_an_uploaded_file_is_added_under_its_name_or_another_one(editor):
+    for name, shown in (("", "wishes.csv"), ("parameters/w.csv", "parameters/w.csv")):
+        upload = SimpleUploadedFile("../../wishes.csv", b"\xef\xbb\xbfwish\r\nmaps\r\n")
+        editor.post(act="new_file", new_file=name, upload=upload)
+        assert shown_text(editor.page(file=shown)) == "wish\nmaps\n"
+    assert AuditEntry.objects.filter(verb="added file of the study", hosted=editor.hosted).count() == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"upload": ("a.csv", b"\xff\xfe")}, "`a.csv` is not UTF-8"),
+        ({"upload": ("a.csv", b"x" * 1_000_001)}, "larger than 1,000,000 bytes"),
+        ({"upload": ("bot.py", b"x")}, "`bot.py` cannot be edited here"),
+        ({"upload": ("nul.csv", b"x")}, "`nul.csv` cannot be edited here"),
+        ({"upload": ("a.csv", b"x"), "table": "y"}, "not both"),
+        ({"upload": ("study.yaml", b"study: x"), "new_file": "other/study.yaml"}, "another study's file"),
+        ({"upload": ("study.yaml", b"study: x")}, "`study.yaml` is there already"),
+        ({"new_file": "a.md", "table": "x", "table_use": "cases"}, "`a.md` is no table"),
+        ({"new_file": "a.csv", "table": "x", "table_use": "rows none"}, "has no `rows none`"),
+    ],
+    ids=["encoding", "size", "code", "device", "both", "study", "exists", "no table", "no key"],
+)
+def test_unsuitable_files_are_refused_and_nothing_is_added(editor, fields, words):
+    sent = {key: SimpleUploadedFile(*value) if isinstance(value, tuple) else value for key, value in fields.items()}
+    answer = editor.post(act="new_file", **sent)
+
+    assert (answer.status_code, words in unescape(answer.content.decode())) == (422, True)
+    assert not AuditEntry.objects.filter(verb="added file of the study", hosted=editor.hosted).exists()
 
 
 def test_organisers_bring_no_code_and_no_keys_of_the_server(editor):
