@@ -258,7 +258,7 @@ def test_a_first_organiser_without_a_study_reads_how_to_begin(event, stranger):
     stranger.post(invitation_path(first_invitation()), GOOD)
     page = stranger.get("/").content.decode()
 
-    assert "Add one to this server" in page
+    assert "Create your first study from a template." in page
     assert "who invited you" not in page
 
 
