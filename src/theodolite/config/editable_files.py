@@ -431,7 +431,8 @@ def added_access(before: LoadedStudy | None, after: LoadedStudy) -> tuple[str, .
     code = [f"code `{code.shown}`" for code in named_code(after.study) if code.shown not in known]
     keys = [f"key `{use.shown}`" for use in named_keys(after.study) if use.needs_permission and use.shown not in sent]
     changed = []
-    if before and not code and code_hash_of(before.study, before.folder) != code_hash_of(after.study, after.folder):
+    # Both hashes are of the code that remains: a study may stop naming code without the operator.
+    if before and not code and code_hash_of(after.study, before.folder) != code_hash_of(after.study, after.folder):
         changed = ["changed code"]
     return (*code, *keys, *changed)
 

@@ -147,6 +147,19 @@ def test_a_draft_brings_neither_code_nor_keys_of_the_server(drafted):
         drafted.apply()
 
 
+def test_a_draft_may_remove_code(drafted):
+    url = 'url: https://other.example/x, body: {q: "{{ prompt }}"}'
+    rest = f"  out: {{kind: http, {url}}}\nscenarios: {{hours: {{scripts: {{hello: Hello}}}}}}\n"
+    code = '  run: {kind: python, call: "bot.py:answer"}\n'
+    (drafted.folder / "bot.py").write_text("def answer(prompt): return prompt\n", encoding="utf-8")
+    text = STUDY.replace("guidelines:", code + rest + "guidelines:")
+    (drafted.folder / "study.yaml").write_text(text, encoding="utf-8")
+    save(drafted, text.replace(code, ""))
+
+    assert drafted.check().added_access == ()
+    assert drafted.apply() == ("study.yaml",)
+
+
 def test_a_file_that_changed_on_the_machine_is_not_replaced_by_an_older_draft(drafted):
     save(drafted, STUDY + "title: Draft\n")
     (drafted.folder / "study.yaml").write_text(STUDY + "title: Machine\n", encoding="utf-8")
