@@ -34,8 +34,15 @@ _WORDS = "{}. The table below holds the same values."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionsView:
-    """The section on versions: one sentence for each pair of applications, a chart and its table."""
+    """The section on versions: one sentence for each pair of applications, a chart and its table.
 
+    Attributes:
+        first: The pair of the first sentence.
+        verdicts: The sentences.
+        chart: Differences with their intervals, and the table of their values.
+    """
+
+    first: Comparison
     verdicts: tuple[str, ...]
     chart: Chart
 
@@ -46,7 +53,16 @@ def versions_view(subject: Subject) -> VersionsView | None:
     if not rows:
         return None
     each = {id(one): one for one, _ in rows}.values()
-    return VersionsView(verdicts=tuple(verdict_of(subject, one) for one in each), chart=_versions_chart(subject, rows))
+    return VersionsView(
+        first=rows[0][0],
+        verdicts=tuple(verdict_of(subject, one) for one in each),
+        chart=_versions_chart(subject, rows),
+    )
+
+
+def regressed_in(comparison: Comparison) -> list[str]:
+    """Return the labels of the second application's dialogues that became a defect under any compared rate."""
+    return [flip.second for rate in leading(comparison) if not rate.changed for flip in rate.regressed]
 
 
 def verdict_of(subject: Subject, comparison: Comparison) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.reporting.page.differences import clear_gaps, gap_words, versions_view
+from theodolite.reporting.page.differences import clear_gaps, gap_words, regressed_in, versions_view
 from theodolite.reporting.page.overview import rate_words
 from theodolite.reporting.page.precision import GROWTHS, cost_of, precision_of
 from theodolite.reporting.page.rates import measured_rules, shown_rules
@@ -31,14 +31,14 @@ class ReaderQuestion:
         answers: Short answers; the rest is at the address.
         address: Address of the part with the evidence.
         opens: Name of a set of dialogues that show it; empty for none.
-        n: Dialogues in that set; count.
+        label: Label of the button that opens the set; empty for none.
     """
 
     text: str
     answers: tuple[str, ...]
     address: str
     opens: str = ""
-    n: int = 0
+    label: str = ""
 
 
 def reader_questions(subject: Subject) -> tuple[ReaderQuestion, ...]:
@@ -68,7 +68,7 @@ def _most_defects(subject: Subject) -> ReaderQuestion:
         answers=(f"{where}: {rate_words(worst)}.",),
         address="#results",
         opens=subject.sets.add("question.worst", f"Defects: {where}", cases),
-        n=len(cases),
+        label="Show its dialogue" if len(cases) == 1 else f"Show its {figures.count(len(cases))} dialogues",
     )
 
 
@@ -83,7 +83,15 @@ def _versions(subject: Subject) -> ReaderQuestion:
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
     rest = len(view.verdicts) - 1
     more = (f"{figures.number_of(rest, 'more pair')} of applications in the results.",) if rest else ()
-    return ReaderQuestion(text=text, answers=(view.verdicts[0], *more), address="#versions")
+    regressed = subject.labelled(regressed_in(view.first))
+    title = f"{view.first.first.name} and {view.first.second.name}: regressed"
+    return ReaderQuestion(
+        text=text,
+        answers=(view.verdicts[0], *more),
+        address="#versions",
+        opens=subject.sets.add("question.regressed", title, [case.index for case in regressed]) if regressed else "",
+        label=f"Show {figures.number_of(len(regressed), 'regressed dialogue')}",
+    )
 
 
 def _groups(subject: Subject) -> ReaderQuestion:

@@ -25,6 +25,7 @@ def test_the_new_version_has_a_verdict_with_its_difference_and_interval():
     )
     assert question.answers[1] == "3 more pairs of applications in the results."
     assert question.address == "#versions"
+    assert (question.opens, question.label) == ("question.regressed", "Show 22 regressed dialogues")
 
 
 def test_one_application_has_no_verdict():
@@ -65,7 +66,7 @@ def test_the_most_defects_open_their_dialogues():
     question = answers("xstest")["Where are most defects?"]
 
     assert question.answers == ("mistralinstruct, Prohibited content released: 128 of 200 (64.0%).",)
-    assert question.n == 128
+    assert question.label == "Show its 128 dialogues"
 
 
 def test_the_budget_names_the_widest_interval():
