@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -48,6 +51,84 @@ def load_by_key(page: Page, key: str) -> None:
     """Press a key that leads to another page, and wait until that page has loaded."""
     with page.expect_navigation():
         page.keyboard.press(key)
+
+
+ACTIONS_PAGE = Path(__file__).parents[1] / "docs/reference/clicks-and-keys.md"
+"""The page that states the clicks and keys of each main job."""
+
+_ROW = re.compile(r"^\| (?P<job>[^|]+) \| [^|]+ \| (?P<count>\d+) (?P<unit>\w+) \| (?P<target>\d+) \|$", re.MULTILINE)
+
+
+class Job(StrEnum):
+    """A main job whose clicks or keys are counted; its text is its name in the documentation."""
+
+    FIVE_CATEGORIES = "annotate 3 turns in 5 categories, nothing found"
+    ROUTED = "annotate a routed dialogue, nothing found"
+    DISPUTE = "settle one dispute"
+    INVITE = "invite 20 people without e-mail"
+    OPEN_EVENT = "scenario pack to open event"
+    REGRESSED = "report to regressed dialogues"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentedActions:
+    """The clicks or keys of a job as the documentation states them.
+
+    Attributes:
+        count: Actions that the job takes; count.
+        unit: Kind of action: clicks, keys, or actions for both.
+        target: Maximum number of actions; count.
+    """
+
+    count: int
+    unit: str
+    target: int
+
+
+def documented_actions() -> dict[str, DocumentedActions]:
+    """Return the documented actions of each job, by the name of the job."""
+    rows = _ROW.finditer(ACTIONS_PAGE.read_text(encoding="utf-8"))
+    return {
+        row["job"]: DocumentedActions(count=int(row["count"]), unit=row["unit"], target=int(row["target"]))
+        for row in rows
+    }
+
+
+class ActionCounter:
+    """A page on which each click and each key of a job is counted, as the documentation defines them.
+
+    Attributes:
+        page: The page.
+        n: Clicks and keys; count.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.n = page, 0
+
+    def click(self, target: Locator) -> None:
+        """Click something that stays on the page."""
+        self.n += 1
+        target.click()
+
+    def follow(self, target: Locator) -> None:
+        """Click something that loads another page."""
+        self.n += 1
+        load_by_click(target)
+
+    def select(self, target: Locator, value: str) -> None:
+        """Select an entry of a list: one click opens the list, one selects the entry."""
+        self.n += 2
+        target.select_option(value)
+
+    def write(self, target: Locator, text: str) -> None:
+        """Click a field and write a text into it; the text is not counted."""
+        self.n += 1
+        target.fill(text)
+
+    def press(self, key: str) -> None:
+        """Press a key."""
+        self.n += 1
+        self.page.keyboard.press(key)
 
 
 class Visitor:

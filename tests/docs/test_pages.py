@@ -6,6 +6,7 @@ import json
 import re
 
 import click
+from tests.browser_pages import Job, documented_actions
 from tests.house.tree import ROOT, modules
 from tools import json_reference
 from tools.check_docs import crowded_lines, faults
@@ -56,3 +57,11 @@ def test_a_line_with_two_sentences_is_seen(tmp_path, monkeypatch):
     page.write_text("One sentence, e.g. This. Another one.\nA single one.\n", encoding="utf-8")
 
     assert len(list(crowded_lines(page))) == 1
+
+
+def test_main_jobs_meet_their_targets_of_clicks_and_keys():
+    documented = documented_actions()
+
+    assert set(documented) == set(Job)
+    over = {job: actions.count for job, actions in documented.items() if actions.count > actions.target}
+    assert over == {Job.ROUTED: 10}, "its answers on risk are a submission of their own"

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser_pages import ActionCounter, Job, documented_actions
+
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 REPORTS = ["xstest", "live", "scripted", "unfinished"]
@@ -333,7 +335,7 @@ def test_without_prices_and_defects_more_dialogues_have_no_cost_and_no_forecast(
     expect(rows.filter(has_text="no dialogue is a defect")).to_have_count(2)
 
 
-def test_one_click_shows_whether_the_new_version_is_better_and_one_more_the_pairs_that_got_worse(visit):
+def test_a_link_shows_the_comparison_of_versions_and_its_regressed_pairs(visit):
     page = visit("xstest")
     questions = page.locator(".questions")
     expect(questions).to_contain_text("llama2new against llama2orig: Permitted content withheld: fewer defects")
@@ -348,6 +350,15 @@ def test_one_click_shows_whether_the_new_version_is_better_and_one_more_the_pair
     expect(section.locator("tbody tr")).to_have_count(12)
     section.get_by_role("button", name="128 regressed").first.click()
     expect(page.locator("#found")).to_contain_text("256 of 2,250 dialogues")
+
+
+def test_one_click_shows_the_regressed_dialogues_of_a_new_version(visit):
+    actions = ActionCounter(visit("xstest"))
+
+    actions.click(actions.page.get_by_role("button", name="Show 22 regressed dialogues"))
+
+    expect(actions.page.locator("#found")).to_contain_text("22 of 2,250 dialogues")
+    assert actions.n == documented_actions()[Job.REGRESSED].count
 
 
 def test_one_click_shows_who_was_harmed_more_and_two_the_rate_of_that_group(visit):

@@ -9,8 +9,10 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,7 @@ def create_series(folder: Path, passes: int = 2) -> dict[str, Any]:
 
 
 def create_five_categories(folder: Path) -> dict[str, Any]:
-    """Make a series of two dialogues of three turns; Ben and Cara annotate them in the five shipped categories."""
+    """Make a series of two dialogues of three turns in five categories, and a routed one; Ben and Cara annotate."""
     return _called("five", folder)
 
 
@@ -215,34 +217,52 @@ def _make_five_categories() -> dict[str, Any]:
     from theodolite.demo.people import invented_study, keep_dialogues, let_begin
     from theodolite.domain.event import AnnotationProcess
     from theodolite.web.annotator.home import records
-    from theodolite.web.models import HostedStudy
+    from theodolite.web.models import Account
 
     file = Path(str(shipped("schemas"))) / "aria-five-categories.yaml"
     schema, study = read_schema(file.read_text(), file.stem).schema, invented_study()
     study = replace(study, schemas=(schema,), guidelines=tuple(category.guideline for category in schema.categories))
-    hosted = HostedStudy.objects.create(name="series", title="Orrery Bay", state=HostedStudy.State.OPEN)
     turns = [["Where was it shot?", "On an island."], ["And when?", "In May."], ["Thank you.", "You are welcome."]]
     dialogue = {"level": "field testing", "application": "toy-guard", "turns": turns}
-    keys = keep_dialogues(study, [dialogue, dialogue])
+    keys = keep_dialogues(study, [dialogue] * 3)
     process = AnnotationProcess(passes=2, pass_mark=0.0, practice=False)
-    design = replace(design_of(study.name, schema, process), first="")
-    queue = open_queue(records(), hosted.token, study, design, by="test")
-    add_dialogues(records(), queue, keys)
-    cookies = {name: _cookie(name, role, hosted) for name, role in PEOPLE.items()}
-    for name in ("ben", "cara"):
-        let_begin(queue, name)
-        for category in schema.categories:
+    design = design_of(study.name, schema, process)
+    designs = {
+        "study": (replace(design, first=""), keys[:2]),
+        "routed": (replace(design, process=replace(process, passes=1)), keys[2:]),
+    }
+    accounts = {name: Account.objects.create_user(name=name) for name in PEOPLE}
+    tokens = {}
+    for kind, (one, dialogues) in designs.items():
+        tokens[kind] = _hosted_for(accounts, f"series-{kind}").token
+        queue = open_queue(records(), tokens[kind], study, one, by="test")
+        add_dialogues(records(), queue, dialogues)
+        for name, category in product(("ben", "cara"), schema.categories):
+            let_begin(queue, name)
             admit(records(), queue, name, category.name, by="sami", reason="trained before")
-    return {"study": hosted.token, "cookies": cookies}
+    return {**tokens, "cookies": {name: _signed_in(account) for name, account in accounts.items()}}
+
+
+def _hosted_for(accounts: Mapping[str, Any], name: str) -> Any:
+    from theodolite.web.models import HostedStudy, Membership
+
+    hosted = HostedStudy.objects.create(name=name, title="Orrery Bay", state=HostedStudy.State.OPEN)
+    for person, role in PEOPLE.items():
+        Membership.objects.create(account=accounts[person], hosted=hosted, role=role, participant=person)
+    return hosted
 
 
 def _cookie(name: str, role: str, hosted: Any) -> dict[str, str]:
-    from django.test import Client
-
     from theodolite.web.models import Account, Membership
 
     account = Account.objects.create_user(name=name)
     Membership.objects.create(account=account, hosted=hosted, role=role, participant=name)
+    return _signed_in(account)
+
+
+def _signed_in(account: Any) -> dict[str, str]:
+    from django.test import Client
+
     client = Client(SERVER_NAME="localhost")
     client.force_login(account)
     return {morsel.key: morsel.value for morsel in client.cookies.values()}

@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser_pages import Visitor, assert_accessible, load_by_click
+from tests.browser_pages import (
+    ActionCounter,
+    Job,
+    Visitor,
+    assert_accessible,
+    documented_actions,
+    load_by_click,
+)
 from tests.integration.web.server import Server
 from theodolite.demo.studies import lay_out_event
 
@@ -100,3 +107,77 @@ def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
     organiser.page.goto(f"{event}/organise/operations/")
     looked_at(organiser.page, "organiser-operations")
     assert [*organiser.complaints, *out.complaints, *within.complaints] == []
+
+
+STUDY = """study: paths
+pack: aria/pathfinder
+applications:
+  green: {kind: http, url: https://green.example/chat, body: {q: "{{ prompt }}", sid: "{{ session }}"}, reply: $.text}
+levels:
+  red_teaming: {people: 20, sessions: 1, minutes: 30}
+consent: consent.md
+contact: lab@example.org
+"""
+
+
+def test_an_organiser_opens_an_event_from_a_pack_and_invites_20_people_in_few_clicks(browser, base):
+    organiser = Visitor(browser, base)
+    page = organiser.page
+    page.goto("/demo/")
+    load_by_click(page.get_by_role("button", name=", organiser"))
+    actions = ActionCounter(page)
+    publish_a_pack(actions)
+    record_approval(actions)
+    invite_20_people(page)
+    actions.follow(page.get_by_role("link", name="Home", exact=True))
+    actions.follow(page.get_by_role("link", name="Open event"))
+    actions.follow(page.get_by_role("button", name="Open the event"))
+    expect(page.locator("h1 + *")).to_contain_text("open")
+    assert actions.n == documented_actions()[Job.OPEN_EVENT].count
+    assert organiser.complaints == []
+
+
+def publish_a_pack(actions: ActionCounter) -> None:
+    """Add a study from a pack, write its application and its consent text, and publish it."""
+    page = actions.page
+    actions.follow(page.get_by_role("link", name="Studies on this server"))
+    actions.follow(page.get_by_role("link", name="New study"))
+    actions.write(page.get_by_label("Name", exact=True), "paths")
+    actions.click(page.get_by_label("An event with testers, on a scenario pack"))
+    actions.select(page.get_by_label("Scenario pack", exact=True), "aria/pathfinder")
+    actions.follow(page.get_by_role("button", name="Create study"))
+    write_file(actions, "study.yaml", STUDY)
+    actions.follow(page.get_by_role("link", name="consent.md", exact=True))
+    write_file(actions, "consent.md", "You talk to a program for 30 minutes. You can stop at any time.")
+    actions.follow(page.get_by_role("button", name="Review and publish"))
+    actions.follow(page.get_by_role("button", name="Publish version 1"))
+
+
+def write_file(actions: ActionCounter, name: str, text: str) -> None:
+    actions.write(actions.page.get_by_role("textbox", name=name), text)
+    actions.press("Control+s")
+    expect(actions.page.locator("#saved")).to_contain_text("Saved")
+
+
+def record_approval(actions: ActionCounter) -> None:
+    page = actions.page
+    actions.follow(page.get_by_role("link", name="Home", exact=True))
+    actions.follow(page.get_by_role("link", name="Record approval"))
+    actions.write(page.get_by_label("Body that approved the event"), "Review board")
+    actions.write(page.get_by_label("Number or text of the decision"), "2020-7")
+    actions.write(page.get_by_label("Valid from"), "2020-01-01")
+    actions.follow(page.get_by_role("button", name="Record", exact=True))
+
+
+def invite_20_people(page: Page) -> None:
+    """Paste names into the field that has the focus, and copy the links of all."""
+    actions = ActionCounter(page)
+    actions.click(page.get_by_role("link", name="Paste addresses"))
+    expect(page.locator("#paste_addresses")).to_be_focused()
+    page.keyboard.insert_text("\n".join(f"Person {number}" for number in range(20)))
+    actions.follow(page.locator("form", has=page.locator("#paste_addresses")).get_by_role("button"))
+    expect(page.locator("#status")).to_contain_text("20 invited")
+    actions.click(page.get_by_role("button", name="Copy all links"))
+    expect(page.locator("#status")).to_contain_text("Copied")
+    assert len(page.get_by_label("All invitation links").input_value().splitlines()) == 20
+    assert actions.n == documented_actions()[Job.INVITE].count

@@ -228,7 +228,8 @@ def _next_step(hosted: HostedStudy, progress: EventProgress) -> NextStepCard:
         n_questions=n_questions,
     )
     n = n_questions if step is RoleStep.ANSWER_TESTERS else progress.n_to_decide
-    return next_step_card(step, hosted.token, n=n)
+    invite = f"{reverse('organiser:people', args=[hosted.token])}#paste_addresses"
+    return next_step_card(step, hosted.token, n=n, address=invite if step is RoleStep.INVITE_TESTERS else "")
 
 
 _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {

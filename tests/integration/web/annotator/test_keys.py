@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser_pages import Visitor, assert_accessible, load_by_click, load_by_key
+from tests.browser_pages import (
+    ActionCounter,
+    Job,
+    Visitor,
+    assert_accessible,
+    documented_actions,
+    load_by_click,
+)
 from tests.fakes import series
 from tests.integration.web.server import Server
 
@@ -14,11 +21,19 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(
 N_ANSWERS = 37
 """Questions of the five shipped categories about three turns without a finding: 2 + 4 x 3 + 5 + 4 x 3 + 6."""
 
+N_ROUTED = (2, 6)
+"""Questions of a routed dialogue without a finding: about risk, then about utility."""
+
 
 @pytest.fixture
-def cara(browser, tmp_path):
+def facts(tmp_path):
+    """The tokens of the study and of a study with routed categories, and the cookies of its people."""
+    return series.create_five_categories(tmp_path)
+
+
+@pytest.fixture
+def cara(browser, tmp_path, facts):
     """An annotator who has taken a dialogue of three turns in five categories."""
-    facts = series.create_five_categories(tmp_path)
     with Server(tmp_path) as server:
         address = f"http://127.0.0.1:{server.port}"
         visitor = Visitor(browser, address, bypass_csp=True)
@@ -48,28 +63,50 @@ def chosen(page):
     return page.get_attribute(".item.chosen", "data-key")
 
 
-def answer(page):
+def answer(page, press=None):
     """Press one key, and wait for the next question; return the question that was answered."""
     key = chosen(page)
-    page.keyboard.press(key_for(page))
+    (press or page.keyboard.press)(key_for(page))
     expect(page.locator(f".item.chosen[data-key='{key}']")).to_have_count(0)
     return key
 
 
-def test_38_keys_annotate_three_turns_in_five_categories(cara):
+def annotate(actions, n_answers):
+    """Answer all questions of a dialogue by single keys and submit; return the questions before the last one."""
+    page = actions.page
+    answered = [answer(page, actions.press) for _ in range(n_answers - 1)]
+    actions.press(key_for(page))
+    expect(page.locator("#open")).to_have_text("All questions answered")
+    with page.expect_navigation():
+        actions.press("Control+Enter")
+    return answered
+
+
+def test_38_keys_annotate_three_turns_in_five_categories(cara, facts):
     assert_accessible(cara)
     expect(cara.locator(".card-steps li")).to_have_count(6)
-    answered = [answer(cara) for _ in range(N_ANSWERS - 1)]
-    cara.keyboard.press(key_for(cara))
-    expect(cara.locator("#open")).to_have_text("All questions answered")
-    load_by_key(cara, "Control+Enter")
+    actions = ActionCounter(cara)
+    answered = annotate(actions, N_ANSWERS)
 
     assert len({*answered}) == N_ANSWERS - 1
+    assert actions.n == documented_actions()[Job.FIVE_CATEGORIES].count
     expect(cara.locator("#status")).to_contain_text("This is the next dialogue")
     ready(cara)
     expect(cara.locator("#open")).to_contain_text("37 questions open")
     cara.goto(cara.url.partition("/d/")[0])
     assert [row.split("\t")[1] for row in cara.locator("tbody tr").all_inner_texts()] == ["1"] * 5
+    annotate_a_routed_dialogue(cara, facts["routed"])
+
+
+def annotate_a_routed_dialogue(cara, study):
+    """The submitted answers about risk decide that only the questions about utility follow."""
+    cara.goto(f"/s/{study}/annotate/")
+    load_by_click(cara.get_by_role("button", name="Take the next dialogue"))
+    actions = ActionCounter(cara)
+    for n_answers in N_ROUTED:
+        ready(cara)
+        annotate(actions, n_answers)
+    assert actions.n == documented_actions()[Job.ROUTED].count
 
 
 def test_keys_pressed_faster_than_the_server_answers_reach_their_questions(cara):

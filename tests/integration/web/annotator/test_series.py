@@ -8,7 +8,15 @@ from urllib.parse import urljoin
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser_pages import Visitor, assert_accessible, load_by_click, load_by_key
+from tests.browser_pages import (
+    ActionCounter,
+    Job,
+    Visitor,
+    assert_accessible,
+    documented_actions,
+    load_by_click,
+    load_by_key,
+)
 from tests.fakes import series
 from tests.integration.web.server import Server
 from theodolite.annotation.rules import worked_examples
@@ -279,11 +287,13 @@ def resolve_one_and_leave_one(sami):
 
 def settle_by_two_keys(sami):
     """Two keys record the answer of an annotator; the next dispute appears without a reload."""
+    actions = ActionCounter(sami)
     sami.evaluate("window.isSamePage = true")
-    sami.keyboard.press("1")
+    actions.press("1")
     expect(sami.locator(".decision input:checked")).to_have_count(1)
-    sami.keyboard.press("Enter")
+    actions.press("Enter")
     expect(sami.locator("#status")).to_contain_text("Recorded")
+    assert actions.n == documented_actions()[Job.DISPUTE].count
     expect(sami.locator(".adjudication-steps")).to_contain_text("Dispute 2 of")
     expect(sami.locator("#question")).to_be_focused()
     assert sami.evaluate("window.isSamePage")
@@ -317,7 +327,7 @@ def leave_without_consensus(sami):
 
 
 def hold_a_room(sami, ben):
-    press(sami, "Open a calibration session")
+    press(sami, "Calibration session")
     room = sami.url
     ben.goto(room)
     press_link(ben, "Vote")
@@ -363,7 +373,7 @@ def begin_and_end_a_review(sami):
     sami.goto(sami.url.partition("review/")[0] + "review/")
     load_by_click(sami.locator("tbody th a").first)
     press(sami, "Start review")
-    press(sami, "Reopen the answers")
+    press(sami, "Reopen answers")
     expect(sami.get_by_role("button", name="Start review")).to_be_visible()
     sami.goto(
         sami.url.partition("review/")[0] + "review/agreement/question/?category=risk_assessment&question=severity"
