@@ -53,7 +53,14 @@ from theodolite.store.annotation_queue import add_items
 from theodolite.store.ledger import database_now
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, RunRow, TurnRow, UnitRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
-from theodolite.store.models.events import LiveDialogueRow, LiveTurnRow, SessionRow
+from theodolite.store.models.events import (
+    GuessRow,
+    LiveDialogueRow,
+    LiveTurnRow,
+    ResponseAnswerRow,
+    ResponseRow,
+    SessionRow,
+)
 from theodolite.store.models.runs import ParticipantRow
 from theodolite.web.annotator.home import records
 from theodolite.web.models import Account, HostedStudy
@@ -139,6 +146,7 @@ def filled(n: int) -> int:
             ],
             batch_size=BATCH,
         )
+        responded(sessions)
         dialogues = DialogueRow.objects.bulk_create(
             [
                 copied(model, unit=unit, label=unit.label, pair_key=digest(unit.key), cluster=f"c{i}")
@@ -158,7 +166,42 @@ def filled(n: int) -> int:
     for category in design.categories:
         if n_answers < ANSWERS:
             n_answers += annotated(queue, design, category, dialogues, annotators, rng)
+    comparable(event)
     return n_answers
+
+
+def comparable(event: HostedStudy) -> None:
+    """Let the queue and its first category be those of the event, so that analysts can compare its sessions."""
+    from theodolite.web.events import event_of
+
+    guideline = event_of(event).study.guidelines[0]
+    first = AnnotationRow.objects.filter(annotator__startswith="bench-").order_by("id")[0].guideline
+    named = AnnotationRow.objects.filter(annotator__startswith="bench-", guideline=first)
+    named.update(guideline=guideline.name, instrument_version=version_of(guideline))
+    QueueRow.objects.filter(name=event.token).update(study=event.name)
+
+
+def responded(sessions: list[SessionRow]) -> None:
+    """Copy a submitted response to every session, and a guess about the application to every second one."""
+    first = sessions[0]
+    like = ResponseRow.objects.filter(
+        submitted=True,
+        session__application=first.application,
+        session__scenario=first.scenario,
+        session__level=first.level,
+    ).first()
+    given = list(ResponseAnswerRow.objects.filter(response=like)) if like else []
+    responses = ResponseRow.objects.bulk_create(
+        [copied(like, session=session) for session in sessions] if like else [], batch_size=BATCH
+    )
+    ResponseAnswerRow.objects.bulk_create(
+        [copied(answer, response=response) for response in responses for answer in given], batch_size=BATCH
+    )
+    guess = GuessRow.objects.first()
+    GuessRow.objects.bulk_create(
+        [copied(guess, session=session) for session in sessions[::2]] if guess else [], batch_size=BATCH
+    )
+    print(f"{len(responses)} responses of testers, {len(responses) * len(given)} answers in them")
 
 
 def annotated(queue, design, category, dialogues, annotators, rng) -> int:
@@ -257,7 +300,7 @@ PAGES = {
         *("review/cases/", "review/judges/", "review/questions/", "review/gold/"),
     ),
     Role.ANNOTATOR: ("annotate/",),
-    Role.ANALYST: ("analyse/",),
+    Role.ANALYST: (*("analyse/", "analyse/both/", "analyse/both/?page=3", "analyse/coding/"),),
     Role.RED_TEAMER: ("test/",),
     Role.TEAM: ("team/",),
 }

@@ -299,6 +299,7 @@ async def test_the_parts_of_the_spending_add_up_to_it(store: Store, run: Run, un
 
     assert sum((part.spending for part in parts), start=Spending()) == store.spending(run)
     judged = [part for part in parts if part.stage is UnitKind.ANNOTATION]
+    assert store.annotation_spending(run) == sum((part.spending for part in judged), start=Spending())
     assert [(part.annotator, part.model, part.spending.cost_microusd) for part in judged] == [
         (judging.annotator, "judge-1", 24)
     ]
@@ -310,6 +311,7 @@ async def test_failed_calls_are_in_the_parts_of_the_spending(store: Store, run: 
     (part,) = store.spending_parts(run)
 
     assert part.spending == store.spending(run)
+    assert store.annotation_spending(run) == Spending()
 
 
 async def test_it_is_known_how_answers_were_asked_for(store: Store, run: Run, unit: Unit, judging: Unit) -> None:

@@ -335,6 +335,10 @@ class FakeStore:
         )
         return sum(in_vain, start=of_replies)
 
+    def annotation_spending(self, run: Run) -> Spending:
+        parts = self.spending_parts(run)
+        return sum((part.spending for part in parts if part.stage is UnitKind.ANNOTATION), start=Spending())
+
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
         found: dict[tuple[str, str, str, str], Spending] = {}
         failures = {failure.unit: failure for failure in [*self.kept_failures.values(), *self.struck_failures]}

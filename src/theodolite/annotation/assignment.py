@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Value, When
 
 from theodolite.annotation.quality import qualified_for
 from theodolite.annotation.queues import let_judges_take
@@ -47,6 +47,56 @@ from theodolite.store.models.annotating import (
     WorkItemRow,
 )
 from theodolite.store.statements import database_now, one_at_a_time
+
+NO_ANSWER_MIN = 30
+"""Time without a saved answer from which an annotator with a reserved dialogue counts as stuck; minutes."""
+
+NOT_ACCEPTED_H = 24
+"""Time from which an annotator with an offered dialogue and no action counts as stuck; hours."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StuckAnnotator:
+    """An annotator with assigned dialogues and no answer for too long.
+
+    Attributes:
+        participant: Opaque key of the annotator.
+        n_reserved: Reservations that have not expired; count.
+        n_offered: Offers that the annotator has not accepted; count.
+        for_s: Time since the last answer, or since the assignment if there is none; seconds.
+    """
+
+    participant: str
+    n_reserved: int
+    n_offered: int
+    for_s: float
+
+
+def stuck_annotators(queue: str, *, now: datetime) -> list[StuckAnnotator]:
+    """Return the annotators of a queue with assigned dialogues and no answer for too long, the longest first.
+
+    Only actions of the annotators themselves count: saved and submitted answers, and reservations.
+    """
+    assigned = Q(state=RESERVED, until__gt=now) | Q(state=ReservationState.OFFERED.value)
+    rows = ReservationRow.objects.filter(assigned, item__queue__token=queue).exclude(BY_JUDGE).order_by()
+    open_work = rows.values_list("participant_id", "participant__key").annotate(
+        n_reserved=Count("id", filter=Q(state=RESERVED)),
+        n_offered=Count("id", filter=Q(state=ReservationState.OFFERED.value)),
+        since=Max("created"),
+    )
+    waiting = list(open_work)
+    people = [number for number, *_ in waiting]
+    own = Q(reservation__participant_id__in=people, reservation__item__queue__token=queue)
+    answers = dict(DraftRow.objects.filter(own).values_list("reservation__participant_id").annotate(Max("created")))
+    acts = ReservationEventRow.objects.filter(own, state__in=LIVE)
+    acted = dict(acts.values_list("reservation__participant_id").annotate(Max("created")))
+    found = []
+    for number, key, n_reserved, n_offered, since in waiting:
+        last = max(moment for moment in (since, answers.get(number), acted.get(number)) if moment is not None)
+        for_s = (now - last).total_seconds()
+        if for_s >= (NO_ANSWER_MIN * 60 if n_reserved else NOT_ACCEPTED_H * 3600):
+            found.append(StuckAnnotator(participant=key, n_reserved=n_reserved, n_offered=n_offered, for_s=for_s))
+    return sorted(found, key=lambda one: -one.for_s)
 
 
 def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from theodolite.annotation.queues import let_judges_take, route_on, salt_of
 from theodolite.annotation.records import RecordCache
@@ -302,25 +303,25 @@ def unsettled(study: str) -> frozenset[str]:
     Args:
         study: Name of the study.
     """
-    items = WorkItemRow.objects.filter(queue__study=study)
-    waiting = items.filter(state__in=[ItemState.OPEN.value, ItemState.ASIDE.value])
-    return _keys(waiting) | _keys(_disputed(items))
+    return frozenset(waiting_items(study).values_list("dialogue__unit__key", flat=True))
+
+
+def waiting_items(study: str) -> QuerySet[WorkItemRow]:
+    """Return the items of a study that wait for a pass, or for a review of answers that differ."""
+    items = _with_resolutions(WorkItemRow.objects.filter(queue__study=study))
+    waits = Q(state__in=[ItemState.OPEN.value, ItemState.ASIDE.value])
+    return items.filter(waits | Q(disputed__gt=F("n_resolved")))
 
 
 def _disputed(items: QuerySet[WorkItemRow]) -> QuerySet[WorkItemRow]:
     """Return the items with a disagreement that no review has decided."""
-    resolved = ResolutionRow.objects.filter(item__in=items, current=True).values_list("item_id")
-    n_resolved = dict(resolved.annotate(n=Count("id")))
-    enough = [
-        number
-        for number, n_disputed in items.filter(disputed__gt=0).values_list("id", "disputed")
-        if n_resolved.get(number, 0) >= n_disputed
-    ]
-    return items.filter(disputed__gt=0).exclude(id__in=enough)
+    return _with_resolutions(items).filter(disputed__gt=0).filter(disputed__gt=F("n_resolved"))
 
 
-def _keys(items: QuerySet[WorkItemRow]) -> frozenset[str]:
-    return frozenset(items.values_list("dialogue__unit__key", flat=True))
+def _with_resolutions(items: QuerySet[WorkItemRow]) -> QuerySet[WorkItemRow]:
+    """Return items with `n_resolved`: their questions that a review has decided; count."""
+    current = ResolutionRow.objects.filter(item=OuterRef("pk"), current=True).order_by().values("item_id")
+    return items.annotate(n_resolved=Coalesce(Subquery(current.annotate(n=Count("id")).values("n")), 0))
 
 
 BLIND, AFTERWARDS = 1, 2

@@ -22,7 +22,7 @@ from theodolite.events.coding import coding_project, notes_in
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.availability import topic_tallies
-from theodolite.testing.people import counted
+from theodolite.testing.people import counted, current_versions
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -54,6 +54,11 @@ def spent_on_event(event: EventContext) -> Spending:
     """Return the cost of an event so far: its run's calls and the replies to participants."""
     events, study = event.store.events, event.study
     return event.store.spending(event.run) + events.dialogues.spending(study.name, _paid_models(study))
+
+
+def spent_on_judges(event: EventContext) -> Spending:
+    """Return the cost of the calls of judges in an event's run so far, failed calls included."""
+    return event.store.annotation_spending(event.run)
 
 
 def event_record(store: DjangoStore, study: Study) -> EventRecord:
@@ -89,6 +94,22 @@ def responses_about(
     return tuple(response for response in responses if response.session in about)
 
 
+def current_responses(store: DjangoStore, study: Study, questionnaire: str = "") -> list[QuestionnaireResponse]:
+    """Return the same as `responses_about`, without reading the dialogues.
+
+    Args:
+        store: The database.
+        study: The current study.
+        questionnaire: Name of the questionnaire; empty for all.
+    """
+    return store.events.responses.about(study.name, *current_versions(study), questionnaire)
+
+
+def response_counts(store: DjangoStore, study: Study) -> dict[str, int]:
+    """Return the number of responses to each questionnaire about the current study, drafts included; counts."""
+    return store.events.responses.count_by_questionnaire(study.name, *current_versions(study))
+
+
 def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tuple[Session, ...]:
     """Return the sessions of the current study that took place on this server, each once."""
     here = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.brought)
@@ -100,7 +121,7 @@ def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:
     from theodolite.measurement.probes import leaks_of  # numpy and scipy are loaded by this page alone
 
     name = event.study.name
-    return leaks_of(event.responses.guesses(name), event.sessions.in_study(name))
+    return leaks_of(event.responses.guesses(name), event.sessions.guessed(name))
 
 
 def _paid_models(study: Study) -> frozenset[str]:

@@ -240,6 +240,10 @@ class ReadingStore(Protocol):
         """Return the cost of replies of a run's own units."""
         ...
 
+    def annotation_spending(self, run: Run) -> Spending:
+        """Return the cost of the calls of a run's annotators, failed calls included."""
+        ...
+
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
         """Return the same by application, stage, annotator and model, in this order."""
         ...

@@ -81,6 +81,12 @@ def _spending_sums() -> dict[str, Aggregate]:
     }
 
 
+def _spending_on(units: Q) -> Spending:
+    """Return the cost of the calls of some units, failed calls included."""
+    sums = JournalEntryRow.objects.filter(units).aggregate(**_spending_sums())
+    return Spending(**{name: int(value) for name, value in sums.items()}) + spent_on_failures(units)
+
+
 class DjangoStore:
     """The whole database of one workspace.
 
@@ -259,6 +265,10 @@ class DjangoStore:
         """Return the cost of replies of a run's own units."""
         return self._executor.read(lambda: self._readings.spending(run))
 
+    def annotation_spending(self, run: Run) -> Spending:
+        """Return the cost of the calls of a run's annotators, failed calls included."""
+        return self._executor.read(lambda: self._readings.annotation_spending(run))
+
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
         """Return the same by application, stage, annotator and model, in this order."""
         return self._executor.read(lambda: self._readings.spending_parts(run))
@@ -436,8 +446,11 @@ class Readings:
 
     def spending_of(self, run_id: int) -> Spending:
         """Return the same by the number of the run's row."""
-        sums = JournalEntryRow.objects.filter(unit__run_id=run_id).aggregate(**_spending_sums())
-        return Spending(**{name: int(value) for name, value in sums.items()}) + spent_on_failures(run_id)
+        return _spending_on(Q(unit__run_id=run_id))
+
+    def annotation_spending(self, run: Run) -> Spending:
+        """Return the cost of the calls of a run's annotators, failed calls included."""
+        return _spending_on(Q(unit__run_id=id_of_run(run), unit__kind=UnitKind.ANNOTATION.value))
 
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
         """Return the same by application, stage, annotator and model, in this order."""

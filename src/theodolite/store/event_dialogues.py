@@ -6,7 +6,6 @@ import secrets
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import chain
 
 from django.db.models import Count, Max, Q, QuerySet, Sum
@@ -273,7 +272,13 @@ class LiveDialogueRepository(Repository):
 
     def summaries(self, study: str) -> list[LiveDialogueSummary]:
         """Return the dialogues of a study's participants without texts, in order of start."""
-        return self.executor.read(partial(_summaries, study))
+        return self.executor.read(lambda: _summaries(LiveDialogueRow.objects.filter(study=study)))
+
+    def noted_summaries(self, study: str) -> list[LiveDialogueSummary]:
+        """Return the same for the sessions in which a red teamer noted a strategy."""
+        noted = LiveAttemptRow.objects.filter(dialogue__study=study).values("dialogue__session_id")
+        rows = LiveDialogueRow.objects.filter(study=study, session_id__in=noted)
+        return self.executor.read(lambda: _summaries(rows))
 
     @reads
     def turn_counts(self, study: str) -> dict[str, tuple[int, int]]:
@@ -480,12 +485,8 @@ def _kept_units(
     return ids
 
 
-def _summaries(study: str) -> list[LiveDialogueSummary]:
-    rows = list(
-        LiveDialogueRow.objects.filter(study=study)
-        .select_related("session__participant", "session__run", "unit")
-        .order_by("ordinal")
-    )
+def _summaries(dialogues: QuerySet[LiveDialogueRow]) -> list[LiveDialogueSummary]:
+    rows = list(dialogues.select_related("session__participant", "session__run", "unit").order_by("ordinal"))
     ids = [row.id for row in rows]
     turns = LiveTurnRow.objects.filter(dialogue_id__in=ids)
     counts = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import TypeVar
 
-from django.db.models import Max, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
@@ -33,7 +35,7 @@ from theodolite.store.models.events import (
     SessionRow,
 )
 from theodolite.store.results import answer_of, ids_of_participants, number_in
-from theodolite.store.statements import database_now, grouped, one_at_a_time
+from theodolite.store.statements import database_now, grouped, one_at_a_time, rows_of
 
 CodedRow = TypeVar("CodedRow", CodingRow, CodingResolutionRow, QuoteReleaseRow)
 
@@ -289,6 +291,29 @@ class ResponseRepository(Repository):
         return _latest(ResponseRow.objects.filter(session__study=study))
 
     @reads
+    def about(
+        self, study: str, applications: Mapping[str, str], scenarios: Mapping[str, str], questionnaire: str = ""
+    ) -> list[QuestionnaireResponse]:
+        """Return the same for sessions with a dialogue about some versions of applications and scenarios.
+
+        Args:
+            study: Name of the study.
+            applications: Version of each application by name.
+            scenarios: Version of each scenario by name.
+            questionnaire: Name of the questionnaire; empty for all.
+        """
+        rows = _about_versions(study, applications, scenarios)
+        return _latest(rows.filter(questionnaire=questionnaire) if questionnaire else rows)
+
+    @reads
+    def count_by_questionnaire(
+        self, study: str, applications: Mapping[str, str], scenarios: Mapping[str, str]
+    ) -> dict[str, int]:
+        """Return the number of sessions with a response to each questionnaire, about the same sessions; counts."""
+        rows = _about_versions(study, applications, scenarios).order_by().values_list("questionnaire")
+        return dict(rows.annotate(n=Count("session_id", distinct=True)))
+
+    @reads
     def counts(self, study: str) -> tuple[int, int]:
         """Return the number of guesses and submitted responses of a study; counts."""
         guesses = GuessRow.objects.filter(session__study=study).count()
@@ -326,11 +351,34 @@ class ResponseRepository(Repository):
         ]
 
 
+def about_current(applications: Mapping[str, str], scenarios: Mapping[str, str], prefix: str = "") -> Q:
+    """Return the condition that a session is about one of some versions, as `testing.people.counted` requires.
+
+    Args:
+        applications: Version of each application by name.
+        scenarios: Version of each scenario by name.
+        prefix: Lookup from the rows to their session, e.g. `session__`; empty for sessions.
+    """
+
+    def one_of(column: str, versions: Mapping[str, str]) -> Q:
+        pairs = (Q(**{prefix + column: name, f"{prefix}{column}_version": one}) for name, one in versions.items())
+        return reduce(or_, pairs, Q(pk__in=()))
+
+    return one_of("application", applications) & one_of("scenario", scenarios)
+
+
+def _about_versions(study: str, applications: Mapping[str, str], scenarios: Mapping[str, str]) -> QuerySet[ResponseRow]:
+    """Return all revisions of the responses to sessions with a dialogue about some versions."""
+    rows = ResponseRow.objects.filter(about_current(applications, scenarios, "session__"), session__study=study)
+    met = Exists(LiveDialogueRow.objects.filter(session=OuterRef("session")))
+    return rows.exclude(session__state=SessionState.WITHDRAWN.value).filter(met)
+
+
 def _latest(rows: QuerySet[ResponseRow]) -> list[QuestionnaireResponse]:
     valid = rows.exclude(session__state=SessionState.WITHDRAWN.value).select_related("session__participant")
     latest = {(row.session_id, row.questionnaire): row for row in valid.order_by("session_id", "revision")}
-    answer_rows = ResponseAnswerRow.objects.filter(response_id__in=[row.id for row in latest.values()])
-    answers = grouped(answer_rows.order_by("response_id", "position"), "response_id")
+    ids = [row.id for row in latest.values()]
+    answers = grouped(rows_of(ResponseAnswerRow, "response_id", ids, "response_id", "position"), "response_id")
     dialogues = _dialogues([row.session_id for row in latest.values()])
     people = profiles_of([row.session.participant.key for row in latest.values()])
     return [

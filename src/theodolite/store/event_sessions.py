@@ -9,11 +9,13 @@ from typing import Any
 from django.db.models import (
     BigIntegerField,
     Count,
+    Exists,
     Expression,
     ExpressionWrapper,
     F,
     FloatField,
     Max,
+    OuterRef,
     Q,
     QuerySet,
     Sum,
@@ -33,6 +35,7 @@ from theodolite.store.models import RunRow
 from theodolite.store.models.events import (
     AcknowledgementRow,
     AvoidedTopicRow,
+    GuessRow,
     ProfileEntryRow,
     ProfileRow,
     SessionRow,
@@ -142,6 +145,12 @@ class SessionRepository(Repository):
     def in_study(self, study: str) -> list[Session]:
         """Return the sessions of a study that took place here, in the order in which they were created."""
         return [session_from(row) for row in _rows().filter(study=study, brought=False).order_by("id")]
+
+    @reads
+    def guessed(self, study: str) -> list[Session]:
+        """Return the sessions of a study that took place here and have a guess about the blinding, in order."""
+        guessed = Exists(GuessRow.objects.filter(session=OuterRef("pk")))
+        return [session_from(row) for row in _rows().filter(guessed, study=study, brought=False).order_by("id")]
 
     @reads
     def active(self, study: str) -> list[Session]:

@@ -14,7 +14,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from django.db import transaction
-from django.db.models import Aggregate, Count, Max, Q, Sum
+from django.db.models import Aggregate, Count, Max, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from theodolite.domain.annotation import (
@@ -359,11 +360,11 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
     return [matches[unit_id] for unit_id in unit_ids if unit_id in matches]
 
 
-def spent_on_failures(run_id: int) -> Spending:
-    """Return the cost of calls that ended a run's units, including units that were retried since."""
+def spent_on_failures(units: Q) -> Spending:
+    """Return the cost of calls that ended some units, including units that were retried since."""
     sums = {name: Sum(name, default=0) for name in _COSTS}
     made = Count("id", filter=Q(attempts__gt=0))  # first, since a sum takes the name of the column that it asks about
-    return Spending(**FailureRow.objects.filter(unit__run_id=run_id).aggregate(calls=made, **sums))
+    return Spending(**FailureRow.objects.filter(units).aggregate(calls=made, **sums))
 
 
 def failure_spending_parts(run_id: int) -> Iterator[tuple[tuple[str, str, str], Spending]]:
@@ -447,12 +448,20 @@ def open_assignments(study: str) -> list[tuple[str, str, str]]:
     return list(keys)
 
 
+def by_hand() -> QuerySet[AnnotationRow]:
+    """Return the labels by hand, for reading those of some dialogues by the index of dialogues.
+
+    With `unit IS NULL` SQLite takes the index of units: each chunk of dialogues then reads all labels of the workspace.
+    """
+    return AnnotationRow.objects.annotate(of_unit=Coalesce("unit_id", 0)).filter(of_unit=0)
+
+
 def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
     """Return labels by hand of the dialogues of some units, in the order of the units.
 
     There is one annotation for each dialogue, annotator and version of the instrument: the latest revision.
     """
-    rows = AnnotationRow.objects.filter(dialogue__unit_id__in=unit_ids, unit__isnull=True)
+    rows = by_hand().filter(dialogue__unit_id__in=unit_ids)
     latest = {
         (row.dialogue_id, row.annotator, row.instrument_version): row
         for row in rows.select_related("dialogue__unit").order_by("id")

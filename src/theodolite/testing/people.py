@@ -29,13 +29,18 @@ def scenario_sight(scenario: Scenario) -> str:
     return digest("people", scenario.name, version_of(scenario.packet), corpus)
 
 
+def current_versions(study: Study) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the versions of the applications and scenarios of a study by which people's sessions count."""
+    applications = {application.name: study.application_version(application.name) for application in study.applications}
+    return applications, {scenario.name: scenario_sight(scenario) for scenario in study.scenarios}
+
+
 def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDialogueSummary, ...]:
     """Return people's dialogues that used the current version of the study, in order.
 
     Dialogues with another version of an application or scenario are excluded.
     """
-    applications = {application.name: study.application_version(application.name) for application in study.applications}
-    scenarios = {scenario.name: scenario_sight(scenario) for scenario in study.scenarios}
+    applications, scenarios = current_versions(study)
     return tuple(
         one
         for one in held

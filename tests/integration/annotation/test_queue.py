@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db.utils import IntegrityError
 
 from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, how_bad, no, yes
-from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, void
+from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, stuck_annotators, void
 from theodolite.annotation.submission import clear_answer, save_answer, submit, task, undo
+from theodolite.domain.annotating.promotion import judge_key
 from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.instrument import OpenQuestion
-from theodolite.store.models.annotating import DraftRow, ReservationRow, RoutedRow, WorkItemRow
+from theodolite.store.models.annotating import (
+    DraftRow,
+    ReservationEventRow,
+    ReservationRow,
+    RoutedRow,
+    WorkItemRow,
+)
 from theodolite.store.results import open_assignments
+from theodolite.store.statements import database_now
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -290,3 +299,42 @@ def test_open_assignments_are_those_that_were_not_submitted(venue: Venue) -> Non
 
     row = ReservationRow.objects.select_related("item__dialogue__unit").get(token=held)
     assert found == [("anna", row.item.category, row.item.dialogue.unit.key)]
+
+
+def test_who_has_assigned_work_and_saves_no_answer_is_stuck_after_half_an_hour(venue: Venue) -> None:
+    queue = venue.queue(process=replace(OPEN_TO_ALL, reserve_min=600))
+    start = database_now()
+    first = next_work(venue.records, queue, "p-0").token
+    next_work(venue.records, queue, "p-1")
+    offer(queue, [(venue.keys[2], "risk")], "p-2")
+    save_answer(first, "p-0", no("released"))
+    ReservationEventRow.objects.update(created=start)
+    ReservationRow.objects.update(created=start)
+    DraftRow.objects.update(created=start + timedelta(minutes=5))
+
+    def after(**time: float) -> list[tuple[str, int, int, float]]:
+        found = stuck_annotators(queue, now=start + timedelta(**time))
+        return [(one.participant, one.n_reserved, one.n_offered, one.for_s) for one in found]
+
+    assert after(minutes=29) == []
+    assert after(minutes=30) == [("p-1", 1, 0, 1800.0)]
+    assert after(minutes=35) == [("p-1", 1, 0, 2100.0), ("p-0", 1, 0, 1800.0)]
+    assert after(hours=11) == []  # reservations have expired, and block nobody
+    assert after(hours=24) == [("p-2", 0, 1, 86_400.0)]
+
+
+def test_work_on_another_dialogue_counts_and_the_work_of_a_judge_does_not(venue: Venue) -> None:
+    queue = venue.queue(process=replace(OPEN_TO_ALL, reserve_min=600))
+    start = database_now()
+    first = next_work(venue.records, queue, "p-0").token
+    save_answer(first, "p-0", no("released"))
+    submit(venue.records, first, "p-0")
+    next_work(venue.records, queue, "p-0")
+    next_work(venue.records, queue, judge_key("j"))
+    ReservationEventRow.objects.update(created=start)
+    ReservationRow.objects.update(created=start)
+    DraftRow.objects.update(created=start)
+    ReservationEventRow.objects.filter(reservation__token=first).update(created=start + timedelta(minutes=20))
+
+    assert [one.for_s for one in stuck_annotators(queue, now=start + timedelta(minutes=50))] == [1800.0]
+    assert stuck_annotators(queue, now=start + timedelta(minutes=45)) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -17,10 +18,20 @@ from tests.fakes.read_event import (
     let_annotators_wait,
     let_two_label,
 )
+from theodolite.annotation.comparisons import (
+    annotations_about,
+    comparison_counts,
+    settled_keys,
+    settled_sessions,
+)
+from theodolite.annotation.review import unsettled
 from theodolite.demo.event import load_combined_review
 from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.coding import CodedState
 from theodolite.domain.event import Role
+from theodolite.domain.event_record import BlindingGuess, GuessedThing
+from theodolite.events.results import current_responses, leaks, response_counts
+from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.testers import risk_entry
 from theodolite.web.models import AuditEntry, Membership
@@ -288,6 +299,48 @@ def test_both_sides_of_a_session_open_once_annotators_have_nothing_left_to_say(e
     assert re.search(r"A: (Yes|No)", sheet)
     assert "No sessions yet" in words(client.get(at(event, "both/")))
     assert client.get(at(event, f"both/{token}/")).status_code == 404
+
+
+def test_pages_read_the_same_responses_and_annotations_as_a_measurement(event):
+    let_two_label(event)
+    desk = desk_of(event)
+    study, run, evidence = desk.study, desk.event.run, desk.evidence()
+    labelled = defaultdict(list)
+    for annotation in evidence.archive.annotations():
+        labelled[annotation.dialogue].append(annotation)
+    answered = {one.session: one for one in evidence.responses if one.submitted and one.dialogues}
+    by_people = {key for key, found in labelled.items() if any(not one.unit for one in found)}
+    settled = [key for key, one in answered.items() if set(one.dialogues) <= by_people - unsettled(study.name)]
+    read = settled_sessions(study, run, start=0, size=100)
+
+    assert tuple(current_responses(desk.store, study)) == evidence.responses
+    assert response_counts(desk.store, study) == Counter(one.questionnaire for one in evidence.responses)
+    assert [one.key for one in read] == settled_keys(study, run) == settled
+    assert comparison_counts(study, run) == (6, len(answered) - 6)
+    assert [one.key for one in settled_sessions(study, run, start=4, size=3)] == settled[4:]
+    for one in read:
+        keys = answered[one.key].dialogues
+        known = {key: labelled[key] for key in keys}
+        found = annotations_about(study, run, keys)
+        assert {key: sorted(map(repr, values)) for key, values in found.items()} == {
+            key: sorted(map(repr, values)) for key, values in known.items()
+        }
+        everything = [annotation for values in known.values() for annotation in values]
+        assert one.n_annotations == len(everything)
+        assert one.n_categories == len({annotation.guideline for annotation in everything})
+
+
+def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):
+    context = desk_of(event).event
+    name = context.study.name
+    for session in context.sessions.in_study(name)[:7]:
+        options = tuple(application.name for application in context.study.applications)
+        asked = {"about": GuessedThing.APPLICATION, "options": options, "at": context.clock.now()}
+        context.responses.add_guess(BlindingGuess(session=session.key, guess=options[0], **asked))
+    guesses = context.responses.guesses(name)
+
+    assert sum(one.rate.n for one in leaks(context) if one.level is None) > 1
+    assert leaks(context) == leaks_of(guesses, context.sessions.in_study(name))
 
 
 def test_what_a_case_hides_or_restricts_is_not_read_either(event, client_as):

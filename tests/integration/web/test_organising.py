@@ -11,17 +11,20 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
-from tests.fakes.annotated_event import participant_of, submitted
+from tests.fakes.annotated_event import participant_of, queue_token, submitted
 from tests.fakes.event import exchange
 from theodolite.annotation import agreement
+from theodolite.annotation.assignment import offer
 from theodolite.domain.dialogue import Level, TurnState
 from theodolite.domain.event import Role
 from theodolite.domain.live import LiveEnding
 from theodolite.domain.session import Pauser, SessionState
 from theodolite.events.chat import finish_turn, send_prompt
 from theodolite.events.sessions import prepare_session, start_session
+from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.store.models.events import LiveTurnRow
 from theodolite.web.events import event_of
 from theodolite.web.models import AuditEntry, EthicsApproval, HostedStudy, Invitation, Membership, PersonalCode
@@ -236,6 +239,21 @@ def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at
     assert "stuck: waiting for a reply for 45 s" in page
     assert "1 in progress, 1 stuck" in page
     assert "waits for a reply for 45 s; session 1" in page
+
+
+def test_an_annotator_who_does_not_answer_is_listed_and_the_cost_of_judges_is_shown(event, organiser, at):
+    annotator = event.memberships.filter(role=Role.ANNOTATOR.value).first()
+    queue = queue_token(event)
+    taken = ReservationRow.objects.filter(participant__key=annotator.participant).values("item_id")
+    item = WorkItemRow.objects.filter(queue__token=queue).exclude(id__in=taken).first()
+    offer(queue, [(item.dialogue.unit.key, item.category)], annotator.participant)
+    offered = ReservationRow.objects.filter(item=item, participant__key=annotator.participant)
+    offered.update(created=timezone.now() - timedelta(days=3, minutes=1))
+    page = organiser.get(f"{at}operations/").content.decode()
+
+    assert "has saved no answer for 3 days; 1 dialogue offered" in page
+    assert reverse("organiser:act", args=[event.token, annotator.token, "remind"]) in page
+    assert re.search(r"<dt>Cost of judges</dt><dd>\$0.00</dd><dd class=\"extra\">\d+ calls", page)
 
 
 @pytest.mark.parametrize(

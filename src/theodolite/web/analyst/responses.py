@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from asgiref.sync import sync_to_async
 from django.contrib import messages
+from django.db import close_old_connections
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
@@ -21,7 +26,7 @@ from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.errors import Conflict, InputError, NotFound
+from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event import Role
 from theodolite.domain.evidence import Evidence
@@ -34,7 +39,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.events.coding import CodingProject, OpenText, coding_project, notes_in
 from theodolite.events.context import EventContext, EventStore
-from theodolite.events.results import event_evidence
+from theodolite.events.results import current_responses, event_evidence, response_counts
 from theodolite.measurement.comparison import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures
@@ -44,6 +49,7 @@ from theodolite.usecases.measuring import evidence_of
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.events import open_event_of, server_store
 from theodolite.web.models import Membership
+from theodolite.web.participants import zone_of
 from theodolite.web.rendering import Histogram, histogram, safe_html
 
 READERS = (Role.ANALYST, Role.ORGANISER, Role.SENIOR)
@@ -87,11 +93,11 @@ class AnalystContext:
 
     def responses(self) -> tuple[QuestionnaireResponse, ...]:
         """Return the responses of testers, drafts included."""
-        return event_evidence(self.store, self.study).responses
+        return tuple(current_responses(self.store, self.study))
 
     def coding_project(self) -> CodingProject:
         """Return the open answers of the study with their codings."""
-        notes = notes_in(self.study, self.store.events.dialogues.summaries(self.study.name))
+        notes = notes_in(self.study, self.store.events.dialogues.noted_summaries(self.study.name))
         return coding_project(self.store, self.study, (*self.responses(), *notes), self.gone())
 
     def gone(self) -> frozenset[str]:
@@ -315,29 +321,110 @@ class ResponseSelection:
 @require_GET
 def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show the answers to one questionnaire, split as requested."""
-    responses_by_level = [response for response in analyst.responses() if response.level is not None]
-    met = [
-        questionnaire
-        for questionnaire in analyst.study.questionnaires
-        if any(response.questionnaire == questionnaire.name for response in responses_by_level)
-    ]
+    counts = response_counts(analyst.store, analyst.study)
+    met = [questionnaire for questionnaire in analyst.study.questionnaires if questionnaire.name in counts]
     context: dict[str, object] = {"access": analyst.access, "questionnaires": met}
     if met:
-        choice = _choice(request, met, responses_by_level)
-        context |= _shown(
-            choice, [response for response in responses_by_level if response.questionnaire == choice.questionnaire.name]
+        most = max(met, key=lambda questionnaire: counts[questionnaire.name])
+        wanted = request.GET.get("questionnaire")
+        shown = next((questionnaire for questionnaire in met if questionnaire.name == wanted), most)
+        query = {name: request.GET[name] for name in QUERY if name in request.GET}
+        context |= latest_figures(
+            (analyst.event.plan.run_fingerprint, shown.name, *query.items()),
+            lambda: _figures(analyst.store, analyst.study, shown, query),
+            n_responses=counts[shown.name],
+            now=timezone.now(),
         )
+        context["zone"] = zone_of(analyst.study).key
     return render(request, "web/analyst/responses.html", context)
 
 
-def _choice(request: HttpRequest, met: Sequence[Questionnaire], responses: Responses) -> ResponseSelection:
-    query = request.GET
-    counts = Counter(response.questionnaire for response in responses)
-    most = max(met, key=lambda questionnaire: counts[questionnaire.name])
-    questionnaire = next(
-        (questionnaire for questionnaire in met if questionnaire.name == query.get("questionnaire")), most
-    )
-    own = [response for response in responses if response.questionnaire == questionnaire.name]
+MOST_IN_REQUEST = 500
+"""Responses from which the server computes a page between requests; count."""
+
+MOST_AGE = timedelta(minutes=3)
+"""Age of the figures of a large page at most."""
+
+REFRESH_EVERY_S = 60
+"""Time between two computations of the large pages that are open; seconds."""
+
+_VIEWED_FOR = timedelta(minutes=5)
+
+_MOST_PAGES = 50
+
+_LOG = logging.getLogger(__name__)
+
+Figures = dict[str, object]
+
+
+@dataclass(slots=True, kw_only=True)
+class _LargePage:
+    """The figures of a large page with the time of their computation and of the last view."""
+
+    compute: Callable[[], Figures]
+    figures: Figures
+    at: datetime
+    viewed: datetime
+
+
+_large_pages: dict[tuple[object, ...], _LargePage] = {}
+"""The large pages of this process that somebody has viewed lately."""
+
+
+def latest_figures(
+    key: tuple[object, ...], compute: Callable[[], Figures], *, n_responses: int, now: datetime
+) -> Figures:
+    """Return the figures of a page: current ones if it is small, else those that the server computed last.
+
+    Figures of a large page have their time as `as_of`, and are computed in the request if there are no recent ones.
+
+    Args:
+        key: Identifies the page.
+        compute: Computes the figures; the server calls it again while the page is viewed.
+        n_responses: Responses on the page; count.
+        now: The present moment.
+    """
+    if n_responses <= MOST_IN_REQUEST:
+        return compute()
+    page = _large_pages.get(key)
+    if page is None or now - page.at > MOST_AGE:
+        page = _large_pages[key] = _LargePage(compute=compute, figures=compute(), at=now, viewed=now)
+    page.viewed = now
+    for oldest in sorted(_large_pages, key=lambda one: _large_pages[one].viewed)[:-_MOST_PAGES]:
+        del _large_pages[oldest]
+    return page.figures | {"as_of": page.at}
+
+
+async def refresh_pages() -> None:
+    """Compute the large pages that are open, so that no request has to."""
+    await sync_to_async(refresh_large_pages, thread_sensitive=False)()
+
+
+def refresh_large_pages() -> None:
+    """Compute the large pages that somebody has viewed lately, and forget the others."""
+    close_old_connections()
+    now = timezone.now()
+    for key, page in list(_large_pages.items()):
+        if now - page.viewed > _VIEWED_FOR:
+            _large_pages.pop(key, None)
+            continue
+        try:
+            page.figures, page.at = page.compute(), now
+        except TheodoliteError as error:
+            _LOG.warning("could not compute a page of responses: %s", error)
+    close_old_connections()
+
+
+def _figures(store: EventStore, study: Study, questionnaire: Questionnaire, query: Mapping[str, str]) -> Figures:
+    own = current_responses(store, study, questionnaire.name)
+    return _shown(_choice(query, questionnaire, own), own)
+
+
+QUERY = ("by", "level", "scenario", "adjust", "model")
+"""Parameters of the page, beside the questionnaire."""
+
+
+def _choice(query: Mapping[str, str], questionnaire: Questionnaire, own: Responses) -> ResponseSelection:
     levels = list(dict.fromkeys(PLAIN["level"](response) for response in own))
     by = query.get("by", "application")
     level = query.get("level", "")

@@ -11,7 +11,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from theodolite.annotation.review import unsettled
+from theodolite.annotation.comparisons import (
+    SettledSession,
+    annotations_about,
+    comparison_counts,
+    settled_keys,
+    settled_sessions,
+)
 from theodolite.annotation.rules import letters_for
 from theodolite.domain.annotating.discrepancy import Position
 from theodolite.domain.annotation import Annotation, AnnotatorKind
@@ -34,21 +40,13 @@ from theodolite.web.analyst.responses import AnalystContext, answered_in, for_an
 from theodolite.web.events import open_event_of
 from theodolite.web.next_steps import NextStepCard, next_step_card
 from theodolite.web.questions import SideBySide, humanize, votes_side_by_side
+from theodolite.web.senior.home import Pages, page_number
 
 KIND = "session comparison"
 """Separates the tokens of sessions from other tokens."""
 
-LabelledSessions = dict[str, list[QuestionnaireResponse]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettledLine:
-    """One session with a questionnaire and labels."""
-
-    token: str
-    level: str
-    application: str
-    labels: str
+PAGE = 50
+"""Sessions on one page of the comparison; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +61,18 @@ class CategoryLabels:
 @require_GET
 def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """List the sessions with a submitted questionnaire and completed labels."""
-    evidence = analyst.evidence()
-    answered, labelled = _answered(evidence), _labelled(evidence)
-    open_sessions = _settled(analyst, answered, labelled)
-    comparisons = [_comparison_line(analyst, session, answers, labelled) for session, answers in open_sessions.items()]
-    context = {"access": analyst.access, "lines": comparisons, "n_closed": len(answered) - len(comparisons)}
+    page, run = page_number(request), analyst.event.run
+    n_settled, n_open = comparison_counts(analyst.study, run)
+    context = {
+        "access": analyst.access,
+        "lines": [
+            (page * PAGE + index, analyst.token_of(KIND, session.key), session, _labels_text(session))
+            for index, session in enumerate(settled_sessions(analyst.study, run, start=page * PAGE, size=PAGE), start=1)
+        ],
+        "n_settled": n_settled,
+        "n_open": n_open,
+        "pages": Pages(page=page, n=n_settled, size=PAGE),
+    }
     return render(request, "web/analyst/settled.html", context)
 
 
@@ -75,90 +80,38 @@ def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 @require_GET
 def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> HttpResponse:
     """Show a session: dialogues, answers of the tester, and labels of annotators under letters."""
-    evidence = analyst.evidence()
-    labelled = _labelled(evidence)
-    for key, answers in _settled(analyst, _answered(evidence), labelled).items():
-        if analyst.token_of(KIND, key) == session:
-            return render(
-                request, "web/analyst/both_sides.html", _comparison_page(analyst, evidence, answers, labelled)
-            )
-    raise Http404
+    keys = settled_keys(analyst.study, analyst.event.run)
+    key = next((key for key in keys if analyst.token_of(KIND, key) == session), None)
+    if key is None:
+        raise Http404
+    answers = [response for response in analyst.event.responses.of_session(key) if response.submitted]
+    return render(request, "web/analyst/both_sides.html", _comparison_page(analyst, answers))
 
 
-def _answered(evidence: Evidence) -> LabelledSessions:
-    """Return the submitted responses by session."""
-    responses: LabelledSessions = defaultdict(list)
-    for response in evidence.responses:
-        if response.submitted and response.dialogues:
-            responses[response.session].append(response)
-    return responses
+def _labels_text(session: SettledSession) -> str:
+    annotations = figures.number_of(session.n_annotations, "annotation")
+    return f"{annotations} in {figures.number_of(session.n_categories, 'category', 'categories')}"
 
 
-def _labelled(evidence: Evidence) -> dict[str, list[Annotation]]:
-    """Return the annotations of each dialogue with a response."""
-    by_dialogue: dict[str, list[Annotation]] = defaultdict(list)
-    for annotation in evidence.archive.annotations(set(evidence.answered.values())):
-        by_dialogue[annotation.dialogue].append(annotation)
-    return by_dialogue
-
-
-def _settled(
-    analyst: AnalystContext, answered: LabelledSessions, labelled: dict[str, list[Annotation]]
-) -> LabelledSessions:
-    """Return the sessions whose dialogues all have final annotations by people."""
-    waiting = unsettled(analyst.study.name)
-    return {
-        session: answers
-        for session, answers in answered.items()
-        if all(_by_people(labelled.get(key, ())) and key not in waiting for key in answers[0].dialogues)
-    }
-
-
-def _by_people(annotations: Sequence[Annotation]) -> bool:
-    """Return whether a person is among the annotators; units of the run have only automated annotators."""
-    return any(not annotation.unit for annotation in annotations)
-
-
-def _comparison_line(
-    analyst: AnalystContext,
-    session: str,
-    answers: Sequence[QuestionnaireResponse],
-    labelled: dict[str, list[Annotation]],
-) -> SettledLine:
-    first = answers[0]
-    annotations = [annotation for key in first.dialogues for annotation in labelled[key]]
-    return SettledLine(
-        token=analyst.token_of(KIND, session),
-        level=first.level.value if first.level else "",
-        application=first.application,
-        labels=f"{figures.number_of(len(annotations), 'annotation')} in "
-        f"{figures.number_of(len({annotation.guideline for annotation in annotations}), 'category', 'categories')}",
-    )
-
-
-def _comparison_page(
-    analyst: AnalystContext,
-    evidence: Evidence,
-    answers: Sequence[QuestionnaireResponse],
-    labelled: dict[str, list[Annotation]],
-) -> dict[str, object]:
+def _comparison_page(analyst: AnalystContext, answers: Sequence[QuestionnaireResponse]) -> dict[str, object]:
     keys = answers[0].dialogues
+    annotations = annotations_about(analyst.study, analyst.event.run, keys)
     return {
         "access": analyst.access,
         "application": answers[0].application,
         "level": answers[0].level.value if answers[0].level else "",
         "dialogues": said_in(analyst, keys),
         "answers": [line for answer in answers for line in answered_in(analyst, answer)],
-        "voices": [list(_category_labels(evidence, labelled[key])) for key in keys],
+        "voices": [list(_category_labels(analyst, annotations[key])) for key in keys],
     }
 
 
-def _category_labels(evidence: Evidence, annotations: Sequence[Annotation]) -> Iterator[CategoryLabels]:
+def _category_labels(analyst: AnalystContext, annotations: Sequence[Annotation]) -> Iterator[CategoryLabels]:
     """Yield the labels of one dialogue by category; letters differ between categories."""
-    programs = {annotator.name for annotator in evidence.study.annotators if annotator.kind is not AnnotatorKind.PERSON}
-    for guideline in evidence.study.guidelines:
+    programs = {annotator.name for annotator in analyst.study.annotators if annotator.kind is not AnnotatorKind.PERSON}
+    for guideline in analyst.study.guidelines:
         own = [annotation for annotation in annotations if annotation.guideline == guideline.name]
-        letters = letters_for([annotation.annotator for annotation in own], f"{evidence.run.key} {guideline.name}")
+        letters = letters_for([annotation.annotator for annotation in own], f"{analyst.event.run.key} {guideline.name}")
         positions = [
             Position(letter=letters[annotation.annotator], answer=answer, is_model=annotation.annotator in programs)
             for annotation in sorted(own, key=lambda annotation: letters[annotation.annotator])

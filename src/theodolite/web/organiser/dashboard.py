@@ -23,12 +23,14 @@ from theodolite.annotation.agreement import (
     daily_agreement,
     progress,
 )
+from theodolite.annotation.assignment import StuckAnnotator, stuck_annotators
 from theodolite.annotation.cases import n_cases
 from theodolite.annotation.queues import design_of, queue_named, study_name
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.live import ReplyCounts
+from theodolite.domain.run import Spending
 from theodolite.domain.session import Session
 from theodolite.events.context import EventContext
 from theodolite.events.progress import (
@@ -40,7 +42,7 @@ from theodolite.events.progress import (
     stuck_testers,
     timeline_of,
 )
-from theodolite.events.results import STUCK_S, CellCount, EventStatus, status_of
+from theodolite.events.results import STUCK_S, CellCount, EventStatus, spent_on_judges, status_of
 from theodolite.reporting.words.figures import number_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.availability import hours_of
@@ -65,7 +67,7 @@ _State = HostedStudy.State
 _BEGUN = frozenset({_State.OPEN, _State.PAUSED})
 
 MOST_ROWS = 8
-"""Maximum number of stuck testers and of open questions listed; count."""
+"""Maximum number of stuck testers, stuck annotators and open questions listed; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,11 +200,13 @@ class Dashboard:
         cells: The sessions of each cell of the design.
         under_way: Replies in progress; count.
         cost_usd: Cost of the replies to testers; None if no application reports a cost.
+        judges: Cost of the calls of judges.
         budget_usd: Limit of the costs in the study; None without one.
         timeline: The event over time.
         charts: The charts over days.
         attention: Tasks for an organiser, the most urgent first.
         n_stuck: Testers without progress for too long; count.
+        n_stuck_annotators: Annotators with assigned dialogues and no answer for too long; count.
         n_questions: Testers who wait for an answer; count.
         n_cases: Open cases of sensitive content; count.
         annotated: The progress of the annotation queue; None without a queue.
@@ -216,11 +220,13 @@ class Dashboard:
     cells: tuple[CellCount, ...]
     under_way: int
     cost_usd: float | None
+    judges: Spending
     budget_usd: float | None
     timeline: EventTimeline
     charts: Charts
     attention: Sequence[AttentionRow]
     n_stuck: int
+    n_stuck_annotators: int
     n_questions: int
     n_cases: int
     annotated: Annotated | None
@@ -231,6 +237,12 @@ class Dashboard:
     def n_dialogues(self) -> int:
         """Dialogues of testers; count."""
         return sum(day.dialogues for day in self.timeline.days)
+
+    @property
+    def judges_usd(self) -> float | None:
+        """Known cost of the calls of judges; None if no call has a price."""
+        has_price = self.judges.cost_microusd > 0 or self.judges.unpriced_calls < self.judges.calls
+        return _usd(self.judges.cost_microusd if has_price or not self.judges.calls else None)
 
     @property
     def errors(self) -> int:
@@ -278,6 +290,7 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
     stuck = stuck_testers(event, joined, status) if is_open else ()
     failing, n_open_cases = failing_applications(event), _open_cases(queue)
     marked = event.store.events.replies.broken_guardrails(event.study.name)
+    annotators = stuck_annotators(queue, now=now) if queue and hosted.state != _State.CLOSED else []
     return Dashboard(
         active=[_active(session, people, status.waiting_since, now) for session in status.active],
         applications=_applications(hosted, status),
@@ -285,16 +298,19 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
         cells=status.cells,
         under_way=len(status.waiting_since),
         cost_usd=_usd(status.cost_microusd),
+        judges=spent_on_judges(event),
         budget_usd=event.study.budget.usd,
         timeline=timeline,
         charts=charts_of(timeline, _agreement(queue, zone, now), now, zone),
         attention=[
             *(_stuck_row(one, people, hosted) for one in stuck[:MOST_ROWS]),
             *(_failing_row(one, hosted) for one in failing),
+            *(_stuck_annotator_row(one, people, hosted) for one in annotators[:MOST_ROWS]),
             *_question_rows(hosted),
             *_case_row(n_open_cases),
         ],
         n_stuck=len(stuck),
+        n_stuck_annotators=len(annotators),
         n_questions=n_open_questions(hosted),
         n_cases=n_open_cases,
         annotated=_annotated(queue),
@@ -456,6 +472,19 @@ def _stuck_row(stuck: StuckTester, people: Mapping[str, tuple[str, str]], hosted
         return AttentionRow(icon="user", who=who, what=what, act="Remind", address=address, is_form=True)
     address = f"{reverse('organiser:messages', args=[hosted.token])}?to={member}#to-one"
     return AttentionRow(icon="user", who=who, what=what, act="Message", address=address)
+
+
+def _stuck_annotator_row(
+    stuck: StuckAnnotator, people: Mapping[str, tuple[str, str]], hosted: HostedStudy
+) -> AttentionRow:
+    who, member = people.get(stuck.participant, (name_of(stuck.participant, people), ""))
+    work = [f"{number_of(stuck.n_reserved, 'dialogue')} reserved"] if stuck.n_reserved else []
+    work += [f"{number_of(stuck.n_offered, 'dialogue')} offered"] if stuck.n_offered else []
+    what = f"has saved no answer for {duration_text(stuck.for_s)}; {', '.join(work)}"
+    if not member:
+        return AttentionRow(icon="user", who=who, what=what)
+    address = reverse("organiser:act", args=[hosted.token, member, "remind"])
+    return AttentionRow(icon="user", who=who, what=what, act="Remind", address=address, is_form=True)
 
 
 def _failing_row(failing: FailingApplication, hosted: HostedStudy) -> AttentionRow:
