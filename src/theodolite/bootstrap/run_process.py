@@ -1,6 +1,6 @@
 """A run in its own process: the command `theodolite run`, started and stopped from elsewhere.
 
-The process writes its output to a log in the workspace and locks this file for as long as it lives.
+The process writes its output to a log in a folder of its study and locks this file for as long as it lives.
 The lock shows whether it lives, even to a program that did not start it: a process id may by then belong to
 another process. On systems without such locks (Windows), only the program that started it knows.
 """
@@ -19,7 +19,6 @@ from pathlib import Path
 
 from theodolite.bootstrap.database import make_workspace
 from theodolite.bootstrap.files import write_whole
-from theodolite.config.permissions import workspace_for
 from theodolite.domain.errors import Conflict, NotFound, StorageUnavailable
 from theodolite.domain.text import printable
 
@@ -29,16 +28,16 @@ except ImportError:
     fcntl = None  # type: ignore[assignment]
 
 LOG_NAME = "run.log"
-"""File of a workspace with the output of the latest run process."""
+"""File with the output of the latest run process."""
 
 RECORD_NAME = "run-process.json"
-"""File of a workspace with number and command of the latest run process."""
+"""File with number and command of the latest run process."""
 
 MOST_OUTPUT = 20_000
 """Maximum size of the output that is read, from its end; bytes."""
 
 _STARTED: dict[Path, subprocess.Popen[bytes]] = {}
-"""Processes that this program has started, by workspace."""
+"""Processes that this program has started, by folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,39 +59,48 @@ class RunProcess:
     output: str
 
 
-def start_process(folder: Path, arguments: Sequence[str], *, command: str, umask: int = -1) -> None:
+def start_process(
+    folder: Path,
+    arguments: Sequence[str],
+    *,
+    command: str,
+    umask: int = -1,
+    environ: Mapping[str, str] | None = None,
+) -> None:
     """Start `theodolite` with some arguments; the process outlives this one.
 
     Args:
-        folder: The study's folder.
+        folder: Folder of the process's files; a study has one, e.g. its workspace.
         arguments: Arguments of the command line.
         command: The same as a person types it.
         umask: Rights that files of the process do not get; -1 for those of this process.
+        environ: Environment variables of the process; None for those of this process.
 
     Raises:
         Conflict: If the latest run process of the study lives.
-        StorageUnavailable: If the workspace cannot be written to.
+        StorageUnavailable: If the folder cannot be written to.
     """
-    workspace = workspace_for(folder)
-    make_workspace(workspace)
+    make_workspace(folder)
     if (process := latest_process(folder)) is not None and process.is_alive:
         message = f"a run of this study is in progress (`{process.command}`, process {process.pid})"
         raise Conflict(message)
     try:
-        number = os.open(workspace / LOG_NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        number = os.open(folder / LOG_NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     except OSError as error:
-        message = f"the log of the run cannot be written: {error}. Make `{workspace}` writable"
+        message = f"the log of the run cannot be written: {error}. Make `{folder}` writable"
         raise StorageUnavailable(message) from error
     try:
         _lock(number)
         os.truncate(number, 0)
-        _STARTED[workspace] = child = _child(number, arguments, umask)
+        _STARTED[folder] = child = _child(number, arguments, umask, environ)
     finally:
         os.close(number)  # the lock belongs to the child now
-    write_whole(workspace / RECORD_NAME, json.dumps({"pid": child.pid, "command": command}))
+    write_whole(folder / RECORD_NAME, json.dumps({"pid": child.pid, "command": command}))
 
 
-def _child(log: int, arguments: Sequence[str], umask: int) -> subprocess.Popen[bytes]:
+def _child(
+    log: int, arguments: Sequence[str], umask: int, environ: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - this program itself
         [sys.executable, "-m", "theodolite", *arguments],
         stdin=subprocess.DEVNULL,
@@ -100,7 +108,7 @@ def _child(log: int, arguments: Sequence[str], umask: int) -> subprocess.Popen[b
         stderr=log,
         start_new_session=True,  # Ctrl-C on this program does not reach it
         umask=umask,
-        env=_plain_environment(os.environ),
+        env=_plain_environment(os.environ if environ is None else environ),
     )
 
 
@@ -123,19 +131,18 @@ def latest_process(folder: Path) -> RunProcess | None:
     """Return the latest run process of a study; None if there was none.
 
     Args:
-        folder: The study's folder.
+        folder: Folder of the process's files.
     """
-    workspace = workspace_for(folder)
     try:
-        record = json.loads((workspace / RECORD_NAME).read_text(encoding="utf-8"))
+        record = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
         pid, command = int(record["pid"]), str(record["command"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    child = _STARTED.get(workspace)
+    child = _STARTED.get(folder)
     own = child if child is not None and child.pid == pid else None
     code = own.poll() if own is not None else None
-    is_alive = code is None if own is not None else _is_locked(workspace / LOG_NAME)
-    output = _end_of(workspace / LOG_NAME)
+    is_alive = code is None if own is not None else _is_locked(folder / LOG_NAME)
+    output = _end_of(folder / LOG_NAME)
     return RunProcess(pid=pid, command=command, is_alive=is_alive, exit_code=code, output=output)
 
 
@@ -169,7 +176,7 @@ def stop_process(folder: Path) -> None:
     """Stop the run process of a study: after the calls in flight, or at once if asked a second time.
 
     Args:
-        folder: The study's folder.
+        folder: Folder of the process's files.
 
     Raises:
         NotFound: If no process lives that was started from a page.

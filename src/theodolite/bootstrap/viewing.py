@@ -282,7 +282,7 @@ class LocalStudies:
 
     def runs(self, study: LocalStudy) -> StudyRuns:
         """Return the runs of a study as its database shows them now, whichever process works on them."""
-        process = latest_process(study.folder)
+        process = latest_process(workspace_for(study.folder))
         try:
             store = self._store(study)
             if store is None:
@@ -472,7 +472,8 @@ class LocalStudies:
             raise Conflict(message)
         options = request.options()
         command = " ".join(["theodolite run", study.command, *options])
-        start_process(study.folder, ["run", study.path, *options], command=command, umask=self.umask)
+        workspace = workspace_for(study.folder)
+        start_process(workspace, ["run", study.path, *options], command=command, umask=self.umask)
 
     def stop(self, study: LocalStudy) -> None:
         """Stop the run that a page started; all work is kept.
@@ -480,7 +481,7 @@ class LocalStudies:
         Raises:
             NotFound: If no such run is in progress.
         """
-        stop_process(study.folder)
+        stop_process(workspace_for(study.folder))
 
 
 def _is_study(path: Path) -> bool:

@@ -96,6 +96,7 @@ class CallEstimate:
         turns: Turns of the longest live dialogue; count.
         judges: Model judges; count.
         endpoints: The planned calls of each endpoint.
+        with_people: Dialogues with people that judges annotate; count.
         assumption: Basis of the token estimate.
     """
 
@@ -108,6 +109,7 @@ class CallEstimate:
     turns: int
     judges: int
     endpoints: tuple[EndpointCalls, ...]
+    with_people: int = 0
     assumption: str = ASSUMPTION
 
     @property
@@ -148,8 +150,15 @@ class _Tally:
         self.tokens_out += tokens_out
 
 
-def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
+def estimate_calls(
+    loaded: LoadedStudy, *, people: Sequence[tuple[str, int]] = (), judges_only: bool = False
+) -> CallEstimate:
     """Return the maximum number of calls of a run, and an estimate of tokens and cost.
+
+    Args:
+        loaded: The study.
+        people: Scenario and number of turns of each completed dialogue with a person; judges annotate these as well.
+        judges_only: Whether to count only the calls of judges.
 
     Raises:
         PlanError: If no plan can be drawn from the study.
@@ -160,11 +169,16 @@ def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
     recorded = {item.name for item in study.applications if isinstance(item.connection, RecordedFile)}
     live = list(sessions.live)
     tallies: dict[tuple[str, bool], _Tally] = defaultdict(_Tally)
-    for session in live:
+    for session in () if judges_only else live:
         _count_session(study, session, tallies)
     judges = [item for item in study.annotators if isinstance(item.labelling, ModelJudge)]
     for session in sessions if judges else ():
-        _count_judges(study, session, tallies)
+        scenario = _scenario(study, session.scenario)
+        material = _material(session, scenario)
+        _count_judges(study, scenario, turns=_turns(study, session), material=material, tallies=tallies)
+    for name, turns in people if judges else ():
+        scenario = _scenario(study, name)
+        _count_judges(study, scenario, turns=turns, material=scenario.context, tallies=tallies)
     testers = {(session.scenario, session.tester.key): session.tester for session in live}
     return CallEstimate(
         dialogues=len(sessions),
@@ -176,6 +190,7 @@ def estimate_calls(loaded: LoadedStudy) -> CallEstimate:
         turns=max((_turns(study, session) for session in live), default=0),
         judges=len(judges),
         endpoints=tuple(_endpoints(study, tallies)),
+        with_people=len(people),
     )
 
 
@@ -210,18 +225,18 @@ def _turns(study: Study, session: PlannedSession) -> int:
         case Script(prompts=prompts):
             return len(prompts)
         case Attack(strategy=strategy):
-            scenario = _scenario(study, session)
+            scenario = _scenario(study, session.scenario)
             return min(strategy_info(strategy, scenario.brought).tries, scenario.turns)
         case _:
-            return _scenario(study, session).turns
+            return _scenario(study, session.scenario).turns
 
 
-def _scenario(study: Study, session: PlannedSession) -> Scenario:
-    return next((item for item in study.scenarios if item.name == session.scenario), Scenario(name=session.scenario))
+def _scenario(study: Study, name: str) -> Scenario:
+    return next((item for item in study.scenarios if item.name == name), Scenario(name=name))
 
 
 def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:
-    scenario, turns = _scenario(study, session), _turns(study, session)
+    scenario, turns = _scenario(study, session.scenario), _turns(study, session)
     text = _range(_PROMPT, turns)
     answered = _range(_RESPONSE, turns)
     history = _history(turns)
@@ -243,12 +258,13 @@ def _count_session(study: Study, session: PlannedSession, tallies: dict[tuple[st
         tallies[tester.model, True].add(turns, Range(low=_OVERHEAD * turns, high=_OVERHEAD * turns) + history, text)
 
 
-def _count_judges(study: Study, session: PlannedSession, tallies: dict[tuple[str, bool], _Tally]) -> None:
-    scenario, turns = _scenario(study, session), _turns(study, session)
+def _count_judges(
+    study: Study, scenario: Scenario, *, turns: int, material: str, tallies: dict[tuple[str, bool], _Tally]
+) -> None:
     for annotator in study.annotators:
         labelling = annotator.labelling
-        if isinstance(labelling, ModelJudge) and study.asks(annotator.guideline, session.scenario):
-            fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(_material(session, scenario))
+        if isinstance(labelling, ModelJudge) and study.asks(annotator.guideline, scenario.name):
+            fixed = _guideline_tokens(study.guideline(annotator.guideline)) + _tokens(material)
             fixed += _passage_tokens(scenario) * turns
             dialogue = _range(_PROMPT, turns) + _range(_RESPONSE, turns)
             once = Range(low=fixed, high=fixed) + dialogue

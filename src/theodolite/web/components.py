@@ -122,6 +122,7 @@ _ORGANISER: Final = (
         icon="report-analytics",
         pages=(
             ("organiser:results", "Results"),
+            ("organiser:runs", "Runs"),
             ("analyst:home", "Testers' answers"),
             ("analyst:coding", "Coding"),
             ("analyst:reviews", "Combined review"),
@@ -129,7 +130,7 @@ _ORGANISER: Final = (
             ("organiser:series", "Series"),
             ("organiser:exchange", "Export and import"),
         ),
-        inner=(*_CODING, *_REVIEWS),
+        inner=(*_CODING, *_REVIEWS, "organiser:start_run", "organiser:check_run"),
     ),
     SidebarSection(
         title="Settings",
@@ -182,6 +183,12 @@ _SENIOR: Final = (
 
 _ANALYST: Final = (
     SidebarSection(title="Results", icon="report-analytics", pages=(("organiser:results", "Results"),)),
+    SidebarSection(
+        title="Runs",
+        icon="player-play",
+        pages=(("organiser:runs", "Runs"),),
+        inner=("organiser:start_run", "organiser:check_run"),
+    ),
     SidebarSection(title="Responses", icon="forms", pages=(("analyst:home", "Testers' answers"),)),
     SidebarSection(title="Coding", icon="tag", pages=(("analyst:coding", "Coding"),), inner=_CODING),
     SidebarSection(title="Reviews", icon="scale", pages=(("analyst:reviews", "Combined review"),), inner=_REVIEWS),

@@ -96,6 +96,8 @@ _ORGANISING = (
     "slots", "drop_slot", "links", "close_link", "factors",
 )  # fmt: skip
 
+_RUNNING = ("runs", "runs_live", "start_run", "check_run", "stop_run")
+
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}
 _READING = (
     "home", "coding", "next", "answer", "codebook", "new_codebook", "named_codebook", "coders", "differing",
@@ -133,6 +135,8 @@ PAGES: dict[str, object] = {
     "organiser:measure": {Role.ORGANISER, Role.ANALYST},
     "organiser:measured_file": {Role.ORGANISER, Role.ANALYST},
     "organiser:share": {Role.ORGANISER},
+    **{f"organiser:{name}": {Role.ORGANISER, Role.ANALYST} for name in _RUNNING},
+    "organiser:permit_judges": {Role.ORGANISER},
     "organiser:series": {Role.ORGANISER, Role.ANALYST},
     "organiser:series_add": {Role.ORGANISER, Role.ANALYST},
     "organiser:series_terms": {Role.ORGANISER},
@@ -302,7 +306,7 @@ def test_a_role_in_one_study_opens_nothing_of_another(event, client_as, role):
     )
 
 
-BEGINNING = {"organiser:measure", "teams:examine", "senior:fill"}
+BEGINNING = {"organiser:measure", "organiser:check_run", "teams:examine", "senior:fill"}
 """Pages whose button is the whole form, and begins much work; they are pressed in tests of their own."""
 
 SCRIPTED = {"hx-request": "true", "x-part": "turn", "x-autosave": "1", "accept": "application/json"}

@@ -10,7 +10,6 @@ import pytest
 
 from theodolite.bootstrap import run_process
 from theodolite.bootstrap.run_process import LOG_NAME, RECORD_NAME, latest_process, start_process, stop_process
-from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.domain.errors import Conflict, NotFound
 
 pytestmark = pytest.mark.integration
@@ -30,14 +29,14 @@ def sleeper(tmp_path, monkeypatch):
     """Start a process that waits for a signal in place of a run."""
     waits = ["-c", "import signal; print('at work', flush=True); signal.pause()"]
 
-    def child(log, arguments, umask):
+    def child(log, arguments, umask, environ):
         command = [run_process.sys.executable, *waits]
         return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     monkeypatch.setattr(run_process, "_child", child)
     start_process(tmp_path, ["run", "x"], command="theodolite run x")
     yield tmp_path
-    if (left := run_process._STARTED.pop(tmp_path / WORKSPACE_NAME, None)) is not None:
+    if (left := run_process._STARTED.pop(tmp_path, None)) is not None:
         left.kill()
         left.wait(60)
 
@@ -63,7 +62,7 @@ def test_one_process_at_a_time_works_on_a_study(sleeper):
 
 
 def test_a_program_that_did_not_start_it_sees_and_stops_it(sleeper):
-    child = run_process._STARTED.pop(sleeper / WORKSPACE_NAME)
+    child = run_process._STARTED.pop(sleeper)
     seen = latest_process(sleeper)
 
     stop_process(sleeper)
@@ -75,10 +74,8 @@ def test_a_program_that_did_not_start_it_sees_and_stops_it(sleeper):
 
 def test_a_number_that_another_process_has_by_now_is_not_stopped(tmp_path):
     """The record of a dead process names a living one; nobody holds the lock."""
-    folder = tmp_path / WORKSPACE_NAME
-    folder.mkdir()
-    (folder / LOG_NAME).write_text("done", encoding="utf-8")
-    (folder / RECORD_NAME).write_text(json.dumps({"pid": run_process.os.getpid(), "command": "x"}), encoding="utf-8")
+    (tmp_path / LOG_NAME).write_text("done", encoding="utf-8")
+    (tmp_path / RECORD_NAME).write_text(json.dumps({"pid": run_process.os.getpid(), "command": "x"}), encoding="utf-8")
 
     assert latest_process(tmp_path).is_alive is False
     with pytest.raises(NotFound):
@@ -87,7 +84,6 @@ def test_a_number_that_another_process_has_by_now_is_not_stopped(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[]", '{"pid": "x"}', '{"pid": 1}'], ids=["empty", "list", "word", "no command"])
 def test_a_damaged_record_is_none(tmp_path, text):
-    (tmp_path / WORKSPACE_NAME).mkdir()
-    (tmp_path / WORKSPACE_NAME / RECORD_NAME).write_text(text, encoding="utf-8")
+    (tmp_path / RECORD_NAME).write_text(text, encoding="utf-8")
 
     assert latest_process(tmp_path) is None

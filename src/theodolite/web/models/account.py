@@ -160,6 +160,7 @@ class HostedStudy(models.Model):
         message: Shown to all while it is paused.
         keeps_hours: Whether opening and closing times apply; not during a trial.
         second_factor: Roles that need a second factor here, in addition to those of the whole server.
+        analysts_run_judges: Whether analysts may start judges, at the cost of the study.
     """
 
     class State(models.TextChoices):
@@ -179,6 +180,7 @@ class HostedStudy(models.Model):
     message = models.CharField(max_length=500, blank=True)
     keeps_hours = models.BooleanField(default=True)
     second_factor = models.JSONField(default=list)
+    analysts_run_judges = models.BooleanField(default=False)
     made_at = models.DateTimeField(auto_now_add=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 

@@ -9,20 +9,16 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.forms import BooleanField, ChoiceField, FloatField, Form, IntegerField
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from theodolite.bootstrap.viewing import LocalStudies, LocalStudy, RunRequest, StudyRuns
-from theodolite.config.calls import CallEstimate
+from theodolite.bootstrap.viewing import LocalStudies, LocalStudy, StudyRuns
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.required_access import hosts_of
 from theodolite.domain.errors import InputError, Severity, TheodoliteError
-from theodolite.domain.text import cost_text, dollars, spent_text
-from theodolite.usecases.viewing import RunActivity, RunProgress
 from theodolite.web.access import open_to_all
+from theodolite.web.runs import RunForm, RunPages, is_paid, progress_context, start_context
 
 LOCAL = "local"
 """Access to these pages: only the browser that has used the one-time link."""
@@ -108,8 +104,12 @@ def home(request: HttpRequest) -> HttpResponse:
     entries = viewed.all()
     if viewed.is_one:
         return redirect("study", study=entries[0].key)
-    rows = [(study, runs, _run_lines(runs), _faults(study)) for study in entries for runs in [viewed.runs(study)]]
+    rows = [_study_row(study, viewed.runs(study)) for study in entries]
     return render(request, "web/viewer/studies.html", {"rows": rows, "root": viewed.root})
+
+
+def _study_row(study: LocalStudy, runs: StudyRuns) -> tuple[object, ...]:
+    return study, runs, progress_context(runs, run_pages(study))["lines"], _faults(study)
 
 
 def _faults(study: LocalStudy) -> int:
@@ -128,72 +128,29 @@ def study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
 def live(request: HttpRequest, study: LocalStudy) -> HttpResponse:
     """Return the part of the page that changes while a run is in progress."""
     context = _progress_context(study)
-    response = render(request, "web/viewer/_live.html", page_context(study, "runs", **context))
+    response = render(request, "web/runs/_live.html", page_context(study, "runs", **context))
     if request.GET.get("active") and not context["runs"].is_active:
         response.headers["HX-Refresh"] = "true"  # it has ended: the whole page changes
     return response
 
 
 def _progress_context(study: LocalStudy) -> dict[str, Any]:
-    runs = studies().runs(study)
-    return {"runs": runs, "lines": _run_lines(runs), "output": _output(runs), "faults": _faults(study)}
+    is_startable = study.loaded is not None
+    context = progress_context(studies().runs(study), run_pages(study))
+    return context | {"faults": _faults(study), "is_startable": is_startable}
 
 
-def _output(runs: StudyRuns) -> str:
-    """Return the output of the latest process if it ended before the run was complete."""
-    process = runs.process
-    is_whole = runs.latest is not None and runs.latest.activity in {RunActivity.FINISHED, RunActivity.PARTIAL}
-    return "" if process is None or process.is_alive or is_whole else process.output
-
-
-def _run_lines(runs: StudyRuns) -> list[dict[str, object]]:
-    return [_run_line(run) for run in runs.runs]
-
-
-def _run_line(run: RunProgress) -> dict[str, object]:
-    """Return a run in displayed form."""
-    spent = run.status.spent
-    left = None if run.status.left_s is None else int(run.status.left_s)
-    return {
-        "run": run,
-        "is_stopped": run.activity in {RunActivity.STOPPED, RunActivity.PARTIAL},
-        "is_finished": run.activity is RunActivity.FINISHED,
-        "cost": spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls),
-        "amount": cost_text(spent.cost_microusd) if spent.cost_microusd or not spent.unpriced_calls else "unknown",
-        "calls": f"{spent.calls:,}",
-        "left": "" if left is None or not run.is_active else f"{left // 60}:{left % 60:02d}",
-        "failed": [(source.value, n) for source, n in sorted(run.status.failed.items())],
-    }
-
-
-class RunForm(Form):
-    """Scope and budget of a run."""
-
-    limit = IntegerField(required=False, min_value=1)
-    stage = ChoiceField(required=False, choices=[("", "all"), ("test", "test"), ("score", "score")])
-    budget = FloatField(required=False, min_value=0.01)
-    concurrency = IntegerField(required=False, min_value=1, max_value=1024)
-    new_run = BooleanField(required=False)
-    retry_failed = BooleanField(required=False)
-    confirmed = BooleanField(required=False)
-
-    def __init__(self, data: Any = None, *, is_paid: bool = True) -> None:
-        """Require the confirmation of a run with a cost, or with an unknown cost."""
-        super().__init__(data)
-        field = self.fields["confirmed"]
-        field.required, field.error_messages = is_paid, {"required": "Confirm the cost before the start."}
-
-    def run_request(self) -> RunRequest:
-        """Return the run that the form describes."""
-        cleaned = self.cleaned_data
-        return RunRequest(
-            limit=cleaned["limit"],
-            stage=cleaned["stage"],
-            budget_usd=cleaned["budget"],
-            concurrency=cleaned["concurrency"],
-            new_run=cleaned["new_run"],
-            retry_failed=cleaned["retry_failed"],
-        )
+def run_pages(study: LocalStudy) -> RunPages:
+    """Return the addresses of the pages about the runs of a study."""
+    return RunPages(
+        runs=reverse("study", args=[study.key]),
+        live=reverse("live", args=[study.key]),
+        start=reverse("new_run", args=[study.key]),
+        check=reverse("check_endpoints", args=[study.key]),
+        stop=reverse("stop", args=[study.key]),
+        allow=reverse("allow", args=[study.key]),
+        results=lambda number: reverse("results", args=[study.key, number]),
+    )
 
 
 @of_study
@@ -216,38 +173,10 @@ def new_run(request: HttpRequest, study: LocalStudy) -> HttpResponse:
 def _start_context(study: LocalStudy, loaded: LoadedStudy, **more: object) -> dict[str, object]:
     estimate = studies().estimate(loaded)
     code, keys = studies().permissions(loaded)
-    runs = studies().runs(study)
-    return page_context(
-        study,
-        "runs",
-        estimate=estimate,
-        price=price_text(estimate),
-        is_paid=is_paid(estimate),
-        budget=loaded.study.budget,
-        hosts=hosts_of(loaded.study),
-        code=code,
-        keys=keys,
-        runs=runs,
-        is_resumed=runs.latest is not None and runs.latest.activity is RunActivity.STOPPED,
-        **more,
+    context = start_context(
+        loaded, studies().runs(study), estimate, run_pages(study), code=code, keys=keys, command=study.command, **more
     )
-
-
-def is_paid(estimate: CallEstimate) -> bool:
-    """Return whether a run has a cost, or an unknown cost."""
-    return bool(estimate.cost_usd.high or estimate.unpriced)
-
-
-def price_text(estimate: CallEstimate) -> str:
-    """Return the cost of a run as a range, e.g. `$0.40 to $1.20`, or that no price is known."""
-    cost = estimate.cost_usd
-    if not cost.high:
-        return "unknown" if estimate.unpriced else dollars(0)
-    return (
-        dollars(cost.high)
-        if dollars(cost.low) == dollars(cost.high)
-        else f"{dollars(cost.low)} to {dollars(cost.high)}"
-    )
+    return page_context(study, "runs", **context)
 
 
 @of_study
