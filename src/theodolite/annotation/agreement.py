@@ -32,6 +32,7 @@ from theodolite.domain.findings.number import Undefined
 from theodolite.domain.findings.order import OrderEffect
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, ScaleKind
+from theodolite.domain.shown_order import has_suggestions
 from theodolite.measurement.annotator_agreement import (
     agreement_per_day,
     groups_of_annotators,
@@ -45,7 +46,7 @@ from theodolite.measurement.annotator_agreement import (
     spreads,
 )
 from theodolite.measurement.answer_arrays import AnnotationFacts, AnswerArrays, AnswerGroup, QueueAnswers, answer_arrays
-from theodolite.measurement.probes import order_effects
+from theodolite.measurement.probes import order_effects, suggestion_effects
 from theodolite.store.annotation_queue import (
     BY_JUDGE,
     SUBMITTED,
@@ -83,14 +84,17 @@ class AllAnswers:
     """The answers of a category.
 
     Attributes:
-        people: People's answers by question, each from their first annotation of a dialogue.
+        people: People's answers by question, each from their first annotation of a dialogue; without annotations
+            that showed suggestions of a judge.
         everybody: The same with judges, under their names in the study; empty without annotations by judges.
         repeats: People's answers to dialogues that they annotated twice; empty if there are none.
+        assisted: Answers of judges and people including annotations with suggestions; empty without a pre-annotation.
     """
 
     people: dict[str, AnswerArrays]
     everybody: dict[str, AnswerArrays]
     repeats: dict[str, AnswerArrays]
+    assisted: dict[str, AnswerArrays]
 
     @staticmethod
     def of(answers: dict[str, AnswerArrays], question: str) -> AnswerArrays:
@@ -119,7 +123,8 @@ def all_answers(records: RecordCache, queue: str, category: str, judge_version: 
 def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: str) -> AllAnswers:
     study = records.study(row.study_content_id)
     models = frozenset(judge.name for judge in judges_of(study))
-    table, annotations = _table(records, row, category), _annotators(row, category, models, judge_version)
+    table, read = _table(records, row, category), _annotators(row, category, models, judge_version)
+    annotations = {number: annotation for number, annotation in read.items() if not has_suggestions(annotation.shown)}
     of_people = {number: annotation for number, annotation in annotations.items() if annotation.annotator not in models}
     has_judges = len(of_people) < len(annotations)
     people = table.arrays(of_people)
@@ -129,6 +134,7 @@ def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: 
         people=people,
         everybody=table.arrays(annotations) if has_judges else {},
         repeats=again if n_again > n_first else {},
+        assisted=table.arrays(read) if records.design(row.design_id).process.pre_annotation else {},
     )
 
 
@@ -296,18 +302,31 @@ def _deciding_question(guideline: Guideline) -> Question | None:
 
 
 def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[OrderEffect]]:
-    """Return the effect of the order of questions on people's answers, for each question; empty without data."""
+    """Return the effects of order and suggestions on people's answers, for each question; empty without data."""
     guideline = guideline_of(records, queue, category)
     row = queue_of(queue)
+    judge = _suggesting_judge(records, row)
+
+    def effects(question: Question) -> list[OrderEffect]:
+        answers = all_answers(records, queue, category)
+        return [
+            *suggestion_effects(guideline, question, AllAnswers.of(answers.assisted, question.name), judge),
+            *order_effects(guideline, question, AllAnswers.of(answers.people, question.name)),
+        ]
+
     return records.figure(
         ("orders", row.pk, category),
         state_of(row, category),
         lambda _: {
-            question.name: order_effects(guideline, question, answers)
-            for question in guideline.instrument.questions
-            if len(answers := AllAnswers.of(all_answers(records, queue, category).people, question.name))
+            question.name: result for question in guideline.instrument.questions if (result := effects(question))
         },
     )
+
+
+def _suggesting_judge(records: RecordCache, queue: QueueRow) -> str:
+    """Return the name of the judge whose answers annotators see as suggestions; empty for none."""
+    plan = records.design(queue.design_id).process.pre_annotation
+    return plan.judge if plan else ""
 
 
 def beside_people(records: RecordCache, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
@@ -386,6 +405,8 @@ class QuestionFigures:
         everybody: The same with judges.
         repeats: People's answers to dialogues that they annotated twice; None if there are none.
         models: Names of judges.
+        assisted: The same as `everybody`, with annotations that showed suggestions; empty without a pre-annotation.
+        suggested_by: Name of the judge of the pre-annotation; empty for none.
     """
 
     queue: str
@@ -396,6 +417,8 @@ class QuestionFigures:
     everybody: AnswerArrays
     repeats: AnswerArrays | None
     models: frozenset[str]
+    assisted: AnswerArrays
+    suggested_by: str
 
     def agreement(self) -> QuestionAgreement:
         """Return the agreement between people."""
@@ -426,8 +449,9 @@ class QuestionFigures:
         return planned_passes(self.asked, self.people, half_width)
 
     def orders(self) -> list[OrderEffect]:
-        """Return the effect of the order of questions on people's answers; empty without data."""
-        return order_effects(self.guideline, self.asked, self.people)
+        """Return the effects of order and suggestions on people's answers; empty without data."""
+        suggested = suggestion_effects(self.guideline, self.asked, self.assisted, self.suggested_by)
+        return [*suggested, *order_effects(self.guideline, self.asked, self.people)]
 
     def groups(self, attribute: str) -> tuple[GroupAgreement, ...]:
         """Return the agreement of annotators in each self-described group with each other and with the others."""
@@ -452,4 +476,6 @@ def question_figures(records: RecordCache, queue: str, category: str, question: 
         everybody=AllAnswers.of(result.everybody, question),
         repeats=result.repeats.get(question),
         models=frozenset(judge.name for judge in judges_of(records.study(queue_of(queue).study_content_id))),
+        assisted=AllAnswers.of(result.assisted, question),
+        suggested_by=_suggesting_judge(records, queue_of(queue)),
     )

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Value, When
 
 from theodolite.annotation.quality import qualified_for
-from theodolite.annotation.queues import let_judges_take
+from theodolite.annotation.queues import let_judges_take, suggested_answers
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import comes_backwards, minutes_at_work, minutes_left, most_items, next_order
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.choices import TopicWeight
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import LATELY_H, AnnotationProcess
+from theodolite.domain.identity import keyed_draw
 from theodolite.domain.shown_order import NOT_VARIED, ShownOrder, shown_order_of
 from theodolite.domain.study_parts import heavy_scenarios, scenarios_of, topics_in
 from theodolite.store.annotation_queue import (
@@ -40,6 +41,7 @@ from theodolite.store.annotation_queue import (
 from theodolite.store.event_sessions import avoided_topics_of
 from theodolite.store.models.annotating import (
     DraftRow,
+    GoldRow,
     QueueRow,
     ReservationEventRow,
     ReservationRow,
@@ -109,10 +111,11 @@ def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, 
         participant: Opaque key of the annotator.
     """
     process = design.process
+    suggestions = _has_suggestions(records, process, item)
     if not process.order.is_varied:
-        return NOT_VARIED
+        return replace(NOT_VARIED, suggestions=suggestions)
     mine = ReservationRow.objects.filter(item__queue_id=item.queue_id, item__category=item.category)
-    return next_order(
+    order = next_order(
         process,
         records.guideline(item.version).instrument,
         sitting=f"{item.dialogue.unit.key} {item.category} {participant}",
@@ -120,6 +123,18 @@ def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, 
         of_annotator=_orders(mine.filter(participant__key=participant).values_list("shown", flat=True)),
         backwards=from_the_end(item.queue, participant, process),
     )
+    return replace(order, suggestions=suggestions)
+
+
+def _has_suggestions(records: RecordCache, process: AnnotationProcess, item: WorkItemRow) -> bool | None:
+    """Return whether annotators of an item see suggestions; None for gold items and items without a judge's answers.
+
+    All annotators of a dialogue have the same draw, so that the other dialogues remain blind.
+    """
+    plan = process.pre_annotation
+    if plan is None or GoldRow.objects.filter(item=item).exists() or not suggested_answers(records, item):
+        return None
+    return keyed_draw(process.seed, "suggestions", item.dialogue.unit.key) < plan.share
 
 
 def _orders(texts: Iterable[str]) -> list[ShownOrder]:

@@ -16,6 +16,7 @@ from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.annotating.work import AnnotatorState, BulkLine, ItemState, ReservationState, WorkItem
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import AnnotationProcess
+from theodolite.domain.shown_order import has_suggestions
 from theodolite.store.annotation_queue import (
     RESERVED,
     expire,
@@ -228,8 +229,12 @@ def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> li
             raise InputError(message)
         live = RoomRow.objects.filter(queue=row).exclude(state=RoomState.CLOSED.value)
         known = set(live.values_list("dialogue_id", "category"))
+        shown = ReservationRow.objects.filter(item__in=rows).values_list("item_id", "shown")
+        assisted = {number for number, text in shown if has_suggestions(text)}
 
         def refused(item: WorkItemRow) -> str:
+            if item.pk in assisted:
+                return "annotators saw suggestions of a judge in it"
             if design.category(item.category) is None:
                 return "the queue no longer contains this category"
             return "it already has an open calibration session" if (item.dialogue_id, item.category) in known else ""

@@ -41,6 +41,7 @@ from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.findings.number import Undefined
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
+from theodolite.domain.shown_order import has_suggestions
 from theodolite.measurement.annotator_agreement import Halves, halves_alike
 from theodolite.store.annotation_queue import (
     BY_JUDGE,
@@ -91,9 +92,12 @@ def add_gold(
         reason: Why it is right.
 
     Raises:
-        InputError: If a value is no point of its question's scale.
+        InputError: If a value is no point of its question's scale, or annotators saw suggestions of a judge.
     """
     row = item_row(item)
+    if any(map(has_suggestions, ReservationRow.objects.filter(item=row).values_list("shown", flat=True))):
+        message = "annotators saw suggestions of a judge in this dialogue; choose one without suggestions as gold"
+        raise InputError(message)
     guideline = records.guideline(row.version)
     for (question, _), value in expected.items():
         scale = guideline.instrument.question(question).scale

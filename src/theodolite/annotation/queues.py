@@ -22,13 +22,14 @@ from theodolite.annotation.rules import (
 )
 from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, is_model, judge_key
 from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDesign, ReservationState, Routed
-from theodolite.domain.annotation import AnnotatorKind, Outcome
+from theodolite.domain.annotation import AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.event import AnnotationProcess
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import version_of
+from theodolite.domain.instrument import ScaleKind
 from theodolite.domain.study import Study
 from theodolite.store.annotation_queue import (
     LIVE,
@@ -58,6 +59,39 @@ from theodolite.store.statements import database_now, grouped, one_at_a_time
 def judges_of(study: Study) -> list[Annotator]:
     """Return the annotators of a study that are no people."""
     return [annotator for annotator in study.annotators if annotator.kind is not AnnotatorKind.PERSON]
+
+
+def suggested_answers(records: RecordCache, item: WorkItemRow) -> tuple[Answer, ...]:
+    """Return the stored answers that the judge of a pre-annotation gave to an item; empty without a reading.
+
+    They are the answers of its current version to the questions as the queue asks them, without texts.
+    """
+    queue = item.queue
+    plan = records.design(queue.design_id).process.pre_annotation
+    study = records.study(queue.study_content_id) if plan else None
+    if (
+        plan is None
+        or study is None
+        or (plan.judge, item.category) not in {(judge.name, judge.guideline) for judge in judges_of(study)}
+    ):
+        return ()
+    readings = AnnotationRow.objects.filter(
+        unit__isnull=False,
+        dialogue_id=item.dialogue_id,
+        guideline=item.category,
+        annotator_version=study.annotator_version(plan.judge),
+        instrument_version=item.version,
+    )
+    latest = readings.order_by("-revision", "-id").values_list("id", flat=True).first()
+    questions = records.guideline(item.version).instrument.questions
+    labelled = [question.name for question in questions if question.scale.kind is not ScaleKind.TEXT]
+    rows = AnswerRow.objects.filter(
+        annotation_id=latest, replicate=1, outcome=Outcome.ANSWERED.value, question__in=labelled
+    )
+    return tuple(
+        Answer(question=row.question, outcome=Outcome.ANSWERED, value=row.value, turn=row.turn)
+        for row in rows.order_by("position")
+    )
 
 
 def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:

@@ -29,6 +29,7 @@ from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answe
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import OpenQuestion, ScaleKind
+from theodolite.domain.shown_order import has_suggestions
 from theodolite.store.annotation_queue import (
     SUBMITTED,
     add_resolution,
@@ -332,7 +333,7 @@ def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *,
     """Open a room on one dialogue and return its token; a person who votes in it never gets that dialogue as work.
 
     Raises:
-        InputError: If the queue has no such category.
+        InputError: If the queue has no such category, or annotators saw suggestions of a judge in the dialogue.
         NotFound: If the dialogue does not exist.
     """
     row = queue_of(queue)
@@ -344,6 +345,10 @@ def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *,
     if dialogue_row is None:
         message = f"no dialogue is stored under the key {dialogue}"
         raise NotFound(message)
+    annotated = ReservationRow.objects.filter(item__queue=row, item__dialogue=dialogue_row, item__category=category)
+    if any(map(has_suggestions, annotated.values_list("shown", flat=True))):
+        message = "annotators saw suggestions of a judge in this dialogue; choose one without suggestions to calibrate"
+        raise InputError(message)
     made = RoomRow.objects.create(
         token=new_token(),
         queue=row,

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 
 from theodolite.annotation.assignment import take
-from theodolite.annotation.queues import count_disputed, let_judges_take, route_on
+from theodolite.annotation.queues import count_disputed, let_judges_take, route_on, suggested_answers
 from theodolite.annotation.records import RecordCache
 from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked_dialogue
 from theodolite.assessment.form_rules import open_questions
@@ -163,6 +163,7 @@ def task(records: RecordCache, token: str, participant: str) -> AnnotatorTask:
     queue, item = reservation.item.queue, reservation.item
     study, dialogue = records.study(queue.study_content_id), records.dialogue(item.dialogue.unit_id)
     guideline, answers = records.guideline(item.version), current_answers(reservation)
+    order = shown_order_of(reservation.shown)
     return AnnotatorTask(
         reservation=reservation_of(reservation),
         guideline=guideline,
@@ -173,7 +174,8 @@ def task(records: RecordCache, token: str, participant: str) -> AnnotatorTask:
             mask=mask_for(study),
         ),
         answers=answers,
-        order=shown_order_of(reservation.shown),
+        order=order,
+        suggestions=suggested_answers(records, item) if order.suggestions else (),
         saved=saved_at(reservation),
         open=open_questions(guideline.instrument, answers, _turns(dialogue)),
     )

@@ -75,6 +75,7 @@ def check_everything(
     _check_claims(parts, context)
     _check_claimed_rules(parts, registry, context)
     _check_annotator_names(parts, context)
+    _check_pre_annotation(parts, context)
     _check_asked_guidelines(parts, registry, context)
     _check_label_columns(parts, registry, context)
     _check_groups(parts, registry, context)
@@ -234,6 +235,17 @@ def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
         if entry.name in recorded:
             message = f"`{entry.name}` is a judge and an annotator; each needs its own name"
             context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
+
+
+def _check_pre_annotation(parts: StudyParts, context: LoadContext) -> None:
+    spec = parts.entry.spec
+    plan = spec.annotation.pre_annotation if spec.annotation else None
+    if plan is None or plan.judge in spec.judges or is_broken(parts.entry, "judges"):
+        return
+    near = did_you_mean(plan.judge, spec.judges)
+    known = f"judges are {', '.join(spec.judges)}" if spec.judges else "the study has no judge"
+    message = f"`pre_annotation` names judge `{plan.judge}`, which the study does not have{near or f'; {known}'}"
+    context.diagnostics.add(parts.entry.diagnostic("annotation", "pre_annotation", "judge", message=message))
 
 
 def _check_asked_guidelines(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:

@@ -64,6 +64,15 @@ class OrderSpec(Spec):
     """Whether half of the annotators start at the end of the queue."""
 
 
+class PreAnnotationSpec(Spec):
+    """Answers of a judge that people see as suggestions in some dialogues, to save time and measure their effect."""
+
+    judge: Filled
+    """Name of the judge in `judges`; people see its stored answers to the questions of its guideline."""
+    share: float = Field(default=0.5, gt=0, lt=1)
+    """Share of dialogues with suggestions, drawn at random by the seed; between 0 and 1."""
+
+
 class AnnotationSpec(Spec):
     """Organisation of human annotation."""
 
@@ -92,6 +101,8 @@ class AnnotationSpec(Spec):
     """Number of annotations of each dialogue by promoted judges instead of people; fewer than `per_item`."""
     order: OrderSpec = Field(default_factory=OrderSpec)
     """Variation of the order of presentation."""
+    pre_annotation: PreAnnotationSpec | None = None
+    """Suggestions by a judge to annotators; default: none."""
 
     @model_validator(mode="after")
     def _one_annotation_is_a_persons(self) -> AnnotationSpec:
@@ -256,11 +267,12 @@ def levels_to_domain(spec: PeopleKeys) -> tuple[LevelPlan, ...]:
 
 def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | None:
     """Return how human annotation is organised, if the study states it."""
-    from theodolite.domain.event import AnnotationProcess, Route
+    from theodolite.domain.event import AnnotationProcess, PreAnnotation, Route
 
     plan = spec.annotation
     if plan is None:
         return None
+    suggestions = plan.pre_annotation
     return AnnotationProcess(
         passes=plan.per_item,
         route=Route(plan.route),
@@ -280,6 +292,7 @@ def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | Non
             turns=plan.order.turns,
             dialogues=plan.order.dialogues,
         ),
+        pre_annotation=PreAnnotation(judge=suggestions.judge, share=suggestions.share) if suggestions else None,
     )
 
 
@@ -425,6 +438,9 @@ def _process_from_domain(process: AnnotationProcess) -> dict[str, Any]:
         attempts=process.attempts,
         judges_per_item=process.judge_passes,
         order=_order_from_domain(process.order),
+        pre_annotation=without_empty(judge=process.pre_annotation.judge, share=process.pre_annotation.share)
+        if process.pre_annotation
+        else {},
     )
 
 

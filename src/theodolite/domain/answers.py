@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple, TypeAlias, overload
@@ -20,6 +20,7 @@ from theodolite.domain.dialogue import Ending
 from theodolite.domain.findings.number import Outcomes
 from theodolite.domain.plan import Sessions, Setting
 from theodolite.domain.run import FailureKind, FailureSource
+from theodolite.domain.shown_order import has_suggestions
 
 OUTCOMES: Final = tuple(Outcome)
 """Outcomes by their code in a column."""
@@ -376,6 +377,42 @@ class AnswerTable:
     def positions(self, application: str) -> Iterator[int]:
         """Yield the positions of an application's sessions."""
         return (position for position, setting in enumerate(self.settings) if setting.application == application)
+
+
+def without_suggestions(table: AnswerTable, reference: str) -> AnswerTable:
+    """Return a table without the labels of people who saw a judge's suggestions; the same table if nobody did.
+
+    Final labels of these dialogues are left out too, because they rest on labels with suggestions.
+
+    Args:
+        table: All answers.
+        reference: Annotator of the final labels.
+    """
+    assisted = {
+        annotator: frozenset(position for position, (text, _) in orders.items() if has_suggestions(text))
+        for annotator, orders in table.shown_orders.items()
+    }
+    if not any(assisted.values()):
+        return table
+    finals: dict[str, set[int]] = {}
+    for annotator, guideline, _ in table.answers:
+        finals.setdefault(guideline, set()).update(assisted.get(annotator, ()))
+
+    def blind(key: AnswerKey, columns: AnswerColumns) -> AnswerColumns:
+        dropped = finals[key[1]] if key[0] == reference else assisted.get(key[0])
+        if not dropped:
+            return columns
+        return _chosen(columns, (row for row, position in enumerate(columns.position) if position not in dropped))
+
+    def unmarked(annotator: str, marks: Sequence[int]) -> Sequence[int]:
+        dropped = assisted.get(annotator, frozenset())
+        return [0 if position in dropped else mark for position, mark in enumerate(marks)] if dropped else marks
+
+    return replace(
+        table,
+        answers={key: blind(key, columns) for key, columns in table.answers.items()},
+        marks={annotator: unmarked(annotator, marks) for annotator, marks in table.marks.items()},
+    )
 
 
 def merge_rows(columns: AnswerColumns) -> AnswerColumns:

@@ -235,6 +235,28 @@ class Route(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PreAnnotation:
+    """Suggestions by a judge to people, in a random share of dialogues so that their effect can be estimated.
+
+    Attributes:
+        judge: Name of the judge.
+        share: Share of dialogues with suggestions; fraction between 0 and 1.
+    """
+
+    judge: str
+    share: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Reject a share without a comparison."""
+        if not 0 < self.share < 1:
+            message = (
+                f"annotation: `share` of `pre_annotation` is between 0 and 1, so that dialogues with and without "
+                f"suggestions can be compared; it is {self.share}"
+            )
+            raise InputError(message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotationProcess:
     """Organisation of human annotation.
 
@@ -253,6 +275,7 @@ class AnnotationProcess:
         judge_passes: Annotations of each dialogue and category that promoted judges may give instead of people;
             count, fewer than `passes`: the last annotation is always a person's.
         order: Variation of the order of presentation, to measure the effect of order.
+        pre_annotation: Suggestions by a judge; None for none.
     """
 
     passes: int = 1
@@ -268,6 +291,7 @@ class AnnotationProcess:
     judge_passes: int = 0
     practice: bool = True
     order: OrderPlan = field(default_factory=OrderPlan)
+    pre_annotation: PreAnnotation | None = None
 
     def __post_init__(self) -> None:
         """Reject a process that could not start, or in which no person would read a dialogue."""

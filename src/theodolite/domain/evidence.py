@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from theodolite.domain.annotating.label_sample import LabelSample
@@ -25,6 +25,7 @@ from theodolite.domain.answers import (
     StrategySummary,
     UnitFailure,
     merge_rows,
+    without_suggestions,
 )
 from theodolite.domain.coding import CodingWork
 from theodolite.domain.dialogue import Dialogue
@@ -394,6 +395,16 @@ class Evidence:
     criteria: tuple[StatedCriteria, ...] = ()
     sittings: tuple[Session, ...] = ()
     earlier_scores: tuple[RunScores, ...] = ()
+
+
+def blind_evidence(evidence: Evidence) -> Evidence:
+    """Return evidence without labels of people who saw a judge's suggestions; the same evidence if nobody did.
+
+    Agreement, the validation of judges and corrections of their rates use it: labels with suggestions
+    follow the judge and cannot show how good it is.
+    """
+    answers = without_suggestions(evidence.answers, REFERENCE)
+    return evidence if answers is evidence.answers else replace(evidence, answers=answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Shown orders: in which order one sitting shows questions, answers, turns and dialogues."""
+"""Shown orders: the order of questions, answers, turns and dialogues in one sitting, and whether it has suggestions."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ T = TypeVar("T")
 
 WRITTEN, REVERSED = "as written", "reversed"
 """Words for an order of two."""
+
+SHOWN, HIDDEN = "shown", "hidden"
+"""Words for the suggestions of a judge."""
+
+_SUGGESTED = f"suggestions {SHOWN}"
 
 
 class QuestionOrder(StrEnum):
@@ -81,6 +86,7 @@ class ShownOrder:
         options: Whether named answers are in reverse; None if that is not varied.
         turns: Whether the last turn is asked about first; None likewise.
         dialogues: Whether the annotator gets the queue from its end; None likewise.
+        suggestions: Whether a judge's answers are shown as suggestions; None if there are none to show.
     """
 
     row: int = 0
@@ -88,6 +94,7 @@ class ShownOrder:
     options: bool | None = None
     turns: bool | None = None
     dialogues: bool | None = None
+    suggestions: bool | None = None
 
     def __post_init__(self) -> None:
         """Refuse a row that there is not."""
@@ -105,12 +112,19 @@ class ShownOrder:
         """
         return "; ".join(self._parts())
 
+    @property
+    def suggestions_text(self) -> str:
+        """The condition of the suggestions, `shown` or `hidden`; empty if there were none to show."""
+        return "" if self.suggestions is None else SHOWN if self.suggestions else HIDDEN
+
     def _parts(self) -> Iterator[str]:
         if self.rows:
             yield f"questions {self.row} of {self.rows}"
         for name, way in (("options", self.options), ("turns", self.turns), ("dialogues", self.dialogues)):
             if way is not None:
                 yield f"{name} {REVERSED if way else WRITTEN}"
+        if self.suggestions is not None:
+            yield f"suggestions {self.suggestions_text}"
 
 
 NOT_VARIED = ShownOrder()
@@ -125,7 +139,7 @@ def shown_order_of(text: str) -> ShownOrder:
 
     Example:
         >>> shown_order_of("questions 2 of 6; options reversed")
-        ShownOrder(row=2, rows=6, options=True, turns=None, dialogues=None)
+        ShownOrder(row=2, rows=6, options=True, turns=None, dialogues=None, suggestions=None)
     """
     if not text:
         return NOT_VARIED
@@ -137,12 +151,29 @@ def shown_order_of(text: str) -> ShownOrder:
             row, rows = map(int, numbers)
         elif name in {"options", "turns", "dialogues"} and way in {WRITTEN, REVERSED}:
             ways[name] = way == REVERSED
+        elif name == "suggestions" and way in {SHOWN, HIDDEN}:
+            ways[name] = way == SHOWN
         else:
             message = f"`{part}` is no order of a sitting; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
             raise InputError(message)
     return ShownOrder(
-        row=row, rows=rows, options=ways.get("options"), turns=ways.get("turns"), dialogues=ways.get("dialogues")
+        row=row,
+        rows=rows,
+        options=ways.get("options"),
+        turns=ways.get("turns"),
+        dialogues=ways.get("dialogues"),
+        suggestions=ways.get("suggestions"),
     )
+
+
+def has_suggestions(text: str) -> bool:
+    """Return whether the annotation of an encoded order showed the answers of a judge.
+
+    Example:
+        >>> has_suggestions("options reversed; suggestions shown"), has_suggestions("suggestions hidden")
+        (True, False)
+    """
+    return _SUGGESTED in text.split("; ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,6 +145,17 @@ def prevalence(question: Question, columns: AnswerArrays) -> tuple[tuple[str, in
     return tuple((point, counted.get(point, 0)) for point in points)
 
 
+def agreement_with(columns: AnswerArrays, annotator: str) -> Floats:
+    """Return 1 for each answer equal to an annotator's answer to the same unit, else 0; NaN if either is missing."""
+    units, unit = np.unique(columns.unit, return_inverse=True)
+    own = np.full(len(units), NO_VALUE, dtype=np.int64)
+    if annotator in columns.names:
+        mine = np.flatnonzero(columns.annotator == columns.names.index(annotator))
+        own[unit[mine]] = columns.value[mine]
+    is_known = (columns.value != NO_VALUE) & (own[unit] != NO_VALUE)
+    return np.where(is_known, (columns.value == own[unit]).astype(np.float64), np.nan)
+
+
 class UnitLabels:
     """The labels of one question, unit by unit."""
 

@@ -22,7 +22,7 @@ from theodolite.domain.instrument import Instrument, Question, QuestionLevel, Sc
 from theodolite.domain.session import Session
 from theodolite.domain.shown_order import REVERSED, WRITTEN, ShownOrder, groups_in_order, shown_order_of
 from theodolite.domain.undefined_reasons import NO_GUESS, NO_PAIR, NO_SPREAD, ONE_WAY, TOO_FEW_EACH_WAY
-from theodolite.measurement.answer_arrays import AnswerArrays, prevalence
+from theodolite.measurement.answer_arrays import AnswerArrays, agreement_with, prevalence
 from theodolite.measurement.interval import SMALLEST_ERROR, check_confidence
 from theodolite.measurement.labels import ClusterIds, Label, check_lengths, cluster_sizes, label_text, selected_clusters
 from theodolite.measurement.proportion import DIALOGUES, defect_rate, mean_fraction
@@ -398,6 +398,38 @@ def order_effects(
         return []
     ways = [*_ways_by_order(guideline.instrument, question, columns), *_ways_by_sequence(columns, scored)]
     return [_effect(guideline, question, columns, scored, way, annotator) for way in ways]
+
+
+def suggestion_effects(
+    guideline: Guideline, question: Question, columns: AnswerArrays, judge: str
+) -> list[OrderEffect]:
+    """Return the effects of a judge's suggestions on people's answers and on their agreement with it; empty without.
+
+    Args:
+        guideline: The questions.
+        question: The question.
+        columns: Answers of people and of the judge, one an annotator and unit.
+        judge: Name of the judge in `columns`.
+
+    Source:
+        See `order_shift`.
+    """
+    shown = [shown_order_of(text).suggestions for text in columns.orders]
+    scored = _scored(guideline, question, columns)
+    if scored is None or all(way is None for way in shown):
+        return []
+    same, people = "share of answers equal to the judge's", columns.annotation_no > 0
+    matches = _Scored(measured=same, unit=SHARE, high=same, numbers=agreement_with(columns, judge))
+    own = columns.of(people)
+    ways = _Ways(
+        factor=OrderFactor.SUGGESTIONS,
+        names=("without suggestions", "with suggestions"),
+        way=np.array([NEITHER if way is None else int(way) for way in shown], dtype=np.int64)[own.shown],
+    )
+    return [
+        _effect(guideline, question, own, replace(measured, numbers=measured.numbers[people]), ways, "")
+        for measured in (scored, matches)
+    ]
 
 
 def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> _Scored | None:

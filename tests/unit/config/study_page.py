@@ -15,7 +15,15 @@ from theodolite.config.annotators import AnnotatorSpec, ReferenceSpec
 from theodolite.config.applications import AriaSpec, CodeSpec, PromptedModelSpec, PythonSpec
 from theodolite.config.cases import CaseSpec, CasesSpec
 from theodolite.config.connections import ApplicationSpec, ConnectionSpec, HttpSpec
-from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, LevelSpec, OrderSpec, ScreeningSpec
+from theodolite.config.events import (
+    AnnotationSpec,
+    BreaksSpec,
+    EventSpec,
+    LevelSpec,
+    OrderSpec,
+    PreAnnotationSpec,
+    ScreeningSpec,
+)
 from theodolite.config.guidelines import DefectSpec, ExampleSpec, GuidelineSpec
 from theodolite.config.instruments import (
     AnnotationSchemaSpec,
@@ -85,6 +93,7 @@ TABLES: dict[str, type[Spec]] = {
     "level": LevelSpec,
     "annotation": AnnotationSpec,
     "order": OrderSpec,
+    "pre_annotation": PreAnnotationSpec,
     "annotation schema": AnnotationSchemaSpec,
     "route": RouteSpec,
     "category": CategorySpec,

@@ -17,6 +17,7 @@ from theodolite.domain.shown_order import (
     QuestionOrder,
     ShownOrder,
     groups_in_order,
+    has_suggestions,
     n_orders,
     shown_order_of,
     williams_rows,
@@ -41,12 +42,17 @@ NESTED = Instrument(
 )
 
 ORDERS = st.builds(
-    lambda rows, row, options, turns, back: ShownOrder(
-        row=row % rows + 1 if rows else 0, rows=rows, options=options, turns=turns, dialogues=back
+    lambda rows, row, options, turns, back, suggestions: ShownOrder(
+        row=row % rows + 1 if rows else 0,
+        rows=rows,
+        options=options,
+        turns=turns,
+        dialogues=back,
+        suggestions=suggestions,
     ),
     st.sampled_from([0, 2, 4, 6, 10]),
     st.integers(0, 9),
-    *[st.sampled_from([None, False, True])] * 3,
+    *[st.sampled_from([None, False, True])] * 4,
 )
 
 
@@ -84,9 +90,12 @@ def test_one_question_has_one_order(plan: QuestionOrder) -> None:
 @given(ORDERS)
 def test_an_order_is_read_from_its_own_words(order: ShownOrder) -> None:
     assert shown_order_of(order.text) == order
+    assert has_suggestions(order.text) == bool(order.suggestions)
 
 
-@pytest.mark.parametrize("text", ["questions", "questions 7 of 6", "options upside down", "colours reversed"])
+@pytest.mark.parametrize(
+    "text", ["questions", "questions 7 of 6", "options upside down", "colours reversed", "suggestions reversed"]
+)
 def test_words_that_are_no_order_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         shown_order_of(text)

@@ -269,6 +269,7 @@ class AnnotatorTask:
         saved: Time of the last saved answer; UTC, None if never.
         open: Questions that are still open.
         order: The displayed order.
+        suggestions: Answers of a judge that the page shows as suggestions; none is preset.
     """
 
     reservation: Reservation
@@ -278,6 +279,7 @@ class AnnotatorTask:
     saved: datetime | None = None
     open: tuple[OpenQuestion, ...] = ()
     order: ShownOrder = NOT_VARIED
+    suggestions: tuple[Answer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Order: the sequence of scores within and between runs, and effects of the order of questions and answers."""
+"""Order: the sequence of scores within and between runs, and effects of orders and suggestions on answers."""
 
 from __future__ import annotations
 
@@ -198,6 +198,7 @@ class OrderFactor(StrEnum):
     TURNS = "order of the turns"
     QUEUE = "place in the queue"
     PREVIOUS = "dialogue before"
+    SUGGESTIONS = "suggestions of a judge"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from theodolite.domain.event_record import (
     Withdrawal,
     WithdrawalTally,
 )
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import Evidence, blind_evidence
 from theodolite.domain.findings.agreement import AnnotatorGroups, RaterChecks
 from theodolite.domain.findings.number import Significance
 from theodolite.domain.findings.realism import RoleBreakCheck, RoleBreakRules
@@ -126,12 +126,13 @@ def measure_study(
     Source:
         The docstring of each `measure`'s function names the source.
     """
+    blind = blind_evidence(evidence)
     trees = tuple(tree_findings(evidence, summaries))
     measurements = tuple(_measurements(evidence))
     comparisons, gaps, typology = _differences(evidence, measurements)
     return Findings(
         measurements=measurements,
-        confusions=tuple(_confusions(evidence)),
+        confusions=tuple(_confusions(blind)),
         role_breaks=_role_breaks(evidence, role_break_rules),
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
@@ -141,13 +142,13 @@ def measure_study(
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
         risks=risk_findings(evidence),
-        annotator_groups=adjusted(tuple(_groups(evidence))),
-        raters=tuple(_raters(evidence)),
+        annotator_groups=adjusted(tuple(_groups(blind))),
+        raters=tuple(_raters(blind)),
         codings=tuple(coding_findings(evidence)),
         tasks=tuple(task_tallies(evidence)),
         proxies=proxy_checks(evidence),
         orders=tuple(order_findings(evidence)),
-        order_metrics=order_metrics(evidence),
+        order_metrics=order_metrics(blind),
         event=event_finding(evidence.study, evidence.event),
         contamination=contamination_checks(evidence),
         comparisons=comparisons,
@@ -228,7 +229,8 @@ def _pieces(evidence: Evidence) -> Iterator[tuple[Application, Guideline]]:
 
 
 def _measurements(evidence: Evidence) -> Iterator[Measurement]:
-    designs = _designs(evidence)
+    blind = blind_evidence(evidence)
+    designs = _designs(blind)
     for application, guideline in _pieces(evidence):
         for rule in guideline.defect_rules:
             question = guideline.instrument.question(rule.question)
@@ -239,13 +241,13 @@ def _measurements(evidence: Evidence) -> Iterator[Measurement]:
                     table=records, guideline=guideline, question=question, positions=positions, rule=rule
                 )
                 yield from rates(subject, labels, rule, by, evidence.study.groups)
-                yield from _corrected(evidence.study, subject, labels, by, designs)
-        for labels in _question_labels(evidence, application, guideline):
-            yield from agreements(application.name, labels, _those_of(evidence, labels, application))
-        for labels in _shared_question_labels(evidence, application, guideline):
-            yield from pool_agreements(application.name, labels, _those_of(evidence, labels, application))
-        for labels in _question_labels(evidence, application, guideline, _is_number):
-            those = _those_of(evidence, labels, application)
+                yield from _corrected(evidence.study, subject, replace(labels, table=blind.answers), by, designs)
+        for labels in _question_labels(blind, application, guideline):
+            yield from agreements(application.name, labels, _those_of(blind, labels, application))
+        for labels in _shared_question_labels(blind, application, guideline):
+            yield from pool_agreements(application.name, labels, _those_of(blind, labels, application))
+        for labels in _question_labels(blind, application, guideline, _is_number):
+            those = _those_of(blind, labels, application)
             yield from score_agreements(application.name, labels, those)
             yield from _means(evidence.study, labels, those, designs)
 

@@ -14,7 +14,7 @@ from theodolite.domain.answer_rules import versions_of
 from theodolite.domain.answers import outcomes_of
 from theodolite.domain.estimate import Confusion, Estimate, Measurement, Undefined
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure, Weighting
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import Evidence, blind_evidence
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.domain.undefined_reasons import NO_SUCH_DIALOGUE
@@ -68,8 +68,10 @@ def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
     """Validate a judge against all annotators of the same dialogues.
 
     The reference stands for people where the study has one; else each person
-    is an authority of her own, since labels are never merged.
+    is an authority of her own, since labels are never merged. Labels of people who saw
+    suggestions of a judge are left out.
     """
+    evidence = blind_evidence(evidence)
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
     by_authority = _all_paired(evidence, guideline, judge)
     measurements = [figure for paired in by_authority for figure in _figures_against(evidence, paired)]
@@ -88,6 +90,7 @@ def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
 
 def authorities_of(evidence: Evidence, judge: str) -> tuple[str, ...]:
     """Return the authorities for a judge: the reference, or else each annotator of the same dialogues."""
+    evidence = blind_evidence(evidence)
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
     return tuple(paired.authority.name for paired in _all_paired(evidence, guideline, judge))
 

@@ -46,7 +46,7 @@ from theodolite.domain.plan import Setting
 from theodolite.domain.shown_order import ShownOrder, labels_reversed
 from theodolite.measurement.answer_arrays import AnswerArrays, answer_arrays
 from theodolite.measurement.order_profile import profile_or_reason
-from theodolite.measurement.probes import order_effects
+from theodolite.measurement.probes import order_effects, suggestion_effects
 from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.sequences import rolling_windows
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
@@ -348,6 +348,11 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
     for guideline in evidence.study.guidelines:
         for question in guideline.instrument.questions:
             yield from order_effects(guideline, question, _by_people(evidence, guideline, question))
+        plan = evidence.study.annotation.pre_annotation if evidence.study.annotation else None
+        suggesting = plan.judge if plan else ""
+        for question in guideline.instrument.questions if suggesting else ():
+            both = _by_people(evidence, guideline, question, judge=suggesting)
+            yield from suggestion_effects(guideline, question, both, suggesting)
         judges = [annotator.name for annotator in evidence.study.annotators if annotator.guideline == guideline.name]
         for judge in judges:
             for question in guideline.instrument.questions:
@@ -356,22 +361,23 @@ def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
                 yield from (effect for effect in effects if effect.factor is OrderFactor.OPTIONS)
 
 
-def _by_people(evidence: Evidence, guideline: Guideline, question: Question) -> AnswerArrays:
-    """Return the first answers of people whose annotations are counted, with their displayed order."""
+def _by_people(evidence: Evidence, guideline: Guideline, question: Question, judge: str = "") -> AnswerArrays:
+    """Return the first answers of people whose annotations are counted, with their displayed order, and of a judge."""
     table = evidence.answers
     people = [
         annotator.name
         for annotator in evidence.study.annotators
         if annotator.by_hand and annotator.guideline == guideline.name
     ]
-    return answer_arrays(
-        _row(person, position, record, *order)
-        for person in people
-        for position, records in table.columns(person, guideline.name, question.name).by_position()
-        if (order := table.shown_orders.get(person, {}).get(position)) is not None
+    rows = (
+        _row(annotator, position, record, *order)
+        for annotator in (*people, judge)
+        for position, records in table.columns(annotator, guideline.name, question.name).by_position()
+        if (order := ("", 0) if annotator == judge else table.shown_orders.get(annotator, {}).get(position)) is not None
         for record in records
         if record.replicate == 1
     )
+    return answer_arrays(rows)
 
 
 def _by_judge(table: AnswerTable, judge: str, guideline: Guideline, question: Question) -> AnswerArrays:

@@ -26,7 +26,7 @@ from theodolite.reporting.queries.cases import numbered, pseudonyms
 
 ANSWERS = (
     "dialogue", "turn", "guideline", "guideline_version", "question", "annotator", "annotator_kind",
-    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "sitting",
+    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "sitting", "suggestions",
 )  # fmt: skip
 
 """Columns of the table `answers`."""
@@ -174,6 +174,7 @@ def _answer_row(annotation: Annotation, answer: Answer, people: Mapping[str, str
         " | ".join(f"[{quote.turn}] {quote.text}" for quote in answer.evidence),
         annotation.shown.text,
         annotation.sitting or None,
+        annotation.shown.suggestions_text,
     )
 
 

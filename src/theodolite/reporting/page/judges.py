@@ -15,7 +15,7 @@ from theodolite.domain.findings.agreement import (
     JudgeDiagnostics,
     VoteRecord,
 )
-from theodolite.domain.findings.order import OrderEffect
+from theodolite.domain.findings.order import OrderEffect, OrderFactor
 from theodolite.domain.identity import SHORT
 from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.page.subject import Subject
@@ -29,7 +29,7 @@ from theodolite.reporting.words.estimates import (
     unreadable_text,
     weighting_text,
 )
-from theodolite.reporting.words.order_metrics import shift_text, side_text
+from theodolite.reporting.words.order_metrics import SUGGESTION_NOTE, shift_text, side_text
 
 _AGREEMENT = (
     Measure.EXACT_AGREEMENT,
@@ -420,6 +420,7 @@ def order_effect_tables(subject: Subject) -> tuple[Table, ...]:
                 (effect.question, side_text(effect.first), side_text(effect.second), shift_text(effect))
                 for effect in effects
             ),
+            notes=(SUGGESTION_NOTE,) if factor == OrderFactor.SUGGESTIONS else (),
             style="agreement",
         )
         for (guideline, who, factor), effects in groupby(ordered, key=kind)

@@ -105,6 +105,13 @@ RANKED = "ordinal shift"
 """Prefix for the name of a shift of numbers and ordered answers; all others are shifts of shares."""
 
 
+SUGGESTION_NOTE = (
+    "Labels with suggestions do not validate a judge: the validation of judges and all agreement use only labels "
+    "without suggestions."
+)
+"""Limit of labels whose annotator saw the answers of a judge."""
+
+
 def side_text(side: OrderSide) -> str:
     """Return the answers in one order, e.g. `asked earlier: 12 yes, 48 no (60), 2 without a value`."""
     counts = ", ".join(f"{figures.count(n)} {label}" for label, n in side.given if n) or "no answer"

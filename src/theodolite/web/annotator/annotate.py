@@ -99,7 +99,15 @@ class Frame:
 def page_of_task(task: AnnotatorTask, scope: str = "") -> AnnotationPage:
     """Return the questions of a task with the answers so far."""
     title = humanize(task.guideline.name)
-    return annotation_page(task.guideline, task.dialogue, task.answers, title=title, order=task.order, scope=scope)
+    return annotation_page(
+        task.guideline,
+        task.dialogue,
+        task.answers,
+        title=title,
+        order=task.order,
+        suggestions=task.suggestions,
+        scope=scope,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

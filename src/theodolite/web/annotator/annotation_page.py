@@ -60,6 +60,7 @@ class AnnotationItem:
         feedback: The feedback of practice; empty if there is none.
         takes_evidence: Whether it has quotes and a note.
         is_reversed: Whether its named options are in reverse order; numbers always ascend.
+        suggestion: Label that a judge gave, as a suggestion; empty if there is none.
     """
 
     key: Key
@@ -72,6 +73,7 @@ class AnnotationItem:
     feedback: str = ""
     takes_evidence: bool = True
     is_reversed: bool = False
+    suggestion: str = ""
 
     @property
     def ref(self) -> OpenQuestion:
@@ -89,6 +91,12 @@ class AnnotationItem:
             return False
         quotes = [[quote.text for quote in other.evidence] for other in (self.answer, answer)]
         return replace(self.answer, evidence=()) == replace(answer, evidence=()) and quotes[0] == quotes[1]
+
+    @property
+    def suggested(self) -> str:
+        """The suggestion as its option shows it; empty if there is none."""
+        words = {option.value: option.words for option in self.field.options}
+        return words.get(self.suggestion, humanize(self.suggestion))
 
     @property
     def text(self) -> str:
@@ -360,6 +368,7 @@ def annotation_page(
     *,
     instrument: Instrument | None = None,
     order: ShownOrder = NOT_VARIED,
+    suggestions: Sequence[Answer] = (),
     scope: str = "",
 ) -> AnnotationPage:
     """Return the content of the page of one annotation.
@@ -374,11 +383,13 @@ def annotation_page(
         title: Title of the page; default: the guideline's humanised name.
         instrument: Questions that replace the guideline's own; None for these.
         order: The displayed order of questions, answers and turns.
+        suggestions: Answers of a judge that are shown beside the questions.
         scope: Prefix of each question in its key.
     """
     instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
     by_ref = {(answer.question, answer.turn): answer for answer in answers}
+    suggested = {(answer.question, answer.turn): answer.value or "" for answer in suggestions}
     is_asked = {(asked_place.question, asked_place.turn) for asked_place in asked_places(instrument, answers, turns)}
 
     def item(question: Question, turn: int | None) -> AnnotationItem:
@@ -391,6 +402,7 @@ def annotation_page(
             is_asked=ref in is_asked,
             answer=by_ref.get(ref),
             is_reversed=bool(order.options),
+            suggestion=suggested.get(ref, ""),
         )
 
     cards = tuple(

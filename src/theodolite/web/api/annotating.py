@@ -157,6 +157,7 @@ def _question(item: AnnotationItem) -> dict[str, Any]:
         "is_optional": question.is_optional,
         "condition": item.opened_by,
         "guidance": list(question.guidance),
+        "suggestion": item.suggestion,
     }
 
 

@@ -247,6 +247,7 @@ class TaskQuestion(PlaceRecord):
     is_optional: bool = Field(description="Whether the question may stay without an answer.")
     condition: str = Field(description="Condition of a follow-up, e.g. `after Yes`; empty for other questions.")
     guidance: list[str]
+    suggestion: str = Field(description="Answer of a judge as a suggestion; empty for none.")
 
 
 class AnswerInput(Schema):

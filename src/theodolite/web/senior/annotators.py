@@ -34,7 +34,7 @@ from theodolite.domain.instrument import ScaleKind
 from theodolite.events.sessions import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.words.order_metrics import moved_text, shift_text, side_text
+from theodolite.reporting.words.order_metrics import SUGGESTION_NOTE, moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
@@ -395,6 +395,7 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
             for rater in figures.raters()
         ],
         "orders": [_order(order) for order in figures.orders()],
+        "note": SUGGESTION_NOTE if figures.suggested_by else "",
         "divided": _divided(annotator, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
         "pages": Pages(page=page, n=len(divided), size=PAGE),
         "width": WIDTH + 2 * MARGIN,

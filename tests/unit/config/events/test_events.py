@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.config.events import people_from_domain
 from theodolite.config.loading import check_study, load_study
 from theodolite.domain.choices import Assignment
 from theodolite.domain.dialogue import Level
-from theodolite.domain.errors import Severity
-from theodolite.domain.event import AnnotationProcess, BreakRule, LevelPlan
+from theodolite.domain.errors import InputError, Severity
+from theodolite.domain.event import AnnotationProcess, BreakRule, LevelPlan, PreAnnotation
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 
 STUDY = """study: a
@@ -31,6 +32,42 @@ def test_levels_and_annotation_become_records(folder):
         passes=2, quality_check=0.1, order=OrderPlan(questions=QuestionOrder.BALANCED, options=True)
     )
     assert study.event.consent == "Do you agree?\n"
+
+
+JUDGED = """models: {large: {name: gpt-x, url: http://127.0.0.1:9}}
+judges: {strict: {guideline: over-refusal, model: large}}
+"""
+
+
+def test_a_judge_may_suggest_labels_in_half_of_the_dialogues_by_default(folder):
+    more = JUDGED + "annotation: {pre_annotation: {judge: strict}}\n"
+
+    study = load_study(folder(study_yaml=STUDY + more)).study
+
+    assert study.annotation.pre_annotation == PreAnnotation(judge="strict", share=0.5)
+    assert people_from_domain(study)["annotation"]["pre_annotation"] == {"judge": "strict", "share": 0.5}
+
+
+def test_a_study_suggests_nothing_by_default(folder):
+    study = load_study(folder(study_yaml=STUDY + "annotation: {per_item: 2}\n")).study
+
+    assert study.annotation.pre_annotation is None
+    assert "pre_annotation" not in people_from_domain(study)["annotation"]
+
+
+def test_suggestions_need_a_judge_of_the_study(folder):
+    more = JUDGED + "annotation: {pre_annotation: {judge: strikt}}\n"
+
+    (problem,) = [item for item in check_study(folder(study_yaml=STUDY + more)) if "pre_annotation" in item.message]
+
+    assert problem.message.startswith("`pre_annotation` names judge `strikt`")
+    assert "strict" in problem.message
+
+
+@pytest.mark.parametrize("share", [0, 1, 1.5])
+def test_suggestions_in_all_dialogues_or_none_have_no_comparison(share):
+    with pytest.raises(InputError, match="between 0 and 1"):
+        PreAnnotation(judge="strict", share=share)
 
 
 def test_an_event_keeps_its_local_times(folder):

@@ -16,7 +16,7 @@ from theodolite.domain.instrument import YES_NO, Instrument, Operator, Question,
 from theodolite.domain.shown_order import ShownOrder
 from theodolite.domain.undefined_reasons import NO_SPREAD, ONE_WAY, TOO_FEW_EACH_WAY
 from theodolite.measurement.answer_arrays import answer_arrays
-from theodolite.measurement.probes import order_effects, order_shift
+from theodolite.measurement.probes import METHOD, SHARE, order_effects, order_shift, suggestion_effects
 
 FLAG = Question(name="flag", text="?", scale=YES_NO, may_be_unable=True)
 
@@ -160,6 +160,55 @@ def test_the_order_of_turns_concerns_questions_at_turns_alone() -> None:
     ]
     assert OrderFactor.TURNS in {one.factor for one in order_effects(GUIDELINE, AT_TURNS, answer_arrays(given))}
     assert OrderFactor.TURNS not in {one.factor for one in order_effects(GUIDELINE, FLAG, answer_arrays(given))}
+
+
+def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
+    """Half of eight dialogues have suggestions of a judge that always says no; people follow three of four."""
+    given = [
+        GivenAnswer(
+            f"p{who}",
+            d,
+            d,
+            "no" if d % 2 and d != 1 else "yes",
+            shown=ShownOrder(suggestions=bool(d % 2)).text,
+            sitting=d + 1,
+        )
+        for who in range(3)
+        for d in range(8)
+    ]
+    judge = [GivenAnswer("judge", d, d, "no") for d in range(7)]
+    answers, agreement = suggestion_effects(GUIDELINE, FLAG, answer_arrays([*given, *judge]), "judge")
+
+    assert (answers.factor, answers.measured) == (OrderFactor.SUGGESTIONS, 'share of "no"')
+    assert (answers.first.shown, answers.second.shown) == ("without suggestions", "with suggestions")
+    assert (dict(answers.first.given), dict(answers.second.given)) == ({"yes": 12, "no": 0}, {"yes": 3, "no": 9})
+    expected = order_shift(
+        [float(one.value == "no") for one in given],
+        [bool(one.dialogue % 2) for one in given],
+        annotators=[one.annotator for one in given],
+        dialogues=[one.dialogue for one in given],
+    )
+    assert isinstance(answers.shift, Estimate)
+    assert answers.shift.value == 0.75
+    assert answers.shift == expected
+    assert isinstance(agreement.shift, Estimate)
+    assert agreement.measured == "share of answers equal to the judge's"
+    assert agreement.shift.value == pytest.approx(2 / 3), "the judge has not read dialogue 7"
+    assert (agreement.first.n, agreement.second.n, agreement.second.n_without_value) == (12, 9, 3)
+
+
+def test_answers_without_a_draw_show_no_effect_of_suggestions() -> None:
+    plain = [GivenAnswer("p", number, number, "yes", sitting=number + 1) for number in range(5)]
+    assert suggestion_effects(GUIDELINE, FLAG, answer_arrays(plain), "judge") == []
+
+
+def test_suggestions_of_a_judge_without_answers_leave_agreement_undefined() -> None:
+    given = [
+        GivenAnswer("p", d, d, "yes" if d % 3 else "no", shown=ShownOrder(suggestions=d < 4).text, sitting=d + 1)
+        for d in range(8)
+    ]
+    _, agreement = suggestion_effects(GUIDELINE, FLAG, answer_arrays(given), "judge")
+    assert agreement.shift == Undefined(reason=ONE_WAY, n=0, unit=SHARE, method=METHOD)
 
 
 def drawn(rng: np.random.Generator, people: int, dialogues: int, moved: float) -> Estimate | Undefined:

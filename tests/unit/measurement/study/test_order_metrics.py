@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -14,8 +15,10 @@ from tests.unit.measurement.study.small_study import NUMBERS, SmallStudy, polite
 from tests.unit.measurement.study.test_judge_diagnostics import cast, judged, mark
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.dialogue import Level, TesterType
-from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.estimate import Estimate, Measurement, Undefined
+from theodolite.domain.estimate_subject import Measure
+from theodolite.domain.event import AnnotationProcess, PreAnnotation
+from theodolite.domain.evidence import Evidence, blind_evidence
 from theodolite.domain.findings.order import OrderFactor, RunScores
 from theodolite.domain.instrument import Operator
 from theodolite.domain.shown_order import ShownOrder
@@ -201,6 +204,62 @@ def test_people_are_told_together_by_what_their_sittings_showed() -> None:
     assert found[OrderFactor.QUEUE].n_annotators == 2
     assert found[OrderFactor.QUEUE].first.n + found[OrderFactor.QUEUE].second.n == 60
     assert found[OrderFactor.PREVIOUS].n_between == 2
+
+
+def suggested(n_shown: int) -> Evidence:
+    """Return evidence of two people who labelled thirty dialogues and saw suggestions of a judge in some."""
+    evidence = labelled_evidence(lambda said: said or "1", people=("anna", "ben"))
+    (sample,) = evidence.samples
+    shown = {one.dialogue: number < n_shown for number, one in enumerate(sample.dialogues)}
+    annotations = tuple(
+        replace(one, shown=ShownOrder(suggestions=shown[one.dialogue]), sitting=1 + list(shown).index(one.dialogue))
+        if one.annotator in {"anna", "ben"}
+        else one
+        for one in evidence.archive.annotations()
+    )
+    judge = next(one.name for one in evidence.study.annotators if not one.by_hand)
+    process = AnnotationProcess(pre_annotation=PreAnnotation(judge=judge))
+    found = changed(evidence, annotations=annotations, study=replace(evidence.study, annotation=process))
+    return replace(found, samples=evidence.samples, drawn=evidence.drawn)
+
+
+def test_effects_of_suggestions_are_measured_beside_orders() -> None:
+    evidence = suggested(10)
+    answers, agreement = (one for one in order_findings(evidence) if one.factor is OrderFactor.SUGGESTIONS)
+
+    assert (answers.first.n, answers.second.n) == (40, 20)
+    assert agreement.measured == "share of answers equal to the judge's"
+
+
+def test_blind_evidence_lacks_labels_with_suggestions_and_final_labels_of_their_dialogues() -> None:
+    evidence = suggested(10)
+    blind = blind_evidence(evidence)
+
+    def positions(of: Evidence, annotator: str) -> set[int]:
+        keys = [key for key in of.answers.answers if key[0] == annotator]
+        return {position for key in keys for position in of.answers.answers[key].position}
+
+    dropped = positions(evidence, "anna") - positions(blind, "anna")
+    (sample,) = evidence.samples
+    assert dropped == {evidence.drawn[one.dialogue] for one in sample.dialogues[:10]}
+    assert positions(evidence, "ben") - positions(blind, "ben") == dropped
+    assert len(positions(blind, "anna")) == 20
+    assert not any(blind.answers.has_annotation(position, "anna") for position in dropped)
+    assert all(blind.answers.has_annotation(position, "anna") for position in positions(blind, "anna"))
+    plain = labelled_evidence(lambda said: said or "1")
+    assert blind_evidence(plain) is plain
+
+
+def test_labels_with_suggestions_count_for_rates_and_not_for_agreement() -> None:
+    measured = measure_study(suggested(10)).measurements
+    all_labels = measure_study(suggested(0)).measurements
+
+    def n_of(found: Sequence[Measurement], measure: Measure) -> set[int]:
+        return {one.result.n for one in found if one.measure is measure}
+
+    assert max(n_of(measured, Measure.EXACT_AGREEMENT)) == 20
+    assert max(n_of(all_labels, Measure.EXACT_AGREEMENT)) == 30
+    assert n_of(measured, Measure.DEFECT_RATE) == n_of(all_labels, Measure.DEFECT_RATE)
 
 
 def test_labels_from_files_say_nothing_of_order() -> None:
