@@ -54,6 +54,7 @@ def test_a_suggestion_stands_beside_its_question_and_is_no_answer(suggested, ann
     text = " ".join(page.content.decode().split())
 
     assert text.count("The judge answered") == 1
+    assert '<p class="guidance" data-suggestion>' in text, "the class `quiet` hides texts"
     assert "The judge answered <b>2</b>. This is a suggestion; choose your own answer." in text
     assert re.search(r'<input[^>]*name="a:severity', text)
     assert not re.search(r'<input[^>]*name="a:[^>]* checked', text)

@@ -7,7 +7,8 @@ import io
 
 import pytest
 
-from theodolite.reporting.exporting.tables import ExportTable, csv_text
+from tests.unit.measurement.study.test_order_metrics import suggested
+from theodolite.reporting.exporting.tables import ExportTable, csv_text, export_tables
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,12 @@ def test_no_cell_begins_another_row(end):
     text = csv_text(ExportTable(name="answers", columns=("note", "end"), rows=[(cell, "x")]))
 
     assert text == f'note,end\n"{cell}",x\n'
+
+
+def test_answers_tell_whether_their_annotation_showed_suggestions():
+    (table,) = [table for table in export_tables(suggested(10)) if table.name == "answers"]
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+    shown = [row["suggestions"] for row in rows if row["annotator_kind"] == "person"]
+    assert {text: shown.count(text) for text in set(shown)} == {"shown": 20, "hidden": 40}
+    assert {row["suggestions"] for row in rows if row["annotator_kind"] != "person"} == {""}
