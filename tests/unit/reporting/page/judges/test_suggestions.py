@@ -26,6 +26,6 @@ def test_effects_of_suggestions_are_in_the_results_file() -> None:
     entries = [order_effect_entry(effect) for effect in measure_study(suggested(10)).orders]
     found = [entry for entry in entries if entry["factor"] == "suggestions of a judge"]
 
-    assert [entry["first"]["n"] for entry in found] == [40, 38], "the judge failed on one dialogue"
+    assert [entry["first"]["n"] for entry in found] == [40, 38], "the judge has no label for one dialogue"
     assert [entry["second"]["n"] for entry in found] == [20, 20]
     assert found[1]["measured"] == "share of answers equal to the judge's"
