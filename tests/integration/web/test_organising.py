@@ -253,7 +253,7 @@ def test_an_annotator_who_does_not_answer_is_listed_and_the_cost_of_judges_is_sh
 
     assert "has saved no answer for 3 days; 1 dialogue offered" in page
     assert reverse("organiser:act", args=[event.token, annotator.token, "remind"]) in page
-    assert re.search(r"<dt>Cost of judges</dt><dd>\$0.00</dd><dd class=\"extra\">\d+ calls", page)
+    assert re.search(r"<dd class=\"extra\">judges \$0.00, \d+ calls", page)
 
 
 @pytest.mark.parametrize(
