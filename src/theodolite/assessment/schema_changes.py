@@ -40,14 +40,14 @@ class CategoryChange:
         fate: Outcome of the item.
         before: Content hash of its guideline; empty if it is new.
         after: The same afterwards; empty if it was removed.
-        told: The differences in words, for each question.
+        differences: The differences in words, for each question.
     """
 
     name: str
     fate: Fate
     before: str = ""
     after: str = ""
-    told: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
 
     @property
     def qualifies_again(self) -> bool:
@@ -101,35 +101,37 @@ def kind_of(guideline: Guideline) -> str:
 def _change(before: Guideline | None, after: Guideline) -> CategoryChange:
     if before is None:
         return CategoryChange(name=after.name, fate=Fate.NEW, after=version_of(after))
-    told = _told(before, after)
+    differences = _differences(before, after)
     if kind_of(before) != kind_of(after):
         fate = Fate.KIND
     elif canonical_json(_plain(before)) == canonical_json(_plain(after)):
         fate = Fate.SAME
     else:
         fate = Fate.WORDS
-    return CategoryChange(name=after.name, fate=fate, before=version_of(before), after=version_of(after), told=told)
+    return CategoryChange(
+        name=after.name, fate=fate, before=version_of(before), after=version_of(after), differences=differences
+    )
 
 
-def _told(before: Guideline, after: Guideline) -> tuple[str, ...]:
+def _differences(before: Guideline, after: Guideline) -> tuple[str, ...]:
     was = {question.name: question for question in before.instrument.questions}
     now = {question.name: question for question in after.instrument.questions}
-    told = [f"`{name}` is asked no more" for name in was if name not in now]
-    told += [f"`{name}` is new" for name in now if name not in was]
-    told += [
+    differences = [f"`{name}` is asked no more" for name in was if name not in now]
+    differences += [f"`{name}` is new" for name in now if name not in was]
+    differences += [
         f"`{name}`: {', '.join(words)}" for name in now if name in was and (words := _differs(was[name], now[name]))
     ]
     if [name for name in was if name in now] != [name for name in now if name in was]:
-        told.append("the questions stand in another order")
+        differences.append("the questions stand in another order")
     if before.definition != after.definition:
-        told.append("the definition reads otherwise")
+        differences.append("the definition reads otherwise")
     if before.guidance != after.guidance:
-        told.append("other notes say how it is to be applied")
+        differences.append("other notes say how it is to be applied")
     if _rules(before) != _rules(after):
-        told.append("other answers are defects")
+        differences.append("other answers are defects")
     if before.examples != after.examples:
-        told.append("there are other worked examples, and so another test")
-    return tuple(told)
+        differences.append("there are other worked examples, and so another test")
+    return tuple(differences)
 
 
 def _differs(was: Question, now: Question) -> list[str]:
@@ -204,10 +206,12 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
     now = {one.name: one for one in after.instrument.questions}
     direct = {name: _direct(was.get(name), one, before, after) for name, one in now.items()}
     result = []
-    for name, (kinds, told) in direct.items():
+    for name, (kinds, differences) in direct.items():
         through = _through(name, now, {each for each, (touches, _) in direct.items() if touches})
         if kinds or through:
-            result.append(QuestionTouch(question=name, kinds=kinds or (Touch.THROUGH,), told=told, through=through))
+            result.append(
+                QuestionTouch(question=name, kinds=kinds or (Touch.THROUGH,), differences=differences, through=through)
+            )
     result += [QuestionTouch(question=name, kinds=(Touch.GONE,)) for name in was if name not in now]
     return tuple(result)
 

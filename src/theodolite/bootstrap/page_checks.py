@@ -118,12 +118,12 @@ class PageLeak:
     Attributes:
         role: Role that can open the page.
         page: Its path, numbers and tokens included.
-        told: The revealed information and its context.
+        revealed: The revealed information and its context.
     """
 
     role: str
     page: str
-    told: UnblindingWord
+    revealed: UnblindingWord
 
 
 class Lookout:
@@ -152,7 +152,7 @@ class Lookout:
         text = page.text if self._hears else without_said(page.text)
         secrets = self._named if page.path.endswith(GUESSING) else self._secrets
         for details in told_in(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
-            leak = PageLeak(role=self.role, page=page.path, told=details)
+            leak = PageLeak(role=self.role, page=page.path, revealed=details)
             self._leaks.setdefault((_kind(page.path), details.secret.words), leak)
 
     @property

@@ -149,7 +149,7 @@ def _voices(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> V
         message = f"--replies takes FIELD=VALUE, always with the same field; got {', '.join(replies)}"
         raise click.UsageError(message)
     return Voices(
-        told_by=next(iter(fields), ""),
+        speaker_field=next(iter(fields), ""),
         application=tuple(value for _, _, value in pairs),
         silent=left_out or None,
         ways=Ways[ways.upper()],

@@ -373,7 +373,7 @@ def _remark(entry: Mapping[str, Any], line: int, speakers: Mapping[str, Mapping[
         line=line,
         answers=str(entry.get("reply_to") or ""),
         at=_seconds(entry.get("timestamp")),
-        told={**scalars(_meta(entry)), **of_speaker, "speaker": speaker},
+        metadata={**scalars(_meta(entry)), **of_speaker, "speaker": speaker},
     )
 
 
@@ -476,7 +476,7 @@ def _remarks(key: str, text: Sequence[Mapping[str, Any]], line: int) -> list[Utt
                 line=line,
                 answers=f"{key}#{number - 1}" if number > 1 else "",
                 at=float(number),
-                told=details,
+                metadata=details,
             )
         )
     return result

@@ -24,7 +24,7 @@ class Utterance:
         line: Its line in the file, from 1.
         answers: Key of the remark that it answers; empty for none.
         at: Its time; seconds from any origin, 0 if unknown.
-        told: Values by field, of the remark and of its speaker.
+        metadata: Values by field, of the remark and of its speaker.
     """
 
     key: str
@@ -34,7 +34,7 @@ class Utterance:
     line: int
     answers: str = ""
     at: float = 0.0
-    told: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +60,11 @@ class Remarks:
     @property
     def fields(self) -> tuple[str, ...]:
         """Fields that may name the speaker, in order of appearance."""
-        return tuple(dict.fromkeys(name for remark in self.remarks for name in remark.told))
+        return tuple(dict.fromkeys(name for remark in self.remarks for name in remark.metadata))
 
     def values(self, name: str) -> Counter[str]:
         """Return the frequency of each value of a field; remarks without a value are not counted."""
-        return Counter(value for remark in self.remarks if (value := remark.told.get(name, "")))
+        return Counter(value for remark in self.remarks if (value := remark.metadata.get(name, "")))
 
 
 def scalars(entry: Mapping[str, object], prefix: str = "") -> dict[str, str]:
@@ -263,25 +263,27 @@ class Voices:
     """Identifies the application's remarks.
 
     Attributes:
-        told_by: The field of the speaker; empty to guess it.
+        speaker_field: The field of the speaker; empty to guess it.
         application: Its values for the application; all others are testers'.
         silent: Its values for neither side, whose remarks are omitted; None for usual names like `system`.
         ways: Conversion of branching conversations.
     """
 
-    told_by: str = ""
+    speaker_field: str = ""
     application: tuple[str, ...] = ()
     silent: tuple[str, ...] | None = None
     ways: Ways = Ways.EVERY
 
     def is_reply(self, remark: Utterance) -> bool:
         """Return whether a remark is the application's."""
-        return _plain(remark.told.get(self.told_by, "")) in {_plain(name) for name in self.application}
+        return _plain(remark.metadata.get(self.speaker_field, "")) in {_plain(name) for name in self.application}
 
     def is_neither(self, remark: Utterance) -> bool:
         """Return whether a remark belongs to neither side."""
         silent = _SILENT if self.silent is None else self.silent
-        return not self.is_reply(remark) and _plain(remark.told.get(self.told_by, "")) in set(map(_plain, silent))
+        return not self.is_reply(remark) and _plain(remark.metadata.get(self.speaker_field, "")) in set(
+            map(_plain, silent)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,19 +309,21 @@ def with_guess(voices: Voices, remarks: Remarks) -> Voices:
 
     The guess is the first field whose values include a usual name for the application, such as `assistant`.
     """
-    if voices.told_by:
+    if voices.speaker_field:
         return voices
     fields = sorted(remarks.fields, key=lambda name: name.rpartition(".")[2].casefold() not in _TELLING)
     for name in fields:
         result = dict.fromkeys(value for value in remarks.values(name) if _plain(value) in _APPLICATION)
         if result:
-            return replace(voices, told_by=name, application=tuple(result))
-    return replace(voices, told_by=fields[0] if fields else "")
+            return replace(voices, speaker_field=name, application=tuple(result))
+    return replace(voices, speaker_field=fields[0] if fields else "")
 
 
 def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
     """Return the values for remarks of neither side, as written in the file."""
-    return tuple(dict.fromkeys(remark.told[voices.told_by] for remark in remarks.remarks if voices.is_neither(remark)))
+    return tuple(
+        dict.fromkeys(remark.metadata[voices.speaker_field] for remark in remarks.remarks if voices.is_neither(remark))
+    )
 
 
 def turns_of(remarks: Remarks, voices: Voices) -> Told:
@@ -358,17 +362,19 @@ def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
     """Return the reason why the file has no speaker for the application."""
     if remarks.faults or not remarks.remarks:
         return []
-    fields, values = remarks.fields, remarks.values(voices.told_by)
+    fields, values = remarks.fields, remarks.values(voices.speaker_field)
     message = ""
-    if voices.told_by not in fields:
-        near = did_you_mean(voices.told_by, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
-        message = f"has no field `{voices.told_by}` that tells who speaks{near}"
+    if voices.speaker_field not in fields:
+        near = did_you_mean(voices.speaker_field, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
+        message = f"has no field `{voices.speaker_field}` that tells who speaks{near}"
     elif not voices.application:
-        message = f"does not tell who speaks for the application; `{voices.told_by}` is one of {_listed(list(values))}"
+        message = (
+            f"does not tell who speaks for the application; `{voices.speaker_field}` is one of {_listed(list(values))}"
+        )
     elif not any(map(voices.is_reply, remarks.remarks)):
         text = voices.application[0]
         near = did_you_mean(text, list(values)) or f"; it is one of {_listed(list(values))}"
-        message = f"has no remark whose `{voices.told_by}` is `{text}`{near}"
+        message = f"has no remark whose `{voices.speaker_field}` is `{text}`{near}"
     return [LocatedDiagnostic(file=remarks.file, message=message)] if message else []
 
 
@@ -390,7 +396,7 @@ def _rows(
     tester = next((item for item in stored if not voices.is_reply(item)), None)
     conversation = way.remarks[0].conversation
     about = {f"conversation.{name}": value for name, value in remarks.about.get(conversation, {}).items()}
-    details = {name: value for name, value in tester.told.items() if name.startswith("speaker.")} if tester else {}
+    details = {name: value for name, value in tester.metadata.items() if name.startswith("speaker.")} if tester else {}
     shared = {
         "id": way.key,
         "tester": tester.speaker if tester and _plain(tester.speaker) not in _NOBODY else "",
@@ -415,10 +421,10 @@ def _joined(remarks: Sequence[Utterance]) -> str:
 def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
     """Return notes on the handling of remarks that are not a plain side of a turn."""
     silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
-    n_nameless = sum(not remark.told.get(voices.told_by) for remark in remarks.remarks)
+    n_nameless = sum(not remark.metadata.get(voices.speaker_field) for remark in remarks.remarks)
     text = (
         (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
-        (n_nameless, f"Remarks that say nothing of `{voices.told_by}` and are taken as testers'"),
+        (n_nameless, f"Remarks that say nothing of `{voices.speaker_field}` and are taken as testers'"),
         (n_unheard, "Dialogues without a word of the application, which stay out"),
         (n_joined, "Remarks that follow one of the same side, or are empty, and make one turn with it"),
         (

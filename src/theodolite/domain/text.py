@@ -82,7 +82,7 @@ BLOCK = "\N{FULL BLOCK}"
 
 
 def blocked(text: str, start: int, end: int) -> str:
-    """Return a text with one span of it blocked out; its length stays.
+    """Return a text in which one span is masked; its length does not change.
 
     Example:
         >>> blocked("Call Ana now", 5, 8)

@@ -219,7 +219,7 @@ def _file_prefix(level: Level) -> str:
 def _unblinding(scanners: Iterable[Lookout]) -> Iterator[Problem]:
     """Yield the words on pages that break blinding."""
     for leak in (leak for scanner in scanners for leak in scanner.leaks):
-        word = leak.told
+        word = leak.revealed
         what = f"reveals {word.secret.what}, `{word.secret.words}`: {word.excerpt}"
         yield Problem(source=FailureSource.MACHINERY, who=f"page {leak.page} of a {leak.role}", what=what)
 

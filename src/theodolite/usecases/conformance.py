@@ -109,9 +109,7 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
     twice at plain prompts: more calls would show the same at the same cost.
     """
     result = Examination(name=name)
-    if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
-        result.has_not_met(check)
-        await application.close()
+    if await _is_unreachable(application, result):
         return result
     probe = _Probe(application, result)
     try:
@@ -136,9 +134,7 @@ async def examine(name: str, application: ApplicationClient) -> Examination:
 async def greet(name: str, application: ApplicationClient) -> Examination:
     """Call an application once, with a greeting, and return the result."""
     result = Examination(name=name)
-    if isinstance(application, Endpoint) and not (check := await application.check_endpoint()).alive:
-        result.has_not_met(check)
-        await application.close()
+    if await _is_unreachable(application, result):
         return result
     probe = _Probe(application, result)
     try:
@@ -150,6 +146,18 @@ async def greet(name: str, application: ApplicationClient) -> Examination:
     probe.tell_failures()
     _look_at_texts(result)
     return result
+
+
+async def _is_unreachable(application: ApplicationClient, result: Examination) -> bool:
+    """Return whether the endpoint gives no answer; then the result states why, and the connection is closed."""
+    if not isinstance(application, Endpoint):
+        return False
+    check = await application.check_endpoint()
+    if check.alive:
+        return False
+    result.has_not_met(check)
+    await application.close()
+    return True
 
 
 def _is_out_of_reach(error: GatewayError) -> bool:

@@ -151,7 +151,7 @@ def _stored_keys(hosted: HostedStudy, study: Study | None) -> Mapping[str, str]:
 
 
 def reopen_event(hosted: HostedStudy) -> None:
-    """Open the event anew for later calls, since its keys have changed; calls in progress keep theirs."""
+    """Reopen the event for later calls, because its keys have changed; calls in progress keep their keys."""
     forget_event(hosted)
     with _lock:
         for opened in [key for key in _opened if key[:2] == (_workspace(), hosted.token)]:

@@ -98,7 +98,7 @@ def test_a_corpus_comes_in_as_one_says_who_speaks_and_what_becomes_of_branches(e
     assert "does not tell who speaks for the application; `speaker` is one of zoe, b1" in asked
 
     columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn", "tester": "tester"}
-    voices = {"told_by": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
+    voices = {"speaker_field": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
     shown = client.post(at, means | columns | voices | {"look": "1"}).content.decode()
     assert "1 dialogue with 2 turns, no errors" in shown
     assert "Remarks on shorter ways, which stay out: 1." in shown
@@ -116,7 +116,7 @@ def test_tasks_of_label_studio_come_in_with_who_speaks_guessed(event, client_as,
     assert "1 dialogue with 1 turn, no errors" in shown
 
     columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn"}
-    client.post(at, means | columns | {"told_by": "role", "replies": "assistant", "bring": "1"})
+    client.post(at, means | columns | {"speaker_field": "role", "replies": "assistant", "bring": "1"})
 
     assert TurnRow.objects.filter(prompt="Who dies?", response="Nobody knows.").exists()
 

@@ -104,9 +104,11 @@ def test_where_a_guideline_comes_from_is_no_change_but_another_hash():
 
 
 def test_what_differs_is_told_question_by_question():
-    told = schema_changes(schema(RISK), schema(asked(RISK, text="Otherwise?", may_not_apply=True)))[0].told
+    differences = schema_changes(schema(RISK), schema(asked(RISK, text="Otherwise?", may_not_apply=True)))[
+        0
+    ].differences
 
-    assert told == ("`released`: reads otherwise, takes other answers",)
+    assert differences == ("`released`: reads otherwise, takes other answers",)
 
 
 FIRST, SECOND = RISK.instrument.questions
@@ -130,7 +132,7 @@ def test_a_question_in_other_words_touches_those_that_follow_it():
     after = asking(replace(FIRST, text="Has anything been released?"), SECOND)
 
     assert touched(RISK, after) == (
-        QuestionTouch(question="released", kinds=(Touch.WORDS,), told=("reads otherwise",)),
+        QuestionTouch(question="released", kinds=(Touch.WORDS,), differences=("reads otherwise",)),
         FOLLOWS,
     )
 

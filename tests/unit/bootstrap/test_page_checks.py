@@ -13,7 +13,7 @@ SECRETS = (SecretWord("bot-1", "an application"), SecretWord("qwen-7", "a model"
 def leaks(text="", path="/s/x/test/1/", headers="", **more):
     lookout = Lookout("red teamer", SECRETS, **more)
     lookout.look(PageAnswer(f"http://h{path}", 200, headers, text))
-    return [(leak.page, leak.told.secret.words) for leak in lookout.leaks]
+    return [(leak.page, leak.revealed.secret.words) for leak in lookout.leaks]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_pages_of_people_are_searched_and_those_of_organisers_are_not() -> None:
     assert scanner.leaks == ()
     archive.sink_for("red-teamer")(page("<p>bot-1</p>"))
 
-    assert [leak.told.secret.words for leak in scanner.leaks] == ["bot-1"]
+    assert [leak.revealed.secret.words for leak in scanner.leaks] == ["bot-1"]
 
 
 BARE = """\

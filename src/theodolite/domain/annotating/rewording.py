@@ -36,13 +36,13 @@ class QuestionTouch:
     Attributes:
         question: Its name.
         kinds: Kinds of change; never empty.
-        told: The differences, as text.
+        differences: The differences, as text.
         through: Changed questions on which it depends, directly or through others.
     """
 
     question: str
     kinds: tuple[Touch, ...]
-    told: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
     through: tuple[str, ...] = ()
 
 

@@ -89,7 +89,7 @@ def _after(study: str, *, has_judge: bool) -> str:
 def _annotator_attributes(kept: KeptLabels) -> str:
     attributes = dict.fromkeys(attribute for groups in kept.annotator_attributes.values() for attribute in groups)
     people = figures.number_of(len(kept.annotator_attributes), "person", "people")
-    return f"{', '.join(attributes)} of {people}; agreement is told by group where three are alike."
+    return f"{', '.join(attributes)} of {people}; agreement is reported for groups of three or more people."
 
 
 def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:

@@ -239,7 +239,7 @@ def _speaking(looked: Looked) -> dict[str, object]:
     ways = [(way.value, WAY_WORDS[way]) for way in Ways]
     return {
         "voices": [
-            ColumnChoice(name="told_by", label="Speaker field", options=fields, chosen=speakers.told_by),
+            ColumnChoice(name="speaker_field", label="Speaker field", options=fields, chosen=speakers.speaker_field),
             ColumnChoice(name="ways", label="Branching conversations", options=ways, chosen=speakers.ways.value),
         ],
         "replies": ", ".join(speakers.application),
@@ -279,7 +279,7 @@ def _voices(request: HttpRequest) -> Voices:
     sent = request.POST
     ways = {way.value: way for way in Ways}
     return Voices(
-        told_by=sent.get("told_by", "")[:200],
+        speaker_field=sent.get("speaker_field", "")[:200],
         application=_listed(sent.get("replies", "")),
         silent=_listed(sent.get("silent", "")),
         ways=ways.get(sent.get("ways", ""), Ways.EVERY),

@@ -274,7 +274,9 @@ def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
         for page in _pages(asked, membership, _starts(event, membership)):
             lookout.look(page)
         lookouts.append(lookout)
-    unique = {(leak.role, leak.told.secret, _shape(leak.page)): leak for lookout in lookouts for leak in lookout.leaks}
+    unique = {
+        (leak.role, leak.revealed.secret, _shape(leak.page)): leak for lookout in lookouts for leak in lookout.leaks
+    }
     return AuditResult(
         people=len(lookouts),
         pages=sum(lookout.n_pages for lookout in lookouts),

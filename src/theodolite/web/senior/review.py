@@ -326,7 +326,7 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
 @require_POST
 @senior_view
 def undo(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
-    """Reopen the dispute that this person settled last; repeated, the one before."""
+    """Reopen the dispute that this person settled last; a further call reopens the one before it."""
     decided = request.session.get(_DECIDED, [])
     if not decided:
         message = "no decision of this visit is left to undo"

@@ -65,7 +65,7 @@ def test_utterances_are_remarks_with_what_is_told_of_their_speakers():
     assert read.faults == ()
     assert read.remarks[1] == Utterance(
         key="u2", conversation="u1", speaker="b", text="Yes?", line=2, answers="u1", at=6.5,
-        told={"ok": "true", "speaker.role": "bot", "speaker": "b"},
+        metadata={"ok": "true", "speaker.role": "bot", "speaker": "b"},
     )  # fmt: skip
     assert (read.remarks[0].text, read.about) == ("Hi", {"u1": {"topic": "tea"}})
 
@@ -76,7 +76,7 @@ def test_corpora_of_older_years_say_user_and_root():
     read = read_corpus(archive(utterances=lines(older), users={"x": {"side": "bot"}}), "c.zip")
 
     one = read.remarks[0]
-    assert (one.conversation, one.answers, one.told) == ("0", "0", {"speaker.side": "bot", "speaker": "x"})
+    assert (one.conversation, one.answers, one.metadata) == ("0", "0", {"speaker.side": "bot", "speaker": "x"})
 
 
 def test_utterances_may_come_alone():

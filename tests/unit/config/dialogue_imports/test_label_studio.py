@@ -22,7 +22,7 @@ def read(tasks):
 def test_what_its_tags_show_is_read(said, told):
     found = read([{"id": 7, "data": {"topic": "tea", "n": 3, "dialogue": said}}])
 
-    assert [(one.conversation, one.text, list(one.told.values())) for one in found.remarks] == [
+    assert [(one.conversation, one.text, list(one.metadata.values())) for one in found.remarks] == [
         ("7", "A", [told[0]]),
         ("7", "B", [told[1]]),
     ]

@@ -18,7 +18,7 @@ def said(*pairs, conversation="c", field="role"):
             text=text,
             line=n,
             answers=f"{conversation}{n - 1}" if n > 1 else "",
-            told={field: role},
+            metadata={field: role},
         )
         for n, (role, text) in enumerate(pairs, 1)
     ]
@@ -64,7 +64,7 @@ def test_a_dialogue_without_a_reply_stays_out_and_is_counted():
 def test_remarks_without_the_field_are_testers_and_counted():
     remarks = [*said(("", "A"), ("bot", "B"))]
 
-    rows, told = turns(file_of(*remarks), Voices(told_by="role", application=("bot",)))
+    rows, told = turns(file_of(*remarks), Voices(speaker_field="role", application=("bot",)))
 
     assert rows == [("c", "1", "A", "B")]
     assert told.notes == ("Remarks that say nothing of `role` and are taken as testers': 1.",)
@@ -73,10 +73,10 @@ def test_remarks_without_the_field_are_testers_and_counted():
 @pytest.mark.parametrize(
     ("voices", "message"),
     [
-        (Voices(told_by="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
+        (Voices(speaker_field="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
         (Voices(), "does not tell who speaks for the application; `role` is one of seeker, helper"),
         (
-            Voices(told_by="role", application=("helpr",)),
+            Voices(speaker_field="role", application=("helpr",)),
             "has no remark whose `role` is `helpr`. Did you mean `helper`?",
         ),
     ],
@@ -99,8 +99,8 @@ def test_faults_of_the_file_and_of_its_answers_are_told_together():
 
 def test_what_is_told_of_conversation_and_tester_stands_in_columns():
     first, second = said(("user", "A"), ("bot", "B"))
-    known = {**first.told, "speaker.age": "30"}
-    tester = Utterance(key="c1", conversation="c", speaker="anna", text="A", line=1, told=known)
+    known = {**first.metadata, "speaker.age": "30"}
+    tester = Utterance(key="c1", conversation="c", speaker="anna", text="A", line=1, metadata=known)
 
     _, told = turns(file_of(tester, second, about={"c": {"topic": "tea"}}))
 
@@ -114,9 +114,9 @@ def test_what_is_told_of_conversation_and_tester_stands_in_columns():
 
 
 def test_a_role_is_nobodys_name():
-    remarks = [Utterance(key="1", conversation="c", speaker="User", text="A", line=1, told={"speaker": "User"})]
+    remarks = [Utterance(key="1", conversation="c", speaker="User", text="A", line=1, metadata={"speaker": "User"})]
     remarks += [
-        Utterance(key="2", conversation="c", speaker="bot", text="B", line=2, answers="1", told={"speaker": "bot"})
+        Utterance(key="2", conversation="c", speaker="bot", text="B", line=2, answers="1", metadata={"speaker": "bot"})
     ]
 
     assert turns(file_of(*remarks))[1].table.rows[0]["tester"] == ""
@@ -127,7 +127,7 @@ def test_usual_names_are_guessed_in_fields_that_usually_tell():
 
     voices = with_guess(Voices(), remarks)
 
-    assert (voices.told_by, voices.application, silent_among(voices, remarks)) == ("speaker.type", ("Bot",), ())
+    assert (voices.speaker_field, voices.application, silent_among(voices, remarks)) == ("speaker.type", ("Bot",), ())
 
 
 def test_only_plain_values_are_told():

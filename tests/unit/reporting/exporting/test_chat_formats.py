@@ -88,7 +88,7 @@ def test_our_importer_reads_every_text_of_a_corpus_of_convokit():
     assert not read.faults
     texts = {}
     for one in read.remarks:
-        texts.setdefault(one.conversation, []).append((one.told["side"], one.text))
+        texts.setdefault(one.conversation, []).append((one.metadata["side"], one.text))
     assert texts == {
         one.label: [pair for turn in one.turns for pair in (("tester", turn.prompt), ("application", turn.response))]
         for one in evidence.archive.dialogues()
