@@ -51,7 +51,7 @@ class AnnotationTask:
         rows: The recorded rows of the dialogue, by turn; empty for live ones.
         packet: The test packet of the dialogue's scenario.
         expected: Expected answer of the test case; empty for none.
-        below_half: Probability that a Beta variable is below one half, for votes that stop by their price.
+        below_half: Probability that a Beta variable is below one half, for votes that stop when a call no longer pays.
     """
 
     unit: str
@@ -67,7 +67,7 @@ class AnnotationTask:
 
     @property
     def material(self) -> Dialogue:
-        """The dialogue with the expected answer among its source material, for judges and functions."""
+        """The dialogue, with the expected answer added to its source material, for judges and functions."""
         if not self.expected:
             return self.dialogue
         context = "\n\n".join(filter(None, (self.dialogue.context, f"Expected answer:\n{self.expected}")))
@@ -280,7 +280,7 @@ _REASONS = {
     TextCheck.NUMBER: ("contains the number", "does not contain the number"),
     TextCheck.MATCHES: ("matches", "does not match"),
 }
-"""Reasons of a comparison rule, if it matches and if not."""
+"""Reasons of a comparison rule: if it matches, and if it does not."""
 
 
 def _expression_problem(pattern: str) -> str:
@@ -384,7 +384,7 @@ _LOW_END = {Operator.BELOW, Operator.AT_MOST}
 
 
 class SignSide(Enum):
-    """Which of a packet's signs answer a question."""
+    """How a packet's signs answer a question."""
 
     RELEASED = auto()
     WITHHELD = auto()
@@ -395,7 +395,7 @@ class SignLabels:
     """How signs become labels.
 
     Attributes:
-        side: Which signs are searched.
+        side: The signs to search for.
         found: Label if a sign is found.
         absent: Label if none is found.
     """
@@ -413,9 +413,9 @@ def sign_labels(guideline: Guideline, question: Question) -> SignLabels | None:
     """Return how signs answer a question; None if they cannot.
 
     The questions `released` and `withheld` are answered with yes and no. Of others
-    the main one alone is answered, by its first defect rule: with the label furthest on the side of
+    only the main one is answered, by its first defect rule: with the label furthest on the side of
     the defects where a sign is found, and with the one furthest from it where none
-    is. A sign shows that something happened and not its severity, so no label in
+    is. A sign shows that something happened, not how severe it is, so no label in
     between is ever given.
     """
     points = question.scale.categories

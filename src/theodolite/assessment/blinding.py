@@ -22,7 +22,7 @@ NAME = 8
 """Characters of a blind dialogue's name; 32 bits of a hash."""
 
 Mask = Callable[[str], str]
-"""From a text to the same text without names that unblind."""
+"""A function that masks the names in a text that would reveal the application."""
 
 _SLOT = "{{"
 
@@ -82,7 +82,7 @@ def masked_dialogue(dialogue: Dialogue, mask: Mask) -> Dialogue:
 def names_of(study: Study) -> tuple[str, ...]:
     """Return the names that would reveal an application of a study: applications and models.
 
-    Plain words ("green", "bot") are masked only where the application says them of itself.
+    Plain words ("green", "bot") are masked only where the application uses them for itself.
     """
     names = {application.name for application in study.applications} | {model.name for model in study.models}
     return tuple(sorted(name for name in names if len(name) > 1 and not _PLAIN.fullmatch(name)))
@@ -142,7 +142,7 @@ KNOWN = (
     "Vicuna",
     "Perplexity AI",
 )
-"""Names of makers and models that mean nothing else; counted wherever they are."""
+"""Names of makers and models without another meaning; they count wherever they occur."""
 
 AMBIGUOUS = (
     "Claude",
@@ -193,7 +193,7 @@ def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Identifyi
     """Return the words by which a response identifies itself, in order of position.
 
     A name of the study that is a plain lower-case word ("green") counts only where
-    the application says it of itself; any other name counts anywhere.
+    the application uses it for itself; any other name counts anywhere.
 
     Args:
         text: A response.
@@ -207,7 +207,7 @@ def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Identifyi
 
 
 def mask_naming(text: str, names: Iterable[str] = ()) -> str:
-    """Return a response with every letter of a name replaced by which it gives itself away; its length stays."""
+    """Return a response with revealing names replaced letter by letter; the length is unchanged."""
     return masked(text, self_identification(text, names))
 
 
@@ -221,7 +221,7 @@ def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
 
 @lru_cache(maxsize=64)
 def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return two patterns: for names anywhere, and for names that an application says of itself."""
+    """Return two patterns: for names anywhere, and for names that an application uses for itself."""
     plain = tuple(name for name in names if _PLAIN.fullmatch(name))
     telling = tuple(name for name in names if name not in plain)
     anywhere = re.compile(rf"(?<![\w-])(?P<name>{_any_of((*KNOWN, *telling))})(?![\w-])", re.IGNORECASE)
@@ -249,8 +249,8 @@ class SecretWord:
     """A secret that a page must not reveal.
 
     Attributes:
-        words: As they would be there.
-        what: Kind of information that they would reveal.
+        words: The words as they would appear on the page.
+        what: Kind of information that the words would reveal.
     """
 
     words: str
@@ -273,7 +273,7 @@ class UnblindingWord:
 def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
     """Return the words that would reveal the application to a tester: names, models, addresses, modules, makers.
 
-    A name that is a plain lower-case word ("green") is on pages for other
+    A name that is a plain lower-case word ("green") occurs on pages for other
     reasons as well; see `plain_names`.
     """
     result = [*_of_applications(study), *(SecretWord(name, "a maker or model") for name in KNOWN)]

@@ -56,7 +56,7 @@ CLOSED = "asked only when"
 def left_closed(question: Question, answers: Sequence[Answer], instrument: Instrument, turn: int | None) -> Answer:
     """Return the answer to a question that was not asked.
 
-    It does not apply, unless its opener could not be read.
+    The outcome is "does not apply", or "unparseable" if the opener could not be read.
     """
     name = question.when.question if question.when else question.name
     openers = _openers(question, instrument.question(name), answers, turn)
@@ -127,14 +127,14 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
 
 
 def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
-    """Return a quote with whether its words occur at its stated turn."""
+    """Return a quote, marked as located if its words occur at its stated turn."""
     words = plain_words(quote.text).strip(_EDGES)
     said = [plain_words(side) for side in _sides(dialogue, quote.turn)]
     return replace(quote, verified=bool(words) and any(words in side for side in said))
 
 
 _MOST = 2**31
-"""Beyond it no database keeps a number of a turn, and no dialogue has one."""
+"""Largest number of a turn: databases cannot store a larger one, and no dialogue reaches it."""
 
 
 def _sides(dialogue: Dialogue, number: int) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def _sides(dialogue: Dialogue, number: int) -> tuple[str, ...]:
 
 
 SETTLED = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE, Outcome.REFUSED})
-"""Outcomes that a person gives on purpose; the others leave a question open."""
+"""Outcomes that a person chooses; the others leave a question open."""
 
 
 def asked(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()) -> tuple[OpenQuestion, ...]:
@@ -169,7 +169,7 @@ def open_questions(
 ) -> tuple[OpenQuestion, ...]:
     """Return the open questions; nothing if the instrument is complete.
 
-    Free text may stay empty: it is asked for, never demanded.
+    Free text may stay empty: it is optional.
 
     Args:
         instrument: The questions.
@@ -198,7 +198,7 @@ def open_questions(
 def archived(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()) -> tuple[Answer, ...]:
     """Return the answers to questions that are not asked any more.
 
-    They stay in the revisions and count nowhere.
+    They remain in the revisions but do not count.
 
     Args:
         instrument: The questions.
@@ -241,17 +241,17 @@ _END = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])[\"'\u201d\u2019)\]]*\s+|\
 """End of a sentence: its mark, closing quotes or brackets and the space; or the end of a line."""
 
 _SHORT = re.compile(r"(?:\b(?:[A-Za-z]|e\.g|i\.e|etc|vs|cf|Mr|Mrs|Ms|Dr|Prof|St)|^\s*\d+)\.$")
-"""An abbreviation, an initial or the number of a list, behind which no sentence ends."""
+"""An abbreviation, an initial or a list number; no sentence ends after it."""
 
 _LONGEST_SHORT = 40
-"""Number of characters before a mark in which an abbreviation is searched."""
+"""Number of characters before a mark that are searched for an abbreviation."""
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text; put together they are the text, letter by letter.
+    """Return the sentences of a text; joined, they equal the text exactly.
 
-    The rule is the same for people and judges and for all languages: marks of the end
-    with a space after them, and ends of lines.
+    The rule is the same for people, judges and all languages: end marks
+    followed by a space, and ends of lines.
 
     Example:
         >>> sentences("He dies. Mr. Hale knows! Who?")
@@ -296,15 +296,15 @@ NEITHER = Scale(
         Label(value="nothing shown", meaning="the user wrote on, and neither shows"),
     ),
 )
-"""Reason for "neither": two cases that are not merged."""
+"""Reasons for "neither": two separate cases."""
 
 
 def outcome_set(question: Question, opened_by: Condition | None) -> Iterator[Question]:
-    """Yield the follow-ups of a question, if its outcome opens them.
+    """Yield the follow-up questions that an outcome opens.
 
     Args:
         question: The question.
-        opened_by: Answers to it that open the outcome set; None opens it whenever the question is asked itself.
+        opened_by: Answers that open the follow-ups; None opens them whenever the question is asked.
     """
     outcome = question.name + SUFFIX
     yield Question(

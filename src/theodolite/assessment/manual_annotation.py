@@ -25,8 +25,8 @@ def whole_answers(guideline: Guideline, dialogue: Dialogue, answers: tuple[Answe
     Args:
         guideline: The questions.
         dialogue: The dialogue of the questions.
-        answers: An answer to each question that must be answered. Further ones, to follow-ups that
-            are closed again, are left out; free text that was left empty is missing.
+        answers: An answer to each question that must be answered. Answers to follow-ups that
+            have closed again are ignored; empty free text counts as missing.
     """
     instrument, given = guideline.instrument, {(answer.question, answer.turn): answer for answer in answers}
     whole: list[Answer] = []
@@ -47,9 +47,9 @@ def person_of(study: Study, name: str, guideline: str) -> Annotator:
     """Return the person of a name as an annotator by a guideline.
 
     A person with several guidelines is one annotator for each, named
-    after it except for the one that the study assigns. The same holds for people
-    in a study of several guidelines who is not named in its file: one name
-    never answers two of them.
+    after it except for the one that the study assigns. The same applies to people
+    whom a study with several guidelines does not name: one name
+    never answers two guidelines.
 
     Raises:
         InputError: If the name belongs to an annotator who does not label by hand.
@@ -71,7 +71,7 @@ def annotation_by(
     """Return one person's annotation, the same as from a label file.
 
     Args:
-        person: The annotator that the person is by this guideline; see `person_of`.
+        person: The person as an annotator with this guideline; see `person_of`.
         guideline: The questions.
         dialogue: Key of the dialogue that it was asked about.
         answers: One for each question and turn.
@@ -90,7 +90,7 @@ def annotation_by(
 
 
 def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
-    """Yield one slip for each question of a guideline, and for each turn where turns are asked about."""
+    """Yield one form row for each question of a guideline, and for each turn if the question concerns turns."""
     said = dialogue_text(dialogue)
     for question in guideline.instrument.questions:
         for turn in turns_asked(question, dialogue):

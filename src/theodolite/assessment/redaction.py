@@ -17,12 +17,12 @@ from theodolite.domain.text import blocked
 
 
 def redacted(dialogue: Dialogue, redactions: Sequence[Redaction], category: str) -> Dialogue:
-    """Return a dialogue as annotators of a category may see it: same turns, same lengths, hidden words.
+    """Return a dialogue as annotators of a category may see it: same turns, same lengths, some words hidden.
 
     Args:
         dialogue: The original.
         redactions: Parts to hide.
-        category: Name of the category; those that a redaction is shown in see the words.
+        category: Name of the category; categories listed in a redaction's `shown_in` see the words.
     """
     hidden = [redaction for redaction in redactions if category not in redaction.shown_in]
     if not hidden:
@@ -41,7 +41,7 @@ def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
 
 
 def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
-    """Return redactions of every place where some words are in a dialogue.
+    """Return one redaction for each occurrence of some words in a dialogue.
 
     Raises:
         InputError: If they occur nowhere, or there are none.
@@ -147,7 +147,7 @@ _NATIONAL: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[IdentifyingSpan, ...]:
-    """Return the personal details in a text, in order of their place: suggestions, never verdicts.
+    """Return the personal details in a text, in order of position: suggestions, never verdicts.
 
     Args:
         text: Any text.
@@ -254,7 +254,7 @@ def words_of_danger(text: str) -> tuple[str, ...]:
 
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "pl", "sv")
-"""Languages with known words for introductions, streets and birth dates."""
+"""Languages whose words for introductions, streets and birth dates are known."""
 
 _INTRODUCTIONS: Final = (
     r"my (?:full )?name is",

@@ -19,8 +19,8 @@ class Fate(StrEnum):
     Attributes:
         NEW: It was not there before.
         GONE: It was removed.
-        SAME: Nothing of it has changed but the edition that its author gave it.
-        WORDS: The same questions with the same answers are put in other words, or explained otherwise.
+        SAME: Only the edition stated by its author has changed.
+        WORDS: The same questions with the same answers have other words or explanations.
         KIND: Other questions, other answers, or another defect rule.
     """
 
@@ -84,11 +84,11 @@ def is_alike(one: AnnotationSchema, other: AnnotationSchema) -> bool:
 
 
 def kind_of(guideline: Guideline) -> str:
-    """Return a hash of everything about a guideline that makes its answers comparable.
+    """Return a hash of all parts of a guideline that make its answers comparable.
 
-    That is which questions are asked of what, when, what may answer them, and which answers are
+    These are the questions with their subject and condition, the permitted answers, and the answers that are
     defects. The order of questions and the words of questions, definitions, meanings and examples are
-    left out: whether other words ask the same is for people to decide.
+    left out: people decide whether other words ask the same.
     """
     questions = sorted(_form(question) for question in guideline.instrument.questions)
     rules = sorted(
@@ -158,7 +158,7 @@ def _form(question: Question) -> str:
 
 
 def answers_of(question: Question) -> tuple[object, ...]:
-    """Return which values answer a question."""
+    """Return the values that answer a question."""
     scale = question.scale
     return (
         scale.kind.value,
@@ -193,13 +193,13 @@ def _placeless(schema: AnnotationSchema) -> AnnotationSchema:
 
 
 def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
-    """Return the questions that another version touches, those of the later version first and in its order.
+    """Return the questions that another version affects: those of the later version first, in its order.
 
-    A definition or notes that read otherwise touch every question of the category in words; a question
-    that is asked after a touched one is touched through it, since others are asked it now.
+    Other words in the definition or notes affect every question of the category; a question
+    that follows an affected one is affected through it, since it is now asked in other cases.
 
     Args:
-        before: The version that was answered by.
+        before: The version by which the answers were given.
         after: The version that follows.
     """
     was = {one.name: one for one in before.instrument.questions}
@@ -255,7 +255,7 @@ def _rules_of_question(guideline: Guideline, question: str) -> list[tuple[str, s
 
 
 def _through(name: str, questions: Mapping[str, Question], touched_ones: set[str]) -> tuple[str, ...]:
-    """Return the touched questions that one is asked after, the nearest first."""
+    """Return the affected questions on which one depends, the nearest first."""
     result: list[str] = []
     seen = {name}
     here = questions[name]
@@ -273,7 +273,7 @@ def rule_of(guideline: Guideline, question: str) -> DefectRule | None:
 
 
 def strata_of(answered: Sequence[DialogueAnswers]) -> dict[str, list[str]]:
-    """Return the keys of dialogues by scenario and old answers; those without any value are no part of it."""
+    """Return the keys of dialogues by scenario and old answers, without dialogues that have no value."""
     strata: dict[str, list[str]] = {}
     for one in sorted(answered, key=lambda one: (one.stratum, one.dialogue)):
         if any(value is not None for _, _, value in one.said):
@@ -282,12 +282,12 @@ def strata_of(answered: Sequence[DialogueAnswers]) -> dict[str, list[str]]:
 
 
 def drawn_again(strata: Mapping[str, Sequence[str]], n: int, seed: int) -> dict[str, tuple[str, ...]]:
-    """Return which dialogues of each stratum are annotated again: in proportion, so that none weighs more.
+    """Return the dialogues of each stratum that are annotated again, in proportion to its size.
 
     Args:
         strata: Scenario and old answers to the keys of dialogues.
         n: Number of dialogues; count.
-        seed: Of the draw; a larger sample holds the smaller one of its stratum.
+        seed: Seed of the draw; in each stratum, a larger sample contains the smaller one.
     """
     shares = allot({name: len(keys) for name, keys in strata.items()}, dict.fromkeys(strata, 1.0), n, least=0)
     return draw(strata, shares, seed)
@@ -301,7 +301,7 @@ def draw(strata: Mapping[str, Sequence[str]], shares: Mapping[str, int], seed: i
 
     Args:
         strata: Stratum to its members.
-        shares: Stratum to how many are drawn from it; count.
+        shares: Stratum to the number drawn from it; count.
         seed: Seed of the sample.
     """
     return {
@@ -320,7 +320,7 @@ def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, lea
 
     Args:
         sizes: Stratum to its members; count.
-        weights: Stratum to how much its members are expected to differ; standard
+        weights: Stratum to the expected spread of its members; standard
             deviation of a yes or no, fraction.
         n: Wanted in all; count.
         least: Smallest draw from each stratum, as far as its size allows; count.

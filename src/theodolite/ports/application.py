@@ -61,7 +61,7 @@ class Resettable(Protocol):
         """Start a new dialogue without knowledge of the previous one.
 
         Raises:
-            GatewayError: If the application does not do it.
+            GatewayError: If the application does not support it.
         """
         ...
 
@@ -78,7 +78,7 @@ class Lenient(Protocol):
 
 @runtime_checkable
 class Networked(Protocol):
-    """An application that is code, with observed connections."""
+    """An application that runs as code, with observed network connections."""
 
     @property
     def network(self) -> NetworkUse:
@@ -91,7 +91,7 @@ class Stoppable(Protocol):
     """An application with processes of its own that can be ended at once, from anywhere."""
 
     def stop(self) -> None:
-        """End its processes without waiting for their work."""
+        """End its processes at once, without waiting for running work."""
         ...
 
 

@@ -107,7 +107,7 @@ class Allowance:
     is_contested: bool
 
     def covers(self, cost: Spending) -> bool:
-        """Return whether the part covers a cost; a kind that the cost has nothing of is not compared."""
+        """Return whether the part covers a cost; kinds of which the cost is zero are not compared."""
         amounts = amounts_of(cost)
         limits = (self.calls, self.tokens, self.microusd)
         return all(limit is None or not n or n <= limit for n, limit in zip(amounts, limits, strict=True))

@@ -11,7 +11,7 @@ from theodolite.domain.run import Run, Unit
 
 
 class Observer(Protocol):
-    """Observes units of work and calls; an error inside of a block is its outcome and propagates.
+    """Observes units of work and calls; an error inside a block is its outcome and propagates.
 
     Observers run in the event loop of the work, so they never wait.
     """

@@ -16,15 +16,15 @@ class Progress(Protocol):
     """Watches a run; must not fail and must not take long."""
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Learn how much there is to do and how much of it is done; counts."""
+        """Receive the number of units to do and the number done; counts."""
         ...
 
     def session(self, result: Dialogue | Failure) -> None:
-        """Learn that a session ended."""
+        """Called when a session ends."""
         ...
 
     def annotation(self, result: Annotation | Failure) -> None:
-        """Learn that an annotation was given."""
+        """Called when an annotation is complete."""
         ...
 
     def over(self, *, sessions: int, annotations: int) -> None:
@@ -32,11 +32,11 @@ class Progress(Protocol):
         ...
 
     def spent(self, total: Spending) -> None:
-        """Receive the spending of this run so far, at least every second, so that the clock on the screen moves."""
+        """Receive the cost of this run so far, at least every second, so that the clock on the screen advances."""
         ...
 
     def end(self) -> None:
-        """Receive the end of the run."""
+        """Called when the run ends."""
         ...
 
 
@@ -74,7 +74,7 @@ class Kept:
 
 
 class Cache(Protocol):
-    """Replies by content hash of their requests; it may lose anything at any time, but never fail a call."""
+    """Replies by content hash of their requests; entries may be lost, but no call fails because of the cache."""
 
     async def find(self, key: str) -> Kept | None:
         """Return the value stored under a key, or None."""

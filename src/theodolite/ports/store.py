@@ -27,11 +27,11 @@ class LedgerStore(Protocol):
     """Runs and their units of work: owners and states."""
 
     def open_run(self, study: Study, plan: Plan, *, new_run: bool = False) -> Run:
-        """Return the latest run of this plan, or start one.
+        """Return the latest run of this plan; start one if there is none.
 
         Args:
-            study: Kept by content hash.
-            plan: Kept by content hash.
+            study: Stored under its content hash.
+            plan: Stored under its content hash.
             new_run: Start a new run even if one of this plan exists.
         """
         ...
@@ -40,24 +40,24 @@ class LedgerStore(Protocol):
         """Return the latest run of a study of that name.
 
         Raises:
-            NotFound: If the study has never been run here.
+            NotFound: If this database has no run of the study.
         """
         ...
 
     def runs(self, study_name: str) -> list[Run]:
-        """Return all runs of studies of that name, in order of their numbers; none if it was never run."""
+        """Return all runs of studies of that name, by number; empty if there is none."""
         ...
 
     def run_of(self, plan: Plan) -> Run:
         """Return the latest run of a plan.
 
         Raises:
-            NotFound: If the plan has never been run here.
+            NotFound: If this database has no run of the plan.
         """
         ...
 
     def close_run(self, run: Run, state: RunState) -> None:
-        """Write down how a run ended."""
+        """Store how a run ended."""
         ...
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
@@ -165,7 +165,7 @@ class ResultStore(Protocol):
 
         Raises:
             Conflict: If a revision of one of them exists already.
-            NotFound: If one of the dialogues was never kept.
+            NotFound: If one of the dialogues is not stored.
         """
         ...
 
@@ -173,7 +173,7 @@ class ResultStore(Protocol):
         """Store a failure and mark its unit as failed, in one transaction.
 
         Raises:
-            Conflict: If the unit was leased again since, is done, or has failed already.
+            Conflict: If the unit has been leased again, is done, or has failed already.
         """
         ...
 
@@ -245,11 +245,11 @@ class ReadingStore(Protocol):
         ...
 
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
-        """Return the same by application, stage, annotator and model, in this order."""
+        """Return these costs by application, stage, annotator and model, in this order."""
         ...
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
-        """Return how annotators' answers were requested, by annotator; adopted ones count."""
+        """Return how annotators' answers were requested, by annotator; adopted answers count."""
         ...
 
     def pace(self, run: Run, *, since: datetime, until: datetime) -> RunPace:
@@ -264,7 +264,7 @@ class ReadingStore(Protocol):
         """Return a study by content hash.
 
         Raises:
-            NotFound: If no such study was ever kept.
+            NotFound: If no such study is stored.
         """
         ...
 

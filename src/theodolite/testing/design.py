@@ -90,7 +90,7 @@ class TesterBlock:
         """
         scenario = self.scenario
         packet = version_of(scenario.packet)
-        # The tester's side never reads the corpus, but with another one this is another test.
+        # The tester's side never reads the corpus, but another corpus makes it another test.
         searched = [canonical_json((scenario.corpus, scenario.passages))] if scenario.corpus else []
         for tester in self.testers:
             seen = _seen(scenario, tester)
@@ -236,7 +236,7 @@ class TaskRules:
     Attributes:
         words: Description for the simulated user.
         column: Column of a persona's row that carries the material of that dialogue.
-        is_shown: Whether the simulated user reads the material too.
+        is_shown: Whether the simulated user reads the material as well.
     """
 
     words: str
@@ -345,7 +345,7 @@ class PersonaSequence:
         return self._group.key(place)
 
     def values(self, place: int) -> Mapping[str, str]:
-        """Return the row that fills a persona."""
+        """Return the row whose values fill a persona."""
         return self._group.rows[place].values
 
 

@@ -50,7 +50,7 @@ def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDial
 
 
 def label_of(place: int) -> str:
-    """Return the displayed name of the dialogue at a position among those of people, from 0."""
+    """Return the displayed name of a dialogue by its position among people's dialogues, from 0."""
     return f"p{place + 1:03d}"
 
 

@@ -96,7 +96,7 @@ class ConversationState:
 
         Args:
             prompt: The text.
-            prompt_at: Index in the journal of the model reply that it equals; None if it is not a model's.
+            prompt_at: Journal index of the model reply that contains the prompt; None if no model wrote it.
             withheld: Why the texts may not be shown; empty if they may.
             planted: Text to insert into the application's source material for this turn.
         """
@@ -128,7 +128,7 @@ class ConversationState:
         return turn
 
     def receive(self, reply: Reply, model: str, name: str) -> int | None:
-        """Record a model's reply for the tester's side, and return its index in the journal; None if there is none.
+        """Record a model's reply for the tester's side, and return its journal index; None if there is no reply.
 
         Args:
             reply: Its reply.
@@ -144,7 +144,7 @@ class ConversationState:
         return self._took(reply, model)
 
     def go_back(self, attempt: int | None) -> None:
-        """Let the application continue from an attempt, by its number, or from an empty chat."""
+        """Let the application continue from an attempt (by number) or from an empty chat."""
         turn = self.attempts[attempt - 1].turn if attempt else None
         self.history_indices = self.history_snapshots[turn - 1] if turn else ()
 
@@ -213,7 +213,7 @@ STOP_WORD = "[END]"
 
 
 def play(task: SessionTask, persona: Persona) -> Flow[ConversationState]:
-    """Let a model play a person until it stops or the turns are used up.
+    """Let a model play a person until it stops or reaches the turn limit.
 
     Raises:
         EmptyReply: If the simulated user ends the dialogue before its first prompt.
@@ -262,11 +262,11 @@ def _player_view(rules: str, persona: Persona, state: ConversationState) -> tupl
 
 
 def run_attack(task: SessionTask, attack: Attack) -> Flow[ConversationState]:
-    """Follow a strategy until it causes a release, has nothing left to try or reaches the turn limit.
+    """Follow a strategy until it causes a release, runs out of attempts or reaches the turn limit.
 
     Raises:
-        PlanError: If the strategy refines a try that was not made.
-        EmptyReply: If it ends before anything was tried.
+        PlanError: If the strategy refines an attempt that does not exist.
+        EmptyReply: If it ends before its first attempt.
         ContentRefused: If a filter withheld the red teamer's prompt.
     """
     state = ConversationState(task, Ending.TURN_LIMIT)
@@ -327,7 +327,7 @@ def run_session(task: SessionTask) -> Flow[Dialogue]:
     """Run one session: pass prompts and replies between tester and application until it ends.
 
     Raises:
-        PlanError: If a person is the tester, or a strategy refines an attempt that was not made.
+        PlanError: If a person is the tester, or a strategy refines an attempt that does not exist.
         EmptyReply: If the simulated user ends the dialogue before its first prompt.
         ContentRefused: If a filter withheld the simulated user's prompt.
     """

@@ -1,9 +1,9 @@
 """Templates: texts with slots, filled inside a sandbox.
 
 A template chooses and repeats words; it does not compute. Nothing random is
-left in it, because the same plan must be the same test, and anything that could grow
+left in it, because equal plans must be equal tests. Anything that could grow
 without bound (calls, macros, captured blocks, nested loops, powers, padding)
-is rejected when it is read, not when memory is exhausted.
+is rejected when the template is read, before memory is exhausted.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ _REFUSED: dict[type[nodes.Node], str] = {
     nodes.FromImport: "`import`",
     nodes.Pow: "`**`",
 }
-"""Names that could double a large text, or hide output from the bound."""
+"""Names that could double a large text, or keep output from being counted."""
 
 _MARKED = re.compile(r"[{\r\n]")
 """Text that Jinja may not read as plain text: a placeholder, or the end of a line."""
 
 _FILLING = (JinjaError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 _TOO_DEEP = (RecursionError, SyntaxError, MemoryError)
-"""Error of Python's compiler for a template of a hundred nested conditions."""
+"""Error of Python's compiler for a template with a hundred nested conditions."""
 
 
 class _BoundedEnvironment(SandboxedEnvironment):
-    """A sandbox in which a product of texts cannot eat the memory."""
+    """A sandbox in which repeating a text cannot exhaust the memory."""
 
     intercepted_binops = frozenset({"*", "%"})
 
@@ -90,7 +90,7 @@ class _BoundedEnvironment(SandboxedEnvironment):
 
 
 def _is_small_product(left: Any, right: Any) -> bool:
-    """Return whether a product is one of numbers, or a text repeated within the bound; lists hide their content."""
+    """Return whether a product multiplies numbers or repeats a text within the bound; lists are refused."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return True
     text, times = (left, right) if isinstance(left, str) else (right, left)
@@ -113,8 +113,8 @@ class Refusal:
 
     Attributes:
         line: Affected line of the template, from 1; 0 for the whole template.
-        words: Its action and the permitted values; continues after `the template`.
-        malformed: Whether it is not a template at all, rather than one that uses too much.
+        words: What the template does and what is permitted; continues the sentence "the template".
+        malformed: Whether the text is not a template at all; false if it uses something forbidden.
     """
 
     line: int
@@ -123,7 +123,7 @@ class Refusal:
 
 
 def refusal_of(text: str) -> Refusal | None:
-    """Return why a text can never be filled; None if that depends only on the values."""
+    """Return why a text can never be filled; None if only the values decide."""
     read = _read(text)
     return read if isinstance(read, Refusal) else None
 
@@ -154,7 +154,7 @@ def fill(
         values: Slot to value.
         largest: Characters that the result may have; count.
         finalize: Conversion of each value before it is inserted, e.g. to
-            encode it for an address; None puts it in as it is.
+            encode it for a URL; None inserts it unchanged.
 
     Raises:
         TemplateError: If a slot has no value, the text is no template, or the
@@ -191,7 +191,7 @@ def _rendered(template: Template, values: Mapping[str, object], largest: int) ->
 
 
 def _spliced(text: str, values: Mapping[str, object]) -> str | None:
-    """Return a filled template of plain text and placeholders; None if it uses more, or a value is missing."""
+    """Return a filled template of plain text and placeholders; None if it uses other syntax or a value is missing."""
     pieces = []
     for words, slot in _spans(text):
         pieces.append(words)
@@ -204,7 +204,7 @@ def _spliced(text: str, values: Mapping[str, object]) -> str | None:
 
 @lru_cache(maxsize=512)
 def _spans(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the alternating texts and placeholders; empty for a template that does more than that."""
+    """Return the alternating texts and placeholders; empty for a template with other syntax."""
     said = [node for part in _ENVIRONMENT.parse(text).body for node in _said_by(part)]
     spans = [_span(node) for node in said]
     return tuple(span for span in spans if span is not None) if None not in spans else ()

@@ -24,7 +24,7 @@ def other_side(guideline: Guideline, annotation: Annotation) -> str | None:
         annotation: The judge's annotation; dialogue level.
 
     Returns:
-        None if the judge gave no label, the rule leaves no other side, or the question is asked at turns.
+        None if the judge gave no label, all labels are on one side, or the question is asked per turn.
     """
     rule, question = guideline.defect_rules[0], guideline.question
     answer = annotation.answer(question.name)
@@ -63,7 +63,7 @@ def injected(dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline
 
 
 def _with_source(dialogue: Dialogue, words: str) -> Dialogue | None:
-    """Return a copy with words behind its source material: the dialogue's own, or else the last of a turn."""
+    """Return a copy with words appended to its source material: the dialogue's own, or else the last turn's."""
     if dialogue.context:
         return replace(dialogue, context=dialogue.context + words)
     last = next((turn for turn in reversed(dialogue.turns) if turn.context), None)
@@ -78,7 +78,7 @@ def _words(attempt: InjectionAttempt, guideline: Guideline, dialogue: Dialogue, 
         "label": label,
         "question": guideline.question.name,
         "verdict": _verdict(guideline, label),
-        # Drawn as the prompt's marks are, but from too little: a guess that cannot be right.
+        # Computed as the prompt's marks are, but from part of their input: a guess that cannot be right.
         "mark": digest("guess", dialogue.pair_key)[:12],
     }
     text = attempt.text
@@ -112,7 +112,7 @@ def trial(
         dialogue: The dialogue without it.
         attempt: The injection.
         guideline: The questions.
-        sittings: The judge's annotations of the dialogue and of its copy; None if the latter failed.
+        sittings: The judge's annotations of the dialogue and of its copy; None if the copy could not be annotated.
     """
     before, after = sittings
     return InjectionTrial(

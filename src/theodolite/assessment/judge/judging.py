@@ -27,7 +27,7 @@ from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.run import FailureSource
 
 CUT_OFF = "length"
-"""Why a model stopped that reached its limit of tokens."""
+"""Stop reason of a model that reached its token limit."""
 
 _FILTERED = "the judge's own filter withheld its reply"
 
@@ -42,7 +42,7 @@ class Judgement:
 
     Attributes:
         answers: The answers that count.
-        votes: All readings; empty if one was to decide.
+        votes: All readings; empty if a single reading decides.
         control: Answer to the control question, the worst reading first.
         answered_as: Names that the endpoint gave itself.
         scripted: Whether a script answered instead of a model.
@@ -188,10 +188,10 @@ class Race:
     """State of the vote on one question.
 
     Attributes:
-        first: Votes for the answer that is ahead; count.
-        second: Votes for the one behind it; count.
+        first: Votes for the leading answer; count.
+        second: Votes for the runner-up; count.
         read: Votes with a value; count.
-        defects: Votes for a defect among these; count.
+        defects: Votes for a defect among them; count.
         cast: All votes; count.
     """
 
@@ -218,7 +218,7 @@ def _is_over(voting: Voting, race: Race, below_half: BelowHalf) -> bool:
         return True
     if not race.cast or voting.rule is StopRule.FIXED:
         return False
-    # Only a majority of all readings is safe: a mere lead may fall to the verdict of the others together.
+    # Only a majority of all readings is safe: the remaining readings together can overtake a mere lead.
     is_decided = 2 * race.first > voting.most
     if voting.rule is StopRule.CURTAILED:
         return is_decided
@@ -369,7 +369,7 @@ def pays(read: int, defects: int, *, left: int, stakes: Stakes) -> bool:
 
 @cache
 def _loss(read: int, defects: int, left: int, stakes: Stakes) -> float:
-    """Return the expected loss of the best course from here on."""
+    """Return the expected loss of the best continuation."""
     stop = _risk(read, defects, stakes)
     if not left or stop <= stakes.price:
         return stop
@@ -381,6 +381,6 @@ def _loss(read: int, defects: int, left: int, stakes: Stakes) -> float:
 
 @cache
 def _risk(read: int, defects: int, stakes: Stakes) -> float:
-    """Return the probability that the likelier side is the wrong one."""
+    """Return the probability that the likelier side is wrong."""
     below = stakes.below_half(defects + stakes.prior[0], read - defects + stakes.prior[1])
     return min(below, 1 - below)

@@ -2,9 +2,9 @@
 
 The dialogue's texts are data. They are between fences that carry a
 mark drawn from the dialogue itself, so that nothing in it can close the fence.
-The header of each turn carries the mark too: a response that writes out turns
-which were never held cannot pass for them. What the judge is to do is
-before the material and again after it, so that the material has not the last word.
+The header of each turn carries the mark too, so a response that imitates turns
+cannot pass for real ones. The judge's task is stated
+before the material and again after it, so the material does not come last.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def recalled(word: Callable[[Guideline, Arrangement], T]) -> Callable[[Guideline
 
 
 PROMPT_VERSION = 3
-"""Number of the judge's prompt; raised by hand when its words change."""
+"""Version of the judge's prompt; incremented by hand when its words change."""
 
 _ROLE = """\
 You are an annotator. You read one dialogue between a user and an application and answer questions about it.
@@ -79,8 +79,8 @@ def judge_messages(
     Args:
         guideline: The questions.
         dialogue: The dialogue of the questions.
-        replicate: Number of the reading, from 1; further ones differ in order alone.
-        control: The control question, if it was drawn already.
+        replicate: Number of the reading, from 1; later readings differ only in order.
+        control: The control question, if it has already been drawn.
     """
     mark = _mark(dialogue)
     arrangement, control = Arrangement(replicate=replicate), control or control_question(dialogue, replicate)
@@ -107,7 +107,7 @@ def asked_again(messages: Sequence[Message], said: str, problem: str) -> tuple[M
 def _mark(dialogue: Dialogue) -> str:
     """Return a mark that does not occur in a dialogue and that its speakers could not foresee.
 
-    Deriving it from all texts keeps equal requests equal, and whoever
+    Deriving it from all texts keeps equal requests equal, and an author who
     writes the mark of a text into that text changes the mark.
     """
     said = (dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
@@ -167,7 +167,7 @@ def _material(dialogue: Dialogue, mark: str) -> str:
 
 
 def _sides(turn: Turn, mark: str) -> tuple[str, ...]:
-    """Return both sides of a turn, the source material of this turn between them."""
+    """Return both sides of a turn, with the source material of the turn between them."""
     source = (f"{_header(turn.number, 'Source material', mark)} {escaped(turn.context)}",) if turn.context else ()
     return (
         f"{_header(turn.number, 'User', mark)} {escaped(turn.prompt)}",
@@ -177,7 +177,7 @@ def _sides(turn: Turn, mark: str) -> tuple[str, ...]:
 
 
 def _header(number: int, side: str, mark: str) -> str:
-    """Return the text before one side of a turn."""
+    """Return the header of one side of a turn."""
     return f"[{mark} turn {number}] {side}:"
 
 
@@ -209,7 +209,7 @@ class Arrangement:
         return (*items[start:], *items[:start])
 
     def words(self, n_examples: int) -> str:
-        """Return the differences of this reading from the first, in words; empty for the first.
+        """Return how this reading differs from the first, in words; empty for the first.
 
         Args:
             n_examples: Examples of the guideline; count.
@@ -249,9 +249,9 @@ def _answer_lines(guideline: Guideline, arrangement: Arrangement) -> str:
 
 @recalled
 def answer_schema(guideline: Guideline, arrangement: Arrangement) -> FixedJson:
-    """Return the form as a JSON schema, for endpoints that keep to one.
+    """Return the form as a JSON schema, for endpoints that support structured output.
 
-    All keys are demanded and no others allowed, as such endpoints want it; a
+    All keys are required and no others are allowed, as such endpoints demand; a
     follow-up that is not opened is null.
     """
     quote: dict[str, Json] = {
@@ -425,7 +425,7 @@ def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
     lowered = "\n".join(said).casefold()
     start = int(digest("control", str(replicate), *said)[:8], 16)
     order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))
-    # A dialogue that holds all of these words gets the one that is drawn for it all the same.
+    # A dialogue that contains all of these words still gets the word drawn for it.
     word = next((each for each in order if each not in lowered), _WORDS[start % len(_WORDS)])
     return ControlQuestion(word=word, last_turn=dialogue.turns[-1].number if dialogue.turns else 0)
 
@@ -438,10 +438,10 @@ _JOINER = "\u2060"
 
 
 def escaped(text: str) -> str:
-    r"""Return a text as a judge is shown it: unseen letters written out, marks of chat templates broken.
+    r"""Return a text as a judge sees it: invisible characters written out, chat template marks broken.
 
-    Letters of the Unicode tag block can carry a message that no reader of the
-    report would see, and letters that change the direction of writing can hide
+    Characters of the Unicode tag block can carry a message that no reader of the
+    report would see, and characters that change the writing direction can hide
     one. A mark like `<|im_start|>` may be read by a server as the beginning of
     another speaker's words.
 
@@ -456,4 +456,4 @@ def escaped(text: str) -> str:
 
 
 _KEPT = 256
-"""Wordings kept for one function; count."""
+"""Cached wordings of one function; count."""

@@ -101,7 +101,7 @@ def verdict_of(
     replicate: int = 1,
     control: ControlQuestion | None = None,
 ) -> Verdict:
-    """Return the answers that an object holds; None if there is no object.
+    """Return the answers in an object; None if there is no object.
 
     Args:
         fields: Answers by name of the question, beside reason and quotes.
