@@ -98,14 +98,14 @@ class AllAnswers:
 
     @staticmethod
     def of(answers: dict[str, AnswerArrays], question: str) -> AnswerArrays:
-        """Return the answers to a question; none if it has no answers."""
+        """Return the answers to a question; empty if there are none."""
         return answers.get(question, _NOBODY)
 
 
 def all_answers(records: RecordCache, queue: str, category: str, judge_version: str = "") -> AllAnswers:
     """Return the answers in a category, in the versions that its items use.
 
-    Computed once for each state of the answers: a second request only
+    Computed once for each state of the answers; another request only
     checks whether anything has changed.
 
     Args:
@@ -140,7 +140,7 @@ def _answers(records: RecordCache, row: QueueRow, category: str, judge_version: 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """State of the answers read: number of annotations, number of the last one, withdrawals."""
+    """State of the answers: number of annotations, number of the last one, number of withdrawals."""
 
     table: QueueAnswers
     n: int
@@ -258,7 +258,7 @@ def daily_agreement(
 ) -> DailyAgreement | None:
     """Return people's daily agreement on the question that decides about defects in a category.
 
-    Pages take the latest figure of a certain age, so that none of them reads all answers; the server computes it
+    Pages take a figure that is not too old, so that none of them reads all answers; the server computes it
     between requests.
 
     Args:
@@ -267,7 +267,7 @@ def daily_agreement(
         category: Name of the category.
         zone: Time zone of the days.
         now: The present moment.
-        most_age: Age of a figure that need not be computed again.
+        most_age: Maximum age of a figure that is not computed again.
 
     Returns:
         None if the category asks for free texts only.
@@ -352,7 +352,7 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
 
 
 def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
-    """Return for each version and question that was calibrated in rooms the agreement before and after."""
+    """Return the agreement before and after calibration, for each calibrated version and question."""
     results: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
     for shift in shifts(queue):
         results[shift.version, shift.question].append(shift)
@@ -433,7 +433,7 @@ class QuestionFigures:
         return rater_agreements(self.asked, self.people)
 
     def divided(self) -> tuple[UnitSpread, ...]:
-        """Return how the labels of each dialogue or turn are spread, the most divided first."""
+        """Return the distribution of the labels of each dialogue or turn, the most divided first."""
         return spreads(self.asked, self.people)
 
     def pairs(self, of: str = "") -> tuple[PairAgreement, ...]:
@@ -459,7 +459,7 @@ class QuestionFigures:
 
 
 def question_figures(records: RecordCache, queue: str, category: str, question: str) -> QuestionFigures:
-    """Read the answers to one question; the same number of queries however many there are.
+    """Read the answers to one question, with a constant number of queries.
 
     Raises:
         InputError: If the queue has no such category, or the category has no such question.

@@ -161,7 +161,7 @@ def avoided_scenarios(records: RecordCache, queue: QueueRow, participant: str) -
 
 
 def is_after(queue: QueueRow, participant: str, heavy: Collection[str]) -> bool:
-    """Return whether the dialogue that an annotator submitted last is about something heavy.
+    """Return whether the dialogue that an annotator submitted last touches a heavy topic.
 
     Args:
         queue: Where.
@@ -228,7 +228,7 @@ def next_work(
     """Return the work that an annotator has reserved, or reserve the next; None if no work is left.
 
     One transaction: expired reservations end, then the item is chosen by
-    the rules of `rules`, then its place is taken.
+    the rules of `rules`, then its slot is taken.
 
     Args:
         records: Store of the queue's design.
@@ -264,7 +264,7 @@ def sequence_of(records: RecordCache, token: str, participant: str) -> tuple[str
     A submitted or released reservation is separate.
 
     Raises:
-        NotFound: If the reservation is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     row = own_reservation(token, participant)
     states = [RESERVED, ReservationState.EXPIRED.value]
@@ -384,7 +384,7 @@ def resume(records: RecordCache, token: str, participant: str) -> Reservation:
 
     Raises:
         Conflict: If another annotator has taken it; the answers are stored nevertheless.
-        NotFound: If it is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     row = own_reservation(token, participant)
     process = records.design(row.item.queue.design_id).process
@@ -404,7 +404,7 @@ def resume_sequence(records: RecordCache, token: str, participant: str) -> None:
 
     Raises:
         Conflict: If another annotator has taken the named one.
-        NotFound: If it is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     resume(records, token, participant)
     for other in sequence_of(records, token, participant):
@@ -417,7 +417,7 @@ def release(token: str, participant: str, *, reason: str = "") -> None:
 
     Raises:
         Conflict: If it was submitted before.
-        NotFound: If it is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     row = own_reservation(token, participant)
     with transaction.atomic():
@@ -434,7 +434,7 @@ def skip(token: str, participant: str, reason: str) -> None:
 
     Raises:
         InputError: If there is no reason.
-        NotFound: If it is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     if not reason.strip():
         message = "a reason is required to skip a dialogue; got none"
@@ -482,7 +482,7 @@ def void(token: str, *, by: str, reason: str) -> None:
 
 
 def last_ones(queue: str, participant: str) -> list[Reservation]:
-    """Return an annotator's last submissions, latest first, each with whether it may still be changed."""
+    """Return an annotator's last submissions, latest first, and whether each may still be changed."""
     rows = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant, state=SUBMITTED)
     return [reservation_of(row) for row in rows.select_related("item").order_by("-submitted", "-id")[:HISTORY]]
 
@@ -499,9 +499,9 @@ def n_left(records: RecordCache, queue: str, participant: str) -> int:
 
 
 def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | None:
-    """Return whether the next item touches a heavy topic, after one that did; None if the last one did not.
+    """Return whether the next item touches a heavy topic after one that did; None if the last one did not,
 
-    None too if no item is left.
+    or if no item is left.
     """
     row = queue_of(queue)
     heavy = heavy_scenarios(records.study(row.study_content_id).topics)
@@ -512,7 +512,7 @@ def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | 
 
 
 BREAK_WINDOW_H = 12
-"""Time before now in which a break is searched; hours."""
+"""Period before now that is searched for a break; hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -524,7 +524,7 @@ class CategoryCount:
         version: Content hash of its guideline.
         is_qualified: Whether the annotator may work in it.
         n_done: Dialogues submitted; count.
-        n_today: The same since midnight UTC; count.
+        n_today: Dialogues submitted since midnight UTC; count.
         n_left: Dialogues that the annotator may take now; count.
         is_held: Whether the annotator has reserved one now.
     """

@@ -215,10 +215,10 @@ def _not_back(item: WorkItemRow, reservations: Sequence[ReservationRow]) -> str:
 
 
 def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> list[BulkLine]:
-    """Open a calibration session on each item, in the queue's current version.
+    """Open a calibration session on each item, with the queue's current version.
 
     Raises:
-        InputError: If they are more than can be talked about.
+        InputError: If there are more items than people can discuss.
     """
     row = queue_of(queue)
     design, now = records.design(row.design_id), database_now()
@@ -289,7 +289,7 @@ def open_reviews(queue: str, items: Items) -> list[BulkLine]:
 
 
 def undo_first(queue: str, items: Collection[str]) -> int:
-    """Return prioritised items to their normal order; return their number."""
+    """Remove the priority of items, and return their number."""
     row = queue_of(queue)
     with locked(row):
         done = [item for item in rows_under(row, list(items)) if item.is_first]

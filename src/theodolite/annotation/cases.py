@@ -61,7 +61,7 @@ def flag(token: str, participant: str, raised: Flag) -> str:
     A second flag of the same kind on the same turn joins the open case.
 
     Raises:
-        NotFound: If the reservation is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     item = own_reservation(token, participant).item
     return open_case(item.queue.study, item.dialogue_id, raised, by=participant)
@@ -122,7 +122,7 @@ def redact(
         words: The words as written in the dialogue.
         by: The person who hides them.
         shown_in: Categories whose annotators see the words because they judge them.
-        note: Why, for the record.
+        note: The reason, for the record.
 
     Raises:
         InputError: If the words occur nowhere in the dialogue.
@@ -251,11 +251,11 @@ def unseen(queue: str, dialogues: Sequence[str]) -> list[str]:
 
 
 def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
-    """Scan dialogues and open a case for each finding; a second scan does not open a case twice.
+    """Scan dialogues and open a case for each finding; another scan opens no case twice.
 
     Args:
         records: Store of study and dialogues.
-        queue: Token of the queue; its first category sees personal details nevertheless, since it judges them.
+        queue: Token of the queue; its first category still sees personal details, because it judges them.
         dialogues: Keys of dialogues that are stored.
 
     Returns:
@@ -314,7 +314,7 @@ def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anc
 
     Raises:
         InputError: If there is no text, or the queue has no such category.
-        NotFound: If it depends on a reservation that is not one's own.
+        NotFound: If it depends on a reservation of another annotator.
     """
     row = queue_of(queue)
     category = records.design(row.design_id).category(anchor.category)
@@ -366,7 +366,7 @@ def end_thread(token: str, end: ThreadEnd, *, by: str, text: str = "") -> None:
 
     Raises:
         Conflict: If it has ended before.
-        InputError: If it should change the guideline or the list, and there is no text.
+        InputError: If the text for the guideline or the list is missing.
     """
     if end is not ThreadEnd.NOTHING and not text.strip():
         message = f"a text is required to resolve a thread as `{end.value}`"
@@ -408,12 +408,12 @@ def is_thread_of(queue: str, token: str) -> bool:
 
 
 def settled(queue: str, *, end: ThreadEnd = ThreadEnd.FAQ, category: str = "") -> list[tuple[str, str]]:
-    """Return category and text of the outcomes of threads; they identify no dialogue and no person."""
+    """Return category and text of the outcomes of threads; they identify neither dialogues nor people."""
     rows = ThreadRow.objects.filter(queue__token=queue, end=end.value).order_by("id")
     return list((rows.filter(category=category) if category else rows).values_list("category", "text"))
 
 
 def settled_threads(queue: str, end: ThreadEnd) -> list[FeedbackThread]:
-    """Return the threads that led to guideline text or the list of questions, for seniors, the first first."""
+    """Return the threads that led to guideline text or the list of questions, for seniors, oldest first."""
     rows = ThreadRow.objects.filter(queue__token=queue, end=end.value).order_by("id")
     return threads_of(list(rows), "")

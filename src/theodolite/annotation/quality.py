@@ -76,7 +76,7 @@ PAGE = 20
 
 
 Expected = Mapping[tuple[str, int | None], str]
-"""Question and turn to the value that is known to be right."""
+"""Question and turn to the correct value."""
 
 
 def add_gold(
@@ -212,7 +212,7 @@ def _gold(queue: str) -> QuerySet[GoldRow]:
 
 
 def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
-    """Return for each annotator the number of right answers to gold items, and of all; counts."""
+    """Return the number of right answers to gold items, and of all answers, by annotator; counts."""
     result: dict[str, tuple[int, int]] = {}
     for _, person, is_right in _compared(_gold(queue)):
         right, requested = result.get(person, (0, 0))
@@ -221,7 +221,7 @@ def right_by_annotator(queue: str) -> dict[str, tuple[int, int]]:
 
 
 def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
-    """Yield for every answer of a person to a gold question: item, person, whether it is right."""
+    """Yield item, person and correctness of every answer of a person to a gold question."""
     known = {
         (item, question, turn): value
         for item, question, turn, value in gold.values_list("item_id", "question", "turn", "value")
@@ -241,7 +241,7 @@ def _compared(gold: QuerySet[GoldRow]) -> Iterator[tuple[int, str, bool]]:
 
 
 def to_review(records: RecordCache, queue: str) -> list[str]:
-    """Return the reservations that seniors are still to look at in their present revision: drawn, or wished for."""
+    """Return the reservations whose current revision seniors have yet to review: drawn or requested."""
     row = queue_of(queue)
     process = records.design(row.design_id).process
     seen = QualityReviewRow.objects.filter(reservation__item__queue=row)
@@ -306,7 +306,7 @@ def annotator_of(queue: str, token: str) -> str:
 
 
 def reviews_of(token: str) -> list[QualityReview]:
-    """Return the reviews of one annotation, the first first."""
+    """Return the reviews of one annotation, oldest first."""
     return quality_reviews_of(QualityReviewRow.objects.filter(reservation__token=token))
 
 
@@ -325,7 +325,7 @@ def returned_to(queue: str, participant: str) -> list[QualityReview]:
 def from_above(records: RecordCache, queue: str) -> list[Conscientiousness]:
     """Return quality indicators of each annotator for seniors: speed, gold items, drift, returned work.
 
-    Others are all other respondents, here or elsewhere. The number of queries
+    Others are all other annotators, of this queue or another. The number of queries
     depends on the number of categories, not on the number of answers.
     """
     minutes, gold, alike = _minutes(queue), right_by_annotator(queue), _alike(records, queue)
@@ -397,9 +397,9 @@ RULES = "impartiality rules"
 def qualified_for(records: RecordCache, queue: QueueRow, participant: str) -> frozenset[str]:
     """Return the categories that an annotator may work in.
 
-    None before the background material and the impartiality rules have been
-    acknowledged in their current wording. Then those with practised
-    examples in this series and a passed test, both in this very version.
+    No category is open before the background material and the impartiality rules have been
+    acknowledged in their current wording. After that, categories with practised
+    examples in this series and a passed test are open, both in the current version.
     """
     return standing(records, queue, participant).open_to
 
@@ -591,7 +591,7 @@ def attempt(records: RecordCache, queue: str, participant: str, category: str, g
     """Grade an attempt at the test of a category and store it, with feedback for each question.
 
     Raises:
-        Conflict: If it was passed before, or no attempt is left; a senior can admit the annotator.
+        Conflict: If the test was passed before, or no attempt is left; a senior can admit the annotator.
         InputError: If the queue has no such category, or its guideline no example to test by.
     """
     design = records.design(queue_of(queue).design_id)

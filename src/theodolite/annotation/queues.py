@@ -57,7 +57,7 @@ from theodolite.store.statements import database_now, grouped, one_at_a_time
 
 
 def judges_of(study: Study) -> list[Annotator]:
-    """Return the annotators of a study that are no people."""
+    """Return the annotators of a study that are not people."""
     return [annotator for annotator in study.annotators if annotator.kind is not AnnotatorKind.PERSON]
 
 
@@ -139,7 +139,7 @@ def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
     subject = Promotion.subject(version)
     made = filed_records(records.contents, Promotion, subject)
     ended = filed_records(records.contents, Demotion, subject)
-    # The end of a promotion has its number, and is after it.
+    # The end of a promotion has the number of the promotion, and follows it.
     return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
 
 
@@ -170,9 +170,9 @@ def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
     """Let promoted judges take their slots; the open transaction must hold the queue's lock.
 
     A judge takes a pass of an item if it has read the dialogue in a run, in the
-    version that was promoted and by the guideline as the queue asks it, where a place
-    is free, and where people keep one at least (`assessment.judges_in_queue`). It
-    never takes a slot from an annotator who is working.
+    version that was promoted and by the guideline as the queue asks it, where a slot
+    is free, and where at least one slot remains for people (`assessment.judges_in_queue`). It
+    never takes the slot of an annotator who is working.
 
     Returns:
         Number of slots taken; count.
@@ -291,7 +291,7 @@ def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
 def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
     """Promote the current version of a judge of the queue's study, and store the decision.
 
-    It takes at once the passes that the study leaves to judges, and later ones when
+    It takes the passes that the study leaves to judges at once, and later ones when
     work is given out.
 
     Raises:
@@ -394,7 +394,7 @@ def open_queue(records: RecordCache, name: str, study: Study, design: QueueDesig
 
 
 def _spread_passes(row: QueueRow, design: QueueDesign) -> None:
-    """Give open items the wanted passes, never fewer than are taken; complete and gold items are not changed."""
+    """Give open items the required number of passes, at least those taken; complete and gold items are unchanged."""
     overlap = design.process.passes
     items = WorkItemRow.objects.filter(queue=row, state=ItemState.OPEN.value)
     items = items.exclude(id__in=GoldRow.objects.filter(item__queue=row).values("item_id"))
@@ -454,7 +454,7 @@ def has_item(queue: str, item: str) -> bool:
 def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int:
     """Put every stored dialogue of a study into the queue of that name; dialogues with withheld texts stay out.
 
-    Programs look through new dialogues before annotators see them; their suspicions become cases.
+    Detectors scan new dialogues before annotators see them; their findings become cases.
 
     Args:
         records: Store of study, guidelines and design.
@@ -519,7 +519,7 @@ def _refuse_missing(keys: set[str]) -> None:
 
 
 def n_waiting(queue: str) -> int:
-    """Return the items of a queue that lack a pass; count.
+    """Return the number of items of a queue that lack a pass; count.
 
     Args:
         queue: Token of the queue.
@@ -528,7 +528,7 @@ def n_waiting(queue: str) -> int:
 
 
 def n_submitted(queue: str) -> int:
-    """Return the submitted annotations of a queue; count.
+    """Return the number of submitted annotations of a queue; count.
 
     Args:
         queue: Token of the queue.
@@ -542,7 +542,7 @@ def salt_of(item: WorkItemRow) -> str:
 
 
 def count_disputed(records: RecordCache, item: WorkItemRow) -> int:
-    """Write down how many questions the passes of an item did not answer alike, and return it; count."""
+    """Store the number of questions that the passes of an item answered differently, and return it; count."""
     result = discrepancies(records.guideline(item.version), given_to(item), salt_of(item))
     item.disputed = len(result)
     WorkItemRow.objects.filter(pk=item.pk).update(disputed=item.disputed)
@@ -550,9 +550,9 @@ def count_disputed(records: RecordCache, item: WorkItemRow) -> int:
 
 
 def route_on(records: RecordCache, item: WorkItemRow, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed | None:
-    """Open the categories that follow a complete first one, and write down why; None if nothing follows.
+    """Open the categories that follow a complete first one, and record why; None if nothing follows.
 
-    A category that was opened stays open, even if a later revision of an answer would not open it.
+    An open category stays open, even if a later revision of an answer would not open it.
     A dialogue that is annotated again keeps its route.
     """
     design = records.design(item.queue.design_id)
@@ -566,7 +566,7 @@ def route_on(records: RecordCache, item: WorkItemRow, reviewed: Reviewed = Revie
 
 
 def _votes(records: RecordCache, item: WorkItemRow) -> list[bool]:
-    """Return for each submitted pass whether it saw a violation."""
+    """Return whether each submitted pass found a violation."""
     guideline, groups = records.guideline(item.version), records.dialogue(item.dialogue.unit_id).groups
     return [sees_violation(guideline, answers, groups) for answers in given_to(item).values()]
 

@@ -1,4 +1,4 @@
-"""Records by content hash, and figures that are computed once per state."""
+"""Cached records by content hash, and figures that are computed once per state."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 MOST = 256
-"""Cached records at most; the oldest leaves first. Count."""
+"""Maximum number of cached records; the oldest is dropped first. Count."""
 
 MOST_FIGURES = 32
-"""Cached figures at most, some megabytes each; the least recently used leaves first. Count."""
+"""Maximum number of cached figures, some megabytes each; the least recently used is dropped first. Count."""
 
 
 class RecordCache:
@@ -37,7 +37,7 @@ class RecordCache:
         return cls(Contents(folder))
 
     def __init__(self, contents: Contents) -> None:
-        """Start empty, over stored contents."""
+        """Start with an empty cache over stored contents."""
         self.contents = contents
         self._designs: dict[str, QueueDesign] = {}
         self._guidelines: dict[str, Guideline] = {}
@@ -63,14 +63,14 @@ class RecordCache:
         return dialogues_of([unit_id], self.contents)[0]
 
     def figure(self, key: Hashable, state: Hashable, make: Callable[[T | None], T]) -> T:
-        """Return a figure that was computed for this state, or compute it; nothing outlives the process.
+        """Return the figure for this state, computed if necessary; the cache ends with the process.
 
         A second caller waits while a first one computes the same figure.
 
         Args:
             key: Name of the figure.
             state: Everything that the figure depends on; another state computes it again.
-            make: Computes it, from the figure of an earlier state if there is one, else from None.
+            make: Computes the figure; its argument is the figure of an earlier state, None if there is none.
         """
         with self._lock:
             turn = self._turns[key]

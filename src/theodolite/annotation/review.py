@@ -58,13 +58,13 @@ from theodolite.store.results import drop_adjudication, replace_adjudication
 from theodolite.store.statements import database_now, one_at_a_time
 
 PAGE = 50
-"""Items on one page of the list; count."""
+"""Items per page of the list; count."""
 
 
 def disputed_items(
     records: RecordCache, queue: str, reader: str, *, category: str = "", page: int = 0
 ) -> list[DisputedItem]:
-    """Return one page of the items that were not answered alike, the most disputed first; for one reader's eyes."""
+    """Return one page of the items with different answers, the most disputed first, as one reader may see them."""
     items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0)
     items = items.filter(category=category) if category else items
     items = items.select_related("queue", "dialogue__unit").order_by("-disputed", "id")
@@ -91,7 +91,7 @@ def disputed_items(
 
 
 def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
-    """Return the names of the questions that submitted passes did not answer alike, by item; one query."""
+    """Return the names of the questions that submitted passes answered differently, by item; one query."""
     reservations = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
     items = dict(reservations.values_list("annotation_id", "item_id"))
     said: defaultdict[tuple[int, str, int | None], set[tuple[str, str | None]]] = defaultdict(set)
@@ -113,7 +113,7 @@ def n_disputed_items(queue: str, *, category: str = "") -> int:
 
 
 def disputed_tokens(queue: str) -> list[str]:
-    """Return the tokens of the items that were not answered alike, in the order in which they came in."""
+    """Return the tokens of the items with different answers, in order of arrival."""
     items = WorkItemRow.objects.filter(queue__token=queue, disputed__gt=0).order_by("id")
     return [token for token in items.values_list("token", flat=True) if token]
 
@@ -130,7 +130,7 @@ def next_disputed(queue: str, item: str) -> str:
 
 
 def n_unsettled(queue: str) -> int:
-    """Return the number of items of which a review can start or continue; count."""
+    """Return the number of items whose review can start or continue; count."""
     return _ready(queue).count()
 
 
@@ -192,7 +192,7 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
 
     Raises:
         Conflict: If the review has not started.
-        InputError: If that question was answered alike, or the value is no point of its scale.
+        InputError: If all answers to that question agree, or the value is not on its scale.
         NotFound: If there is no such item.
     """
     with transaction.atomic():
@@ -217,7 +217,7 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
 
 
 def undo_resolution(records: RecordCache, item: str, question: str, turn: int | None, *, by: str) -> None:
-    """Reopen a dispute that a person has settled; the result stays on record and counts no longer.
+    """Reopen a dispute that a person has settled; the result stays on record but no longer counts.
 
     Categories that the result opened stay open, as after any later revision.
 
@@ -229,7 +229,7 @@ def undo_resolution(records: RecordCache, item: str, question: str, turn: int | 
         by: The person who recorded the result.
 
     Raises:
-        Conflict: If the review is closed, or the current result is not of this person.
+        Conflict: If the review is closed, or another person recorded the current result.
         NotFound: If there is no such item.
     """
     with transaction.atomic():
@@ -251,7 +251,7 @@ def undo_resolution(records: RecordCache, item: str, question: str, turn: int | 
 
 
 def reopen(item: str) -> None:
-    """End the freeze of an item, e.g. after a quality check: its annotators may change their answers again.
+    """Unfreeze an item, e.g. after a quality check: its annotators may change their answers again.
 
     Answers recorded by the review stay on record; they are checked again when the review restarts.
     """
@@ -263,7 +263,7 @@ def reopen(item: str) -> None:
 
 
 def dissent(queue: str) -> Mapping[str, int]:
-    """Return how many discrepancies were left without consensus, by cause; counts."""
+    """Return the number of discrepancies without consensus, by cause; counts."""
     rows = ResolutionRow.objects.filter(item__queue__token=queue, current=True).exclude(cause="")
     return dict(rows.values_list("cause").annotate(n=Count("id")))
 
@@ -320,7 +320,7 @@ def _disputed(items: QuerySet[WorkItemRow]) -> QuerySet[WorkItemRow]:
 
 
 def _with_resolutions(items: QuerySet[WorkItemRow]) -> QuerySet[WorkItemRow]:
-    """Return items with `n_resolved`: their questions that a review has decided; count."""
+    """Return items with `n_resolved`, the number of their questions that a review has decided; count."""
     current = ResolutionRow.objects.filter(item=OuterRef("pk"), current=True).order_by().values("item_id")
     return items.annotate(n_resolved=Coalesce(Subquery(current.annotate(n=Count("id")).values("n")), 0))
 
@@ -330,7 +330,7 @@ BLIND, AFTERWARDS = 1, 2
 
 
 def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *, by: str) -> str:
-    """Open a room on one dialogue and return its token; a person who votes in it never gets that dialogue as work.
+    """Open a calibration session on one dialogue and return its token; people who vote never get that dialogue as work.
 
     Raises:
         InputError: If the queue has no such category, or annotators saw suggestions of a judge in the dialogue.
@@ -362,19 +362,19 @@ def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *,
 
 
 def open_room_on(records: RecordCache, item: str, *, by: str) -> str:
-    """Open a room on the dialogue of a work item and return its token; see `open_room`."""
+    """Open a calibration session on the dialogue of a work item and return its token; see `open_room`."""
     row = item_row(item)
     return open_room(records, row.queue.token, row.dialogue.unit.key, row.category, by=by)
 
 
 def vote(records: RecordCache, token: str, participant: str, answers: Sequence[Answer]) -> tuple[OpenQuestion, ...]:
-    """Cast or change one's votes; return the questions that are open, in which case nothing was stored.
+    """Store or change a person's votes; if questions are open, return them and store nothing.
 
-    Before the votes are revealed they are blind ones; after that they are those that follow the discussion,
-    and only people who voted blindly may give them.
+    Votes before the reveal are blind; later ones follow the discussion,
+    and only people who voted blindly may cast them.
 
     Raises:
-        Conflict: If the room is closed, or one has not voted before the reveal.
+        Conflict: If the session is closed, or the person did not vote before the reveal.
     """
     with transaction.atomic():
         one_at_a_time(f"room {token}")
@@ -414,7 +414,7 @@ def _cast(row: RoomRow, participant: str, ballot: int, answers: Sequence[Answer]
 
 
 def reveal(token: str) -> None:
-    """Show all votes to all members of the room, and open the discussion.
+    """Show all votes to all members of the session, and open the discussion.
 
     Raises:
         Conflict: If there are no votes.
@@ -433,7 +433,7 @@ def say(token: str, participant: str, text: str) -> None:
     """Contribute to the discussion.
 
     Raises:
-        Conflict: If the votes are not revealed yet, or the room is closed.
+        Conflict: If the votes are not revealed yet, or the session is closed.
         InputError: If there is no text.
     """
     row = room_row(token)
@@ -449,19 +449,19 @@ def say(token: str, participant: str, text: str) -> None:
 
 
 def close_room(token: str) -> None:
-    """Close a room; votes and discussion stay."""
+    """Close a calibration session; votes and discussion are kept."""
     RoomRow.objects.filter(pk=room_row(token).pk).update(state=RoomState.CLOSED.value)
 
 
 def rooms(queue: str, *, is_open: bool = False) -> list[tuple[str, str, RoomState]]:
-    """Return token, category and state of the rooms of a queue, the latest first."""
+    """Return token, category and state of the calibration sessions of a queue, the latest first."""
     rows = RoomRow.objects.filter(queue__token=queue).order_by("-id")
     rows = rows.exclude(state=RoomState.CLOSED.value) if is_open else rows
     return [(row.token, row.category, RoomState(row.state)) for row in rows]
 
 
 def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
-    """Return a room as one person in it sees it: others' votes and the discussion only once they are revealed.
+    """Return a calibration session as one member sees it: others' votes and the discussion only after the reveal.
 
     Raises:
         NotFound: If there is no row with that token.
@@ -493,7 +493,7 @@ def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
 
 
 def shifts(queue: str) -> list[RoomShift]:
-    """Return all answers before and after the discussions in a queue's rooms."""
+    """Return all answers before and after the discussions in a queue's calibration sessions."""
     rows = RoomVoteRow.objects.filter(room__queue__token=queue).exclude(room__state=RoomState.VOTING.value)
     votes = rows.select_related("room", "participant").order_by("room_id", "id")
     first: dict[tuple[int, str, int, str], RoomVoteRow] = {}
@@ -516,7 +516,7 @@ def shifts(queue: str) -> list[RoomShift]:
 
 
 def _latest(votes: Sequence[RoomVoteRow]) -> list[RoomVoteRow]:
-    """Return each person's latest votes: those after the discussion where they gave any."""
+    """Return each person's latest votes: those after the discussion, if there are any."""
     again = {one.participant_id for one in votes if one.ballot == AFTERWARDS}
     return [one for one in votes if one.ballot == AFTERWARDS or one.participant_id not in again]
 

@@ -31,10 +31,10 @@ from theodolite.domain.undefined_reasons import NO_TEST_ANSWER, NO_WRONG_TEST_AN
 
 
 def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, ...]:
-    """Return the steps that a queue asks of an annotator, and which one comes next.
+    """Return the steps that a queue requires of an annotator, and the next one.
 
     Only this function decides on an annotator's next step. Work follows as soon as one category
-    is open, even where examples or tests of other categories are left.
+    is open, even if examples or tests of other categories are left.
 
     Args:
         design: Design of the queue.
@@ -64,7 +64,7 @@ def steps_of(design: QueueDesign, onboarding: Onboarding) -> tuple[StepStatus, .
 
 
 def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> str:
-    """Return why an annotator may not have an item, in words; empty if they may."""
+    """Return why an annotator may not take an item, in words; empty if they may."""
     elsewhere = who.met.get(item.dialogue, frozenset()) - {item.category}
     share = most_items(who.n_items.get(item.category, 0), process)
     obstacles = {
@@ -81,7 +81,7 @@ def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> 
 
 
 def most_items(n_items: int, process: AnnotationProcess) -> int:
-    """Return how many items of a category one annotator may take; count, 1 at least.
+    """Return how many items of a category one annotator may take; count, at least 1.
 
     Example:
         >>> most_items(10, AnnotationProcess(most_share=0.6))
@@ -122,7 +122,7 @@ def design_of(study: str, schema: AnnotationSchema, process: AnnotationProcess) 
 
     Args:
         study: Name of the study.
-        schema: The categories and where dialogues go between them.
+        schema: The categories and the routing between them.
         process: Overlap, routing, reservation times, tests and shares.
     """
     routing = schema.routing
@@ -153,14 +153,14 @@ def next_order(
     of_annotator: Sequence[ShownOrder] = (),
     backwards: bool | None = None,
 ) -> ShownOrder:
-    """Return the fixed order of questions of one sitting.
+    """Return the fixed order of the questions of one sitting.
 
     Args:
         process: Factors that vary, and the seed of draws.
         instrument: The questions.
         sitting: Identifier of the sitting within the study; the draws depend on it.
-        of_dialogue: Orders in which others were shown this dialogue in this category.
-        of_annotator: Orders that this annotator was shown in this category.
+        of_dialogue: Orders in which others saw this dialogue in this category.
+        of_annotator: Orders that this annotator saw in this category.
         backwards: Whether this annotator gets the queue from its end; None if the direction is not varied.
 
     Source:
@@ -216,13 +216,13 @@ class Reviewed(StrEnum):
 
 
 def sees_violation(guideline: Guideline, answers: Sequence[Answer], groups: Mapping[str, str]) -> bool:
-    """Return whether one annotator's answers hold a violation.
+    """Return whether one annotator's answers contain a violation.
 
-    A guardrail violation where the guideline has rules on guardrails, else any
-    defect. An answer without a value is no yes.
+    A guardrail violation if the guideline has rules on guardrails, else any
+    defect. An answer without a value does not count as yes.
 
     Args:
-        guideline: The first category's.
+        guideline: Guideline of the first category.
         answers: One annotator's.
         groups: Groups of the dialogue, which rules may be restricted to.
     """
@@ -240,13 +240,13 @@ def _holds(rule: DefectRule, guideline: Guideline, answers: Sequence[Answer]) ->
 def routed(votes: Sequence[bool], rule: Route, reviewed: Reviewed = Reviewed.NOT_YET) -> Routed:
     """Return the route of a dialogue.
 
-    - `any_violation`: one yes among the passes is enough.
-    - `all`: if all say yes it continues, if all say no it ends; else a review decides.
-    - `adjudicated`: as soon as one says yes, a review decides.
-    - A review without consensus sends it on, and it is recorded as disputed.
+    - `any_violation`: one yes among the passes is sufficient.
+    - `all`: it continues if all answer yes and ends if all answer no; otherwise a review decides.
+    - `adjudicated`: as soon as one answers yes, a review decides.
+    - A review without consensus lets it continue, and it is recorded as disputed.
 
     Args:
-        votes: Whether each pass saw a violation; at least one.
+        votes: Whether each pass found a violation; at least one.
         rule: The study's rule.
         reviewed: Outcome of a formal review, if there was one.
     """
@@ -274,18 +274,18 @@ def _waits(n_yes: int, rule: Route, *, mixed: bool) -> bool:
 
 
 READABLE = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE})
-"""Outcomes that make a judge's reading a pass; refused and unparseable ones go to a person."""
+"""Outcomes of a judge's reading that count as a pass; items with refused and unparseable ones go to a person."""
 
 
 def most_by_judges(process: AnnotationProcess, passes: int) -> int:
     """Return how many passes of an item promoted judges may give; count.
 
-    As many as the study states, and never the last one: in any case, one
-    pass of every item is a person's.
+    As many as the study states, but never all of them: at least one
+    pass of every item is given by a person.
 
     Args:
         process: The study's rules.
-        passes: Passes wanted of the item; count.
+        passes: Required passes of the item; count.
 
     Example:
         >>> most_by_judges(AnnotationProcess(passes=3, judge_passes=2), 3)
@@ -297,7 +297,7 @@ def most_by_judges(process: AnnotationProcess, passes: int) -> int:
 
 
 def is_pass(outcomes: Iterable[Outcome]) -> bool:
-    """Return whether a judge's answers count as a pass: there are some, and each of them says something."""
+    """Return whether a judge's answers count as a pass: there are some, and each has a usable outcome."""
     result = set(outcomes)
     return bool(result) and result <= READABLE
 
@@ -308,13 +308,13 @@ WITHIN = 1
 """Points by which an answer on a long number scale may differ and still count as right."""
 
 LONG = 6
-"""Points from which on a number scale counts as long; a shorter one must be met exactly."""
+"""Number of points from which a number scale counts as long; on a shorter one only the exact answer is right."""
 
 
 def worked_examples(guideline: Guideline) -> tuple[Example, ...]:
-    """Return all that can be practised on: the worked examples, then the examples beside each question.
+    """Return all examples for practice: the worked examples, then the examples of each question.
 
-    An example beside a question asks that question alone.
+    An example of a question asks only that question.
 
     Args:
         guideline: Source of the examples.
@@ -333,11 +333,11 @@ def _in_lines(text: str) -> str:
 
 
 def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the places of the examples to practise on and of those in the bank of the test, among all.
+    """Return the indices of the examples for practice, and of those in the test bank.
 
-    Practice shows its answers, so it never uses an example of the bank, except
+    Practice reveals the answers, so it never uses an example of the bank, except
     if there is only one. Every second whole dialogue is for practice, the others
-    and all examples beside questions are in the bank. Where a guideline has fewer
+    and all examples of questions are in the bank. If a guideline has fewer
     than two whole dialogues, every second example of any kind is for practice.
 
     Args:
@@ -354,13 +354,13 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
 
 
 FEWEST_KEYED: Final = 10
-"""Keyed answers of a test at least, where the bank has as many; count."""
+"""Minimum number of keyed answers of a test, if the bank has as many; count."""
 
 
 def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[int, ...]:
-    """Return the places of the examples that an attempt asks, among all worked examples.
+    """Return the indices of the examples that an attempt asks, among all worked examples.
 
-    Each annotator has an order of the bank of their own. An attempt takes examples in this order until it
+    Each annotator has their own order of the bank. An attempt takes examples in this order until it
     has ten keyed answers; the next one continues from there and repeats nothing before the bank is used up.
 
     Args:
@@ -382,7 +382,7 @@ def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[in
 
 
 def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> tuple[Marked, ...]:
-    """Return each question of an example with the answer given and the one expected.
+    """Return each question of an example with the given and the expected answer.
 
     Args:
         guideline: The questions.
@@ -425,21 +425,21 @@ def _chance(question: Question, expected: str, within: int) -> float:
 
 
 SCORE: Final = "coefficient S of an annotator and the key"
-"""Name of the statistic that a test is passed by."""
+"""Name of the statistic that decides whether a test is passed."""
 
 
 def score_beyond_chance(answers: Sequence[Marked]) -> float | Undefined:
     """Return the share of right answers, corrected for guessing: (p_o - p_e) / (1 - p_e).
 
-    Here p_o is the share of right answers, and p_e the mean probability that a uniform guess among the
+    p_o is the share of right answers, and p_e the mean probability that a uniform guess among the
     offered answers is right: the coefficient S, or kappa with free marginals, of an annotator and the key,
-    averaged over questions with different numbers of options. 0 is guessing, 1 is all right.
+    averaged over questions with different numbers of options. 0 is guessing, 1 is all correct.
 
     Args:
         answers: All questions of the test.
 
     Returns:
-        Unit: coefficient, at most 1. `Undefined` without a question, and where no answer can be wrong.
+        Unit: coefficient, at most 1. `Undefined` without questions, or if no answer can be wrong.
 
     Source:
         Bennett, Alpert, Goldstein (1954), Public Opinion Quarterly 18:303-308, doi:10.1086/266520.
@@ -467,7 +467,7 @@ def is_passed(answers: Sequence[Marked], pass_mark: float) -> bool:
 
 
 def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int) -> tuple[str, ...]:
-    """Return the keys of the annotations that seniors are to look at, a share of each stratum.
+    """Return the keys of the annotations that seniors review: a share of each stratum.
 
     The share is rounded up, so that each stratum with a rate above 0 is reviewed.
     The draw depends on seed and key alone: a later draw selects the same people
@@ -492,14 +492,14 @@ BREAK = timedelta(minutes=10)
 """Shortest pause that counts as a break."""
 
 REST_AFTER_MIN = 45
-"""Minutes of work after which an annotator is reminded to rest, unless the study states others."""
+"""Minutes of work after which an annotator is reminded to rest, unless the study states another number."""
 
 
 def minutes_at_work(moments: Collection[datetime], now: datetime) -> float:
     """Return the time that an annotator has worked without a break; minutes, 0 during a break.
 
     Args:
-        moments: When they did something: took, saved, submitted.
+        moments: Times of the annotator's actions: reserving, saving, submitting.
         now: The present moment.
 
     Example:
@@ -520,8 +520,8 @@ def minutes_left(spent: Collection[float], n_left: int) -> float | None:
     """Return the time that open items take at an annotator's pace; minutes, None before the third dialogue.
 
     Args:
-        spent: What their dialogues took, from taking to submitting; minutes. A night in between weighs
-            no more than any long one, since the middle one counts.
+        spent: Durations of their dialogues from reserving to submitting; minutes. A night in between counts
+            no more than any long duration, because the median is used.
         n_left: Dialogues that wait for them; count.
     """
     return median(spent) * n_left if len(spent) >= 3 else None
@@ -536,8 +536,8 @@ def stage_of(state: ItemState, *, n_live: int, n_disputed: int, n_resolved: int)
     Args:
         state: Its state in the queue.
         n_live: Reserved or submitted annotations; count.
-        n_disputed: Places that its passes did not answer alike; count.
-        n_resolved: Places that a review has decided; count.
+        n_disputed: Questions and turns that its passes answered differently; count.
+        n_resolved: Questions and turns that a review has decided; count.
 
     Example:
         >>> stage_of(ItemState.COMPLETE, n_live=2, n_disputed=1, n_resolved=0).value
@@ -561,11 +561,11 @@ Given = Mapping[str, Sequence[Answer]]
 
 
 def letters_for(annotators: Sequence[str], salt: str) -> Mapping[str, str]:
-    """Return a letter for each annotator, in an order that cannot be computed without the salt.
+    """Return a letter for each annotator, in an order that only the salt determines.
 
     Args:
         annotators: Names.
-        salt: Secret of the queue with the item, so that A is another annotator at the next item.
+        salt: Secret of the queue together with the item, so that A is another annotator at the next item.
     """
     order = sorted(annotators, key=lambda name: digest("position", salt, name))
     return {name: _letter(index) for index, name in enumerate(order)}
@@ -577,7 +577,7 @@ def _letter(place: int) -> str:
 
 
 def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discrepancy, ...]:
-    """Return the questions that were not answered alike, in the order of asking; free text is never compared.
+    """Return the questions with different answers, in the order of asking; free text is never compared.
 
     Args:
         guideline: The questions.
@@ -620,12 +620,12 @@ def _answer(answers: Sequence[Answer], question: str, turn: int | None) -> Answe
 def reviewed(
     guideline: Guideline, given: Given, resolutions: Sequence[Resolution], groups: Mapping[str, str]
 ) -> Reviewed:
-    """Return the outcome of a finished review on violations: the agreed label, else "no consensus".
+    """Return the outcome of a finished review of violations: the agreed label, else "no consensus".
 
-    A question that all answered alike counts as they answered it; nothing is counted out.
+    A question on which all agree counts with that answer; there is no majority vote.
 
     Args:
-        guideline: The first category's.
+        guideline: Guideline of the first category.
         given: Each annotator's answers.
         resolutions: Answers recorded by the review.
         groups: Groups of the dialogue.

@@ -55,13 +55,13 @@ from theodolite.store.statements import database_now, one_at_a_time
 
 
 def save_answer(token: str, participant: str, answer: Answer) -> datetime:
-    """Save an answer and return when; an earlier one to the same question stays on record.
+    """Save an answer and return the time; an earlier answer to the same question stays on record.
 
     An expired reservation still accepts answers, so that no input is lost.
 
     Raises:
         Conflict: If the review of this dialogue has started.
-        NotFound: If the reservation is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     row = DraftRow(
         question=answer.question,
@@ -74,7 +74,7 @@ def save_answer(token: str, participant: str, answer: Answer) -> datetime:
 
 
 def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Answer | None) -> AnnotatorTask:
-    """Save an answer, or clear it if there is none; return the task as it is then, without reading it again.
+    """Save an answer, or clear it if there is none; return the changed task without reading it again.
 
     Args:
         task: The task as its annotator sees it.
@@ -96,14 +96,14 @@ def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Ans
 
 
 def clear_answer(token: str, participant: str, question: OpenQuestion) -> datetime:
-    """Withdraw an answer without a new one; the old one stays on record."""
+    """Withdraw an answer without replacing it; the old one stays on record."""
     return _append(token, participant, DraftRow(question=question.question, turn=question.turn or 0), ())
 
 
 def undo(token: str, participant: str) -> OpenQuestion | None:
-    """Take back the last thing that was saved and return which question it was; None if nothing is left.
+    """Undo the last saved change and return its question; None if nothing is left.
 
-    A withdrawal is a further row; a second undo goes back one step more.
+    A withdrawal is another row; a second undo goes back one more step.
     """
     with transaction.atomic():
         reservation = _open_reservation(token, participant)
@@ -157,7 +157,7 @@ def task(records: RecordCache, token: str, participant: str) -> AnnotatorTask:
     """Return the content of a reservation's page, which does not reveal the source of the dialogue.
 
     Raises:
-        NotFound: If the reservation is not one's own.
+        NotFound: If the reservation belongs to another annotator.
     """
     reservation = own_reservation(token, participant)
     queue, item = reservation.item.queue, reservation.item
@@ -188,8 +188,8 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
     same transaction that ends the reservation. Submitting again adds a revision.
 
     Raises:
-        Conflict: If the reservation expired and its place is taken, or the review has started.
-        NotFound: If the reservation is not one's own.
+        Conflict: If the reservation expired and its slot is taken, or the review has started.
+        NotFound: If the reservation belongs to another annotator.
     """
     queue = own_reservation(token, participant).item.queue
     with transaction.atomic():
@@ -219,7 +219,7 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
 def replace_answers(
     records: RecordCache, token: str, participant: str, answers: Sequence[Answer], *, is_final: bool
 ) -> Submitted:
-    """Make some answers the whole content of a task, and submit it if they are final.
+    """Replace the content of a task by some answers, and submit it if they are final.
 
     Equal answers change nothing, so a request may be repeated: it adds neither drafts nor a revision.
     A refused submission keeps the answers.
@@ -232,8 +232,8 @@ def replace_answers(
         is_final: Whether the task is submitted.
 
     Raises:
-        Conflict: If the reservation expired and its place is taken, or the review has started.
-        NotFound: If the reservation is not one's own.
+        Conflict: If the reservation expired and its slot is taken, or the review has started.
+        NotFound: If the reservation belongs to another annotator.
     """
     queue, refused = own_reservation(token, participant).item.queue, None
     with transaction.atomic():
@@ -259,7 +259,7 @@ def replace_answers(
 
 
 def _is_same(before: Answer | None, after: Answer) -> bool:
-    """Return whether an answer is the saved one; the verification of quotes does not count."""
+    """Return whether an answer equals the saved one; the verification of quotes is ignored."""
     if before is None:
         return False
     quotes = [[quote.text for quote in answer.evidence] for answer in (before, after)]
@@ -278,8 +278,8 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         participant: Opaque key of the annotator.
 
     Raises:
-        Conflict: If the first one expired and its place is taken, or a review has started.
-        NotFound: If a reservation is not one's own.
+        Conflict: If the first one expired and its slot is taken, or a review has started.
+        NotFound: If a reservation belongs to another annotator.
     """
     queue = own_reservation(token, participant).item.queue
     with transaction.atomic():
@@ -304,7 +304,7 @@ def _n_sat(reservation: ReservationRow) -> int:
 
 
 def _seen(records: RecordCache, reservation: ReservationRow, dialogue: Dialogue) -> Dialogue:
-    """Return the dialogue in the words that the annotator saw, so that quotes are found where they stood."""
+    """Return the dialogue in the words that the annotator saw, so that quotes are found at their positions."""
     study = records.study(reservation.item.queue.study_content_id)
     return masked_dialogue(
         redacted(dialogue, redactions_of(reservation.item.dialogue_id), reservation.item.category), mask_for(study)
@@ -368,15 +368,15 @@ def n_qualified(version: str) -> int:
 def carry_over(category: str, before: str, after: str, *, by: str, reason: str) -> int:
     """Transfer all qualifications from a version to the next one, without a test.
 
-    Each annotator gets a separate row with decider and reason. What they
-    have practised on in a series counts on there too.
+    Each annotator gets a separate row with decider and reason. Examples
+    practised in a series still count.
 
     Args:
         category: Name of the category.
         before: Content hash of the version that they are qualified for.
-        after: Content hash of the one that follows.
+        after: Content hash of the next version.
         by: The person who decides; an account's name or an opaque key.
-        reason: Why the test need not be passed again.
+        reason: Why annotators need not pass the test again.
 
     Returns:
         People; count.
@@ -429,7 +429,7 @@ def _carry_practice(before: str, after: str) -> None:
 
 
 def past_answers(study: str, category: str) -> list[PastAnswers]:
-    """Return how much people have answered in a category by version and question, the version used last first.
+    """Return the number of people's answers in a category by version and question, the latest used version first.
 
     Args:
         study: Name of the study.
@@ -456,7 +456,7 @@ def past_answers(study: str, category: str) -> list[PastAnswers]:
 
 
 def dialogue_answers(study: str, category: str, version: str, question: str) -> list[DialogueAnswers]:
-    """Return people's answers to one question by one version, dialogue by dialogue.
+    """Return people's answers to one question of one version, dialogue by dialogue.
 
     Args:
         study: Name of the study.
@@ -504,7 +504,7 @@ def _numbers(reservations: QuerySet[ReservationRow]) -> list[int]:
 
 
 def routed_counts(queue: str) -> tuple[int, int]:
-    """Return how many dialogues went on with a violation, and how many without one; counts."""
+    """Return how many dialogues continued with a violation, and how many without one; counts."""
     rows = RoutedRow.objects.filter(queue__token=queue).order_by("number")
     last: dict[int, bool | None] = dict(rows.values_list("dialogue_id", "violation"))
     return sum(1 for row in last.values() if row), sum(1 for row in last.values() if row is False)
@@ -514,17 +514,17 @@ def annotate_again(records: RecordCache, queue: str, category: str, dialogues: S
     """Put dialogues into a queue again, for annotation by its present version, and return their number; count.
 
     Earlier answers and routes stay as they are. Dialogues that
-    the queue asks about by that version already are not put into it twice.
+    the queue already asks about in that version are not added twice.
 
     Args:
         records: Store of the queue's design.
         queue: Token of the queue.
         category: Name of the category.
         dialogues: Keys of dialogues that are stored.
-        version: Content hash that the queue must ask by now.
+        version: Content hash of the version that the queue must use now.
 
     Raises:
-        Conflict: If it asks by another version.
+        Conflict: If the queue uses another version.
     """
     with transaction.atomic():
         one_at_a_time(f"queue {queue}")
@@ -543,6 +543,6 @@ def annotate_again(records: RecordCache, queue: str, category: str, dialogues: S
 
 
 def asked_by(queue: str, category: str, version: str) -> frozenset[str]:
-    """Return the keys of dialogues that a queue asks, or has asked, about by a version."""
+    """Return the keys of the dialogues that a queue asks, or has asked, about in a version."""
     items = WorkItemRow.objects.filter(queue__token=queue, category=category, version=version)
     return frozenset(items.values_list("dialogue__unit__key", flat=True))

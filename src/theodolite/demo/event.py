@@ -172,7 +172,7 @@ TALKED = "The tone is ours, not the tester's."
 
 
 BEYOND = 1000
-"""First slot of theirs: the planned slots stay free for visitors."""
+"""First slot of the invented testers: the planned slots stay free for visitors."""
 
 
 Content = Mapping[str, Any]
@@ -215,7 +215,7 @@ def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
 
 
 _AGO = timedelta(days=3, hours=8)
-"""Time since the first tester joined; the others followed evenly until now, so that pages over time show data."""
+"""Time since the first tester joined; the others joined at even intervals since, so that pages over time show data."""
 
 
 _USD_PER_WORD = 900
@@ -311,7 +311,7 @@ def testers_file() -> Content:
 def _session_held(
     event: EventContext, store: DjangoStore, content: Content, tester: Content, number: int, application: str
 ) -> QuestionnaireResponse:
-    """Let one tester hold one session and answer its questionnaire."""
+    """Let one tester complete one session and answer its questionnaire."""
     level, own = Level(tester["level"]), tester[application]
     session = _session(event, level, number, application)
     store.add_profile(session.participant, _profile(level, str(tester["age"])), now=event.clock.now())
@@ -419,7 +419,7 @@ def _code(
     content: Content,
     sessions: Mapping[tuple[int, str], QuestionnaireResponse],
 ) -> None:
-    """Let the analyst and the senior code some answers, talk about one, and release a few."""
+    """Let the analyst and the senior annotator code some answers, discuss one, and release a few."""
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
     study, given = event.study, store.events.responses.in_study(event.study.name)
     save_codebook(store, _codebook(study, content["codes"], coders[0]))
@@ -477,7 +477,7 @@ async def _held(context: StudyContext) -> None:
 
 
 async def _ask_nobody(context: StudyContext, clients: Clients, options: RunOptions) -> None:
-    """Start the run: its applications are functions of this package, so that no endpoint can be asleep."""
+    """Start the run: its applications are functions of this package, so no endpoint can be unavailable."""
 
 
 def _labelled(context: StudyContext) -> None:

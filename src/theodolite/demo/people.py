@@ -72,7 +72,7 @@ def people_file() -> Mapping[str, Any]:
 
 
 def demo_account(slug: str, name: str, *, is_host: bool = False) -> Account:
-    """Return the account of a seeded person, made where it is not there yet."""
+    """Return the account of a seeded person; it is created if it does not exist yet."""
     found = account_of(slug)
     return found or Account.objects.create_user(address_of(slug), name=name, is_host=is_host)
 
@@ -107,14 +107,14 @@ def load_members(folder: str) -> HostedStudy:
 
 
 def load_approval(hosted: HostedStudy) -> None:
-    """Record an approval that is none, and says so."""
+    """Record a placeholder approval that states that it is one."""
     content = people_file()["approval"]
     defaults = {"number": content["number"], "granted": date.fromisoformat(content["granted"])}
     EthicsApproval.objects.get_or_create(hosted=hosted, body=content["body"], defaults=defaults)
 
 
 def _pass_screening(hosted: HostedStudy) -> None:
-    """Let the testers of the event through the screening, so that one click leads visitors to the task."""
+    """Let the testers of the event pass the screening, so that one click leads visitors to the task."""
     version = screening_version(study_in_files(hosted).study)
     for tester in hosted.memberships.filter(role__in=[role.value for role in TESTERS]):
         Screening.objects.get_or_create(membership=tester, defaults={"version": version, "passed": True})
@@ -208,7 +208,7 @@ def _allocate(hosted: HostedStudy, participant: str, topics: tuple[str, ...]) ->
 
 
 FOLDER = "demo/annotation"
-"""Place of study and dialogues among the shipped resources."""
+"""Folder of the study and the dialogues among the shipped resources."""
 
 
 READING = (
@@ -218,7 +218,7 @@ READING = (
 
 
 def load_queue(hosted: HostedStudy) -> None:
-    """Keep the invented dialogues and open a queue of them, if there is none; must not run in a transaction."""
+    """Store the invented dialogues and open a queue of them, if there is none; must not run in a transaction."""
     if queue_named(hosted.token):
         return
     study = invented_study()
@@ -245,10 +245,10 @@ def invented_study() -> Study:
 
 
 def keep_dialogues(study: Study, content: Sequence[dict[str, Any]] | None = None, *, first: int = 0) -> list[str]:
-    """Keep invented dialogues under a run of their study and return their keys.
+    """Store invented dialogues under a run of their study and return their keys.
 
     Args:
-        study: Of the invented dialogues.
+        study: Study of the invented dialogues.
         content: Dialogues; those that wait for annotators by default.
         first: Number of the first one.
     """
@@ -278,7 +278,7 @@ def design_of(study: Study) -> QueueDesign:
 
 
 async def _held(store: Store, study: Study, content: Sequence[dict[str, Any]], first: int) -> list[str]:
-    """Keep the dialogues under a run of the study and return their keys."""
+    """Store the dialogues under a run of the study and return their keys."""
     await store.start()
     try:
         run = store.open_run(study, draw_plan(study, ())[0])
@@ -334,11 +334,11 @@ def _unit(dialogue: Dialogue, number: int) -> Unit:
 
 
 FIRST = 100
-"""Number of the first of these dialogues: behind all that wait for annotators."""
+"""Number of the first of these dialogues: after all that wait for annotators."""
 
 
 def load_review(hosted: HostedStudy) -> None:
-    """Let two invented annotators have answered, flagged and asked; must not run in a transaction."""
+    """Store answers, flags and questions of two invented annotators; must not run in a transaction."""
     content = invented("finished.yaml")
     if account_of(content["annotators"][0].lower()) is not None:
         return
@@ -367,7 +367,7 @@ def load_review(hosted: HostedStudy) -> None:
 
 
 def _submitted_earlier(claims: Sequence[str], *, days: int) -> None:
-    """Let annotations have been submitted some days ago, so that pages over days show something."""
+    """Move submissions of annotations to earlier days, so that pages over several days show data."""
     if days:
         ReservationRow.objects.filter(token__in=claims).update(submitted=timezone.now() - timedelta(days=days))
 

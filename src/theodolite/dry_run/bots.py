@@ -203,7 +203,7 @@ class OrganiserBot:
         self._send("/operations/go-on/")
 
     def close_event(self) -> None:
-        """Open the pages of the organiser once more, and close the event."""
+        """Open the organiser's pages again, and close the event."""
         for page in ("people/", "blinding/", "operations/"):
             self._open(f"{self._home}{page}")
         self._send("/operations/close/")
@@ -264,7 +264,7 @@ def run_annotators(
         report: Called with the reason when a bot gets stuck.
 
     Raises:
-        Stuck: If the organiser or the senior could not go on.
+        Stuck: If the organiser or the senior annotator cannot continue.
         OSError: If the server cannot be reached.
     """
     senior = SeniorBot(new_visitor("senior"))
@@ -456,7 +456,7 @@ class AnnotatorBot(AccountBot):
         raise Stuck(where, "the answers were not accepted")
 
     def _answers(self, form: Form, answers: dict[str, str]) -> dict[str, str]:
-        """Return an answer to every open question; earlier answers stay."""
+        """Return an answer to every open question; earlier answers are unchanged."""
         chosen = {name: self._random.choice(values) for name, values in form.choices.items()}
         defaults = {**dict.fromkeys(form.texts, FREE_TEXT), **chosen}
         return {name: answers.get(name, value) for name, value in defaults.items() if name.startswith("a:")}
@@ -550,10 +550,10 @@ class TesterBot:
         self._most = MOST_STEPS * max(sessions, 1)
 
     def walk(self) -> None:
-        """Complete the event from the open page on.
+        """Complete the event, starting from the open page.
 
         Raises:
-            Stuck: If a page does not lead on.
+            Stuck: If a page does not lead to the next one.
             OSError: If the server cannot be reached.
         """
         for _ in range(self._most):
@@ -566,7 +566,7 @@ class TesterBot:
         """Complete the open page; on the last page of the event there is nothing to do.
 
         Raises:
-            Stuck: If the page does not lead on.
+            Stuck: If the page does not lead to the next one.
             OSError: If the server cannot be reached.
         """
         page = self.visitor.page

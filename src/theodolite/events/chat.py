@@ -190,7 +190,7 @@ class ReplyManager:
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Answer participants while this is open; replies that a killed server left in progress are interrupted."""
+        """Answer participants while this context is open; interrupt replies that a killed server left in progress."""
         self._connecting = asyncio.Lock()  # of this event loop
         await self._sink.thread.call(self._sink.interrupt_all)
         try:

@@ -95,7 +95,7 @@ def responses_about(
 
 
 def current_responses(store: DjangoStore, study: Study, questionnaire: str = "") -> list[QuestionnaireResponse]:
-    """Return the same as `responses_about`, without reading the dialogues.
+    """Return what `responses_about` returns, without reading the dialogues.
 
     Args:
         store: The database.
@@ -223,7 +223,7 @@ def status_of(event: EventContext) -> EventStatus:
 
 
 def activity_counts(event: EventContext) -> ActivityCounts:
-    """Return how many guesses and submitted responses a study has."""
+    """Return the numbers of guesses and submitted responses of a study; counts."""
     guesses, submitted = event.responses.counts(event.study.name)
     return ActivityCounts(guesses=guesses, submitted=submitted)
 

@@ -1,7 +1,7 @@
 """Garbage collection during a run.
 
 Objects of a run are freed by reference counts; cycles are rare. Searching them
-after every few hundred objects, among everything that was imported and planned,
+after every few hundred objects, among all imported and planned objects,
 takes about a fifth of a run's time, and frees next to nothing.
 
 Removal condition (ADR-0074): remove it once it saves less than a tenth of the CPU time of
@@ -23,7 +23,7 @@ WHILE_LOADING = (200_000, 20, 20)
 
 @contextmanager
 def reduced_gc(after: tuple[int, int, int] = SELDOM) -> Iterator[None]:
-    """Collect garbage seldom within a block, and not among earlier objects.
+    """Collect garbage less often within a block, and never search earlier objects.
 
     Args:
         after: Objects and rounds after which to look, as `gc.set_threshold` takes them.

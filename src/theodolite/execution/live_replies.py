@@ -172,7 +172,7 @@ class LiveReplies:
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Answer participants while this is open; replies in progress at its end are interrupted and stored."""
+        """Answer participants while this context is open; replies in progress at its end are interrupted and stored."""
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             periodic = [tasks.create_task(self._save_periodically()), tasks.create_task(self._pulse_periodically())]

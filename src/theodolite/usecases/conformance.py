@@ -259,7 +259,7 @@ class _Probe:
         """Record each kind of failure once, with the first failed call."""
         alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
         for what, error in self.failures:
-            # If nothing succeeds, words that differ from call to call add nothing.
+            # If every call fails, messages that differ from call to call add nothing.
             text = str(error) if self.found.texts else ""
             alike.setdefault((type(error), text), []).append((what, error))
         for (what, error), *more in alike.values():

@@ -168,7 +168,7 @@ class ArgillaDataset:
 def datasets_of(evidence: Evidence, guideline: Guideline) -> Iterator[ArgillaDataset]:
     """Yield the datasets of a guideline: questions about dialogues and questions about turns, if it has them.
 
-    Dialogues are blind. What people and programs answered is in responses, an answer
+    Dialogues are blind. Answers of people and programs are responses, one answer
     each; there are no suggestions, because they would bias the annotator.
     """
     seen = list(_seen(evidence, guideline))
@@ -192,7 +192,7 @@ def _seen(evidence: Evidence, guideline: Guideline) -> Iterator[BlindDialogue]:
 
 
 def users_table(evidence: Evidence) -> ExportTable:
-    """Return the testers behind the made-up users of responses: people by number, programs by name."""
+    """Return the annotators behind the pseudonymous users of responses: people by number, programs by name."""
     people = pseudonyms(evidence)
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     pairs = {

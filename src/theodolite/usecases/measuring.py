@@ -44,7 +44,7 @@ def calls_of(
     annotations: Collection[Annotation],
     failures: Collection[Failure] = (),
 ) -> dict[str, tuple[Call, ...]]:
-    """Return the calls that led to some records, by unit; a unit without any is left out.
+    """Return the calls that led to some records, by unit; units without calls are omitted.
 
     Args:
         store: The database.
@@ -115,7 +115,7 @@ def earlier_scores(store: Store, study: Study, run: Run, n_dialogues: int) -> tu
 
     Args:
         store: The workspace's database.
-        study: As it is written now.
+        study: The study as currently written.
         run: The run that is reported.
         n_dialogues: Dialogues of one run; count.
     """

@@ -501,7 +501,7 @@ def close_if_complete(
     if not status.is_complete:  # another process may have finished the run since the counts were read
         return replace(status, run=replace(run, state=RunState.UNFINISHED))
     store.close_run(run, RunState.FINISHED)
-    # A stop condition that became true only after the last call stopped nothing.
+    # A stop condition that became true only after the last call had no effect.
     return replace(status, run=replace(run, state=RunState.FINISHED), stopped="")
 
 
@@ -558,7 +558,7 @@ async def check_endpoints(endpoints: Iterable[Endpoint]) -> tuple[EndpointCheck,
 
 
 def latest_run(store: Store, study: Study, plan: Plan) -> Run:
-    """Return the latest run of a study as it is written now.
+    """Return the latest run of a study as currently written.
 
     Raises:
         NotFound: If the study was never run here.

@@ -37,7 +37,7 @@ def score_file(
         file: The tree file.
         application: Name of the application; empty for all.
         draws: How replicates are drawn.
-        methods: The summaries that there are.
+        methods: The available summary methods.
         contexts: Whether to measure the contextual robustness of the nodes as well.
 
     Raises:
@@ -106,7 +106,7 @@ def rescore(
         design: The new tree.
         application: Name of the application; empty for all.
         draws: How replicates are drawn.
-        methods: The summaries that there are.
+        methods: The available summary methods.
 
     Raises:
         InputError: If the file has no leaves, or no such application.
