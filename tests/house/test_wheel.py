@@ -72,7 +72,7 @@ def test_files_reach_the_wheel_byte_for_byte(wheel):
         "theodolite/resources/demo/xstest-replay/answers.csv.gz",
         "theodolite/resources/demo/xstest-replay/SOURCE.txt",
         "theodolite/resources/demo/spoiler-guard/personas/viewer.md",
-        "theodolite/store/migrations/0001_tables.py",
+        "theodolite/store/migrations/0022_supposed_tokens.py",
     ],
 )
 def test_what_the_program_needs_at_run_time_is_there(wheel, part):

@@ -111,7 +111,7 @@ def why_not_ready() -> str:
         return "the database cannot be reached"
     if _last_migrations() - applied:
         return "an older version of Theodolite wrote the database, and it is not migrated"
-    if {name for app, name in applied if app == "store"} - set(known_migrations()):
+    if max((name for app, name in applied if app == "store"), default="") > known_migrations()[-1]:
         return "a newer version of Theodolite wrote the database"
     return ""
 
@@ -157,7 +157,7 @@ def _without_tables(*, whole: bool) -> list[AppConfig]:
     requested = list(apps.get_app_configs()) if whole else [apps.get_app_config("store")]
     missing = [app for app in requested if not there & _tables_of(app)]
     have = {app.label for app in requested} - {app.label for app in missing}
-    return missing if not there or (have == {"store"} and _applied() == known_migrations()) else []
+    return missing if not there or (have == {"store"} and _applied()[-1:] == known_migrations()[-1:]) else []
 
 
 def _tables_of(application: AppConfig) -> set[str]:
@@ -220,14 +220,28 @@ def _is_more_wanted() -> bool:
 
 
 def _is_up_to_date(path: Place) -> bool:
+    """Return whether the last migration of a database is the last one of this program.
+
+    A database may have more names than this program has files: several migrations were merged into one (ADR 0155).
+
+    Raises:
+        WrongSchema: If the last migration of the database is not one of this program's.
+    """
     applied, known = _applied(), known_migrations()
-    if unknown := sorted(set(applied) - set(known)):
+    if not applied or applied[-1] in known:
+        return applied[-1:] == known[-1:]
+    if applied[-1] > known[-1]:
         message = (
-            f"the database {path.name} was written by a newer version of Theodolite: it has `{unknown[-1]}`, "
+            f"the database {path.name} was written by a newer version of Theodolite: it has `{applied[-1]}`, "
             f"this version knows up to `{known[-1]}`. Install the newer version, or use another folder."
         )
-        raise WrongSchema(message)
-    return applied == known
+    else:
+        message = (
+            f"the database {path.name} was written by an unreleased version of Theodolite: it has `{applied[-1]}`, "
+            f"and this version migrates from {', '.join(f'`{name}`' for name in known)}. "
+            "Run the study in another folder, or import its dialogues there from an export."
+        )
+    raise WrongSchema(message)
 
 
 def _applied() -> list[str]:

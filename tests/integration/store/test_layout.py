@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 import subprocess
 import sys
@@ -12,11 +13,14 @@ import pytest
 from django.core.management import call_command
 from django.db.migrations import RunPython, RunSQL
 
+from tests.house.tree import ROOT
 from tests.postgres import PostgresServer
 from theodolite.bootstrap import migration
 from theodolite.bootstrap.database import DATABASE_NAME, open_store
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
+
+OLD_DATABASE = ROOT / "tests" / "data" / "upgrade" / "theodolite-0022.db.gz"
 
 _ON_A_SERVER = """
 SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
@@ -105,19 +109,30 @@ def rows(workspace):
 
 
 def test_both_ways_lead_to_the_same_tables_on_a_server(tmp_path, monkeypatch, postgres_server: PostgresServer):
-    import psycopg
-
     urls = [postgres_server.create(), postgres_server.create()]
     open_store(tmp_path, urls[0]).disconnect()
     monkeypatch.setattr(migration, "_lay_out", step_by_step)
     open_store(tmp_path, urls[1]).disconnect()
-    found = []
-    for url in urls:
-        with psycopg.connect(url) as database:
-            found.append(sorted(database.execute(_ON_A_SERVER).fetchall()))
+    found = [tables_on_a_server(url) for url in urls]
 
     assert len(found[0]) > 500
     assert found[0] == found[1]
+
+
+def tables_on_a_server(url):
+    import psycopg
+
+    with psycopg.connect(url) as database:
+        return sorted(database.execute(_ON_A_SERVER).fetchall())
+
+
+def test_an_upgraded_database_has_the_tables_of_a_new_one(tmp_path):
+    open_store(tmp_path / "new")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / DATABASE_NAME).write_bytes(gzip.decompress(OLD_DATABASE.read_bytes()))
+    open_store(tmp_path / "old")
+
+    assert tables(tmp_path / "old")[0] == tables(tmp_path / "new")[0]
 
 
 def test_no_step_does_more_than_change_tables():

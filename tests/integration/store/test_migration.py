@@ -33,18 +33,29 @@ def test_the_migrations_are_what_the_models_say(sqlite: Database) -> None:
     assert "No changes detected" in said.getvalue()
 
 
-def test_migrations_are_numbered_without_gaps() -> None:
-    numbers = [int(name[:4]) for name in migration.known_migrations()]
-
-    assert numbers == list(range(1, len(numbers) + 1))
-
-
 def test_a_database_of_a_newer_program_is_refused(database: Database) -> None:
     store = database.open()
     store._executor.write(lambda: _pretend("0999_from_the_future"))
 
     with pytest.raises(WrongSchema, match=r"newer version.*0999_from_the_future"):
         database.open()
+
+
+def test_a_database_between_two_migrations_is_refused(database: Database) -> None:
+    last = migration.known_migrations()[-1]
+    store = database.open()
+    store._executor.write(lambda: _forget(last))
+    store._executor.write(lambda: _pretend("0023_turn_context"))
+
+    with pytest.raises(WrongSchema, match=rf"unreleased version.*0023_turn_context.*{last}"):
+        database.open()
+
+
+def _forget(name: str) -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'store' AND name = %s", [name])
 
 
 def _pretend(name: str) -> None:

@@ -44,11 +44,13 @@ def test_the_shipped_database_is_of_an_earlier_schema(study: Path) -> None:
     before = applied(study)
 
     assert before[-1].startswith(OLD)
-    assert len(before) < len(migration.known_migrations())
+    assert before[-1] < migration.known_migrations()[-1]
 
 
 def test_the_run_of_an_earlier_program_is_measured_with_the_same_counts(study: Path) -> None:
     """The earlier program printed: 1 of 3 dialogues has a defect, none failed, none is missing."""
+    before = applied(study)
+
     assert theodolite("report", study).code == 0
 
     [rate] = [
@@ -57,7 +59,7 @@ def test_the_run_of_an_earlier_program_is_measured_with_the_same_counts(study: P
         if estimate["measure"] == "defect_rate"
     ]
     assert (rate["count"], rate["n"], rate["outcomes"]["planned"]) == (1, 3, 3)
-    assert applied(study) == sorted(migration.known_migrations())
+    assert applied(study) == sorted({*before, *migration.known_migrations()})
 
 
 def test_the_database_is_copied_before_it_is_changed(study: Path) -> None:

@@ -1,4 +1,4 @@
-"""Create the tables of workers and their shared limits."""
+"""Add contexts of turns, original texts and workers; rename estimated costs and slots (ADR 0155)."""
 
 import django.db.models.deletion
 import theodolite.store.fields
@@ -8,10 +8,52 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('store', '0028_slots'),
+        ('store', '0022_supposed_tokens'),
     ]
 
     operations = [
+        migrations.AddField(
+            model_name='turnrow',
+            name='context',
+            field=models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.contentrow'),
+        ),
+        migrations.AddField(
+            model_name='journalentryrow',
+            name='original',
+            field=theodolite.store.fields.StorableTextField(default=''),
+        ),
+        migrations.AddField(
+            model_name='liveturnrow',
+            name='original',
+            field=theodolite.store.fields.StorableTextField(default=''),
+        ),
+        migrations.RenameField(
+            model_name='journalentryrow',
+            old_name='supposed_tokens',
+            new_name='estimated_tokens',
+        ),
+        migrations.RenameField(
+            model_name='journalentryrow',
+            old_name='supposed_microusd',
+            new_name='estimated_microusd',
+        ),
+        migrations.RemoveConstraint(
+            model_name='acknowledgementrow',
+            name='acknowledged_text',
+        ),
+        migrations.AddConstraint(
+            model_name='acknowledgementrow',
+            constraint=models.CheckConstraint(condition=models.Q(('subject__in', ['consent', 'content warning', 'instructions', 'topics', 'release'])), name='acknowledged_text'),
+        ),
+        migrations.RenameField(
+            model_name='sessionrow',
+            old_name='seat',
+            new_name='slot',
+        ),
+        migrations.RenameModel(
+            old_name='SeatRow',
+            new_name='SlotRow',
+        ),
         migrations.CreateModel(
             name='SlotLeaseRow',
             fields=[
