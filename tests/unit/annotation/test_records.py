@@ -17,13 +17,13 @@ def records(tmp_path: Path) -> RecordCache:
     return RecordCache(Contents(tmp_path))
 
 
-def test_figures_are_worked_out_anew_for_another_state_alone(records: RecordCache) -> None:
+def test_figures_are_computed_again_only_when_the_state_changes(records: RecordCache) -> None:
     told = [records.figure("key", state, lambda last: (last or 0) + 1) for state in ("a", "a", "b", "b", "a")]
 
     assert told == [1, 1, 2, 2, 3]
 
 
-def test_many_who_ask_at_once_wait_for_the_first(records: RecordCache) -> None:
+def test_concurrent_requests_wait_for_the_first_computation(records: RecordCache) -> None:
     begun, made = Barrier(4), []
 
     def ask(_: int) -> int:
@@ -34,20 +34,20 @@ def test_many_who_ask_at_once_wait_for_the_first(records: RecordCache) -> None:
         assert list(pool.map(ask, range(4))) == [1, 1, 1, 1]
 
 
-def test_figures_may_rest_on_other_figures(records: RecordCache) -> None:
+def test_figures_may_depend_on_other_figures(records: RecordCache) -> None:
     inner = records.figure("outer", 1, lambda _: records.figure("inner", 1, lambda _: 7))
 
     assert inner == 7
 
 
-def test_what_could_not_be_worked_out_is_tried_again(records: RecordCache) -> None:
+def test_a_computation_that_failed_is_tried_again(records: RecordCache) -> None:
     with pytest.raises(ZeroDivisionError):
         records.figure("key", "state", lambda _: 1 // 0)
 
     assert records.figure("key", "state", lambda _: 5) == 5
 
 
-def test_what_was_asked_for_longest_ago_goes_first(records: RecordCache) -> None:
+def test_the_longest_waiting_request_is_computed_first(records: RecordCache) -> None:
     for number in range(MOST_FIGURES + 1):
         records.figure(number, "state", lambda _: "first")
 

@@ -42,7 +42,7 @@ from theodolite.domain.shown_order import NOT_VARIED, OrderPlan, QuestionOrder, 
 
 
 @given(passes=st.integers(1, 9), data=st.data(), wanted=st.integers(1, 9))
-def test_one_pass_of_every_item_is_left_to_a_person(passes, data, wanted):
+def test_one_annotation_of_every_item_is_left_to_a_person(passes, data, wanted):
     process = AnnotationProcess(passes=passes, judge_passes=data.draw(st.integers(0, passes - 1)))
 
     assert 0 <= most_by_judges(process, wanted) <= min(process.judge_passes, wanted - 1)
@@ -54,7 +54,7 @@ def test_a_process_without_people_is_refused(judge_passes):
         AnnotationProcess(passes=2, judge_passes=judge_passes)
 
 
-def test_a_reading_that_failed_in_part_is_no_pass():
+def test_a_partly_failed_reading_is_not_an_annotation():
     assert is_pass([Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE])
     assert not is_pass([Outcome.ANSWERED, Outcome.UNPARSEABLE])
     assert not is_pass([])
@@ -82,16 +82,16 @@ def played(process: AnnotationProcess, n_dialogues: int = 24, passes: int = 2) -
     return sat
 
 
-def test_what_is_not_varied_is_as_written() -> None:
+def test_the_order_is_as_written_unless_it_is_varied() -> None:
     assert next_order(AnnotationProcess(), ASKED, sitting="d a") == NOT_VARIED
 
 
-def test_the_seed_draws_the_same_orders_again_and_another_seed_others() -> None:
+def test_a_seed_reproduces_its_orders_and_another_seed_gives_others() -> None:
     assert played(PROCESS) == played(PROCESS)
     assert played(PROCESS) != played(replace(PROCESS, seed=8))
 
 
-def test_two_who_annotate_a_dialogue_see_it_both_ways() -> None:
+def test_two_annotators_of_a_dialogue_see_opposite_orders() -> None:
     by_dialogue = defaultdict(list)
     for (_, dialogue), order in played(PROCESS).items():
         by_dialogue[dialogue].append(order)
@@ -101,18 +101,18 @@ def test_two_who_annotate_a_dialogue_see_it_both_ways() -> None:
 
 
 @pytest.mark.parametrize("part", ["options", "turns"])
-def test_each_annotator_sees_about_as_many_of_both(part: str) -> None:
+def test_each_annotator_sees_about_as_many_of_both_orders(part: str) -> None:
     for who in PEOPLE:
         counts = Counter(getattr(order, part) for (person, _), order in played(PROCESS).items() if person == who)
         assert abs(counts[True] - counts[False]) <= 6, counts
 
 
-def test_what_is_drawn_of_one_thing_says_little_of_another() -> None:
+def test_draws_of_different_orders_are_independent() -> None:
     pairs = Counter((order.options, order.turns) for order in played(PROCESS, n_dialogues=120).values())
     assert min(pairs.values()) > 0.15 * sum(pairs.values()), pairs
 
 
-def test_annotators_come_from_the_end_as_often_as_from_the_beginning() -> None:
+def test_annotators_work_from_either_end_equally_often() -> None:
     ways: list[bool] = []
     for number in range(10):
         ways.append(comes_backwards(PROCESS, f"p{number}", ways))
@@ -130,12 +130,12 @@ def test_work_counts_since_the_last_break():
     assert minutes_at_work(ago(50, 20, 14, 6), NOW) == 20
 
 
-def test_whoever_has_done_nothing_for_a_while_rests():
+def test_an_inactive_annotator_counts_as_resting():
     assert minutes_at_work(ago(40, 25, 10), NOW) == 0
     assert minutes_at_work([], NOW) == 0
 
 
-def test_what_is_left_is_told_from_the_third_dialogue_on_by_the_middle_one():
+def test_the_remaining_time_is_estimated_from_the_third_dialogue_by_the_median():
     assert minutes_left([4, 6], 10) is None
     assert minutes_left([4, 600, 6], 10) == 60
 
@@ -152,7 +152,7 @@ def with_examples(n: int):
 @pytest.mark.parametrize(
     ("n", "practice", "test"), [(0, (), ()), (1, (0,), (0,)), (2, (0,), (1,)), (5, (0, 2, 4), (1, 3))]
 )
-def test_practice_and_test_share_no_example_where_there_are_two(n, practice, test):
+def test_practice_and_test_share_no_example_when_there_are_at_least_two(n, practice, test):
     assert examples_for(with_examples(n)) == (practice, test)
 
 
@@ -163,11 +163,11 @@ def beside_questions(n: int):
 
 
 @pytest.mark.parametrize(("n", "practice", "test"), [(1, (0,), (0,)), (4, (0, 2), (1, 3))])
-def test_examples_beside_questions_serve_where_there_are_no_whole_dialogues(n, practice, test):
+def test_examples_of_questions_are_used_when_there_are_no_whole_dialogues(n, practice, test):
     assert examples_for(beside_questions(n)) == (practice, test)
 
 
-def test_whole_dialogues_come_before_those_beside_questions():
+def test_whole_dialogues_are_used_before_examples_of_questions():
     both = replace(beside_questions(2), examples=(GOOD,) * 2)
 
     assert (examples_for(both), len(worked_examples(both))) == (((0,), (1, 2, 3)), 4)
@@ -178,7 +178,7 @@ def bank_of(n: int):
     return replace(beside_questions(n), examples=(GOOD,) * 2)
 
 
-def test_a_test_has_ten_keyed_answers_and_the_next_one_draws_others():
+def test_a_test_has_ten_gold_answers_and_the_next_test_draws_others():
     guideline = bank_of(30)
     first, second, third = (drawn_test(guideline, "p-1", attempt) for attempt in (1, 2, 3))
     n_keyed = [sum(len(worked_examples(guideline)[place].answers) for place in test) for test in (first, second, third)]
@@ -188,13 +188,13 @@ def test_a_test_has_ten_keyed_answers_and_the_next_one_draws_others():
     assert first == drawn_test(guideline, "p-1", 1) != drawn_test(guideline, "p-2", 1)
 
 
-def test_a_small_bank_is_asked_as_a_whole_each_time():
+def test_a_small_gold_bank_is_used_completely_each_time():
     guideline = bank_of(3)
 
     assert sorted(drawn_test(guideline, "p-1", 1)) == sorted(drawn_test(guideline, "p-1", 2)) == [1, 2, 3, 4]
 
 
-def test_a_bank_that_is_used_up_begins_again():
+def test_an_exhausted_gold_bank_starts_again():
     guideline = bank_of(14)
     drawn = {place for attempt in (1, 2) for place in drawn_test(guideline, "p-1", attempt)}
 
@@ -213,11 +213,11 @@ def answered(chances, n_right):
     [((0.5,) * 10, 8, 0.6), ((0.5,) * 10, 5, 0.0), ((0.25,) * 8, 8, 1.0), ((0.5, 0.5, 0.2, 0.3), 3, 0.6)],
     ids=["8 of 10 in two options", "as by guessing", "all right", "mixed scales"],
 )
-def test_the_score_is_the_coefficient_s_of_an_annotator_and_the_key(chances, n_right, score):
+def test_the_score_is_coefficient_s_between_annotator_and_key(chances, n_right, score):
     assert score_beyond_chance(answered(chances, n_right)) == pytest.approx(score, abs=1e-12)
 
 
-def test_the_score_is_undefined_without_an_answer_that_can_be_wrong():
+def test_the_score_is_undefined_unless_an_answer_can_be_wrong():
     assert isinstance(score_beyond_chance([]), Undefined)
     assert isinstance(score_beyond_chance(answered((1.0, 1.0), 2)), Undefined)
 
@@ -229,7 +229,7 @@ def test_chance_counts_the_accepted_points_among_all_offered_answers():
     assert (released.chance, bad.chance, at_the_end.chance) == (1 / 3, 0.3, 0.2)
 
 
-def test_an_example_beside_a_question_asks_that_question_of_the_same_words_in_lines():
+def test_an_example_of_a_question_shows_its_words_as_one_dialogue():
     (example,) = worked_examples(beside_questions(1))
 
     assert (example.dialogue, example.answers) == ("User: end?\nReply: He dies.", {"released": "yes"})
@@ -245,7 +245,7 @@ def test_a_long_number_scale_allows_one_point(given, right):
     assert (bad.is_right, bad.within, bad.reason) == (right, 1, "It says so.")
 
 
-def test_categories_must_be_met_exactly():
+def test_categories_must_match_exactly():
     assert [one.is_right for one in marked(RISK, GOOD, {"released": "no", "how-bad": "7"})] == [False, True]
 
 
@@ -277,7 +277,7 @@ MIXED, NOBODY, ALL = [True, False, False], [False] * 3, [True] * 3
         (ALL, Route.ADJUDICATED, None, False),
     ],
 )
-def test_each_rule_sends_each_case_where_it_says(votes, rule, violation, disputed):
+def test_each_rule_routes_each_case_as_documented(votes, rule, violation, disputed):
     decided = routed(votes, rule)
 
     assert (decided.violation, decided.disputed) == (violation, disputed)
@@ -285,19 +285,19 @@ def test_each_rule_sends_each_case_where_it_says(votes, rule, violation, dispute
 
 
 @pytest.mark.parametrize("rule", list(Route))
-def test_without_consensus_it_goes_on_and_is_disputed(rule):
+def test_an_item_without_consensus_is_disputed(rule):
     decided = routed(MIXED, rule, Reviewed.NO_CONSENSUS)
 
     assert (decided.violation, decided.disputed) == (True, True)
 
 
-def test_a_consensus_decides_and_the_first_disagreement_stays_on_record():
+def test_a_consensus_decides_and_the_first_disagreement_is_recorded():
     decided = routed(MIXED, Route.ADJUDICATED, Reviewed.NO_VIOLATION)
 
     assert (decided.violation, decided.disputed) == (False, True)
 
 
-def test_an_answer_without_a_value_is_no_yes():
+def test_an_answer_without_a_value_is_not_a_yes():
     unable = Answer(question="released", outcome=Outcome.MISSING)
 
     assert not sees_violation(RISK, [unable], {})
@@ -321,5 +321,5 @@ STAGES = [
 
 
 @pytest.mark.parametrize(("state", "n_live", "n_disputed", "n_resolved", "stage"), STAGES)
-def test_the_stage_follows_from_where_an_item_stands(state, n_live, n_disputed, n_resolved, stage):
+def test_the_stage_follows_from_the_state_of_an_item(state, n_live, n_disputed, n_resolved, stage):
     assert stage_of(state, n_live=n_live, n_disputed=n_disputed, n_resolved=n_resolved) is stage

@@ -60,7 +60,7 @@ def test_a_judge_is_asked_once_and_its_verdict_read():
     assert answer_of(held).value == "partly"
 
 
-def test_an_annotation_says_whose_it_is_and_what_about():
+def test_an_annotation_states_its_annotator_and_dialogue():
     given = annotated(judge(), said=verdict(label="no")).result
 
     assert (given.unit, given.dialogue, given.annotator, given.guideline) == ("unit-2", "unit-1", "grounded", "polite")
@@ -68,7 +68,7 @@ def test_an_annotation_says_whose_it_is_and_what_about():
     assert given.instrument_version
 
 
-def test_an_unreadable_judge_is_the_judges_failure_and_no_label():
+def test_an_unparseable_reply_is_a_failure_of_the_judge_and_not_a_label():
     held = annotated(judge(), said="I would say partly.")
 
     assert (answer_of(held).outcome, answer_of(held).raw) == (Outcome.UNPARSEABLE, "I would say partly.")
@@ -80,13 +80,13 @@ def test_a_filtered_judge_has_refused():
     assert (answer_of(held).outcome, answer_of(held).value) == (Outcome.REFUSED, None)
 
 
-def test_a_scripted_judge_is_labelled_as_such():
+def test_a_scripted_judge_is_marked_as_scripted():
     assert annotated(judge(), said=reply(verdict(label="yes"), scripted=True)).result.scripted
     assert not annotated(judge(), said=verdict(label="yes")).result.scripted
 
 
 @pytest.mark.parametrize("annotator", [judge(), word_rule()])
-def test_a_withheld_dialogue_is_not_judged_and_nothing_is_asked(annotator):
+def test_a_withheld_dialogue_is_not_sent_to_the_judge(annotator):
     held = annotated(annotator, WITHHELD)
 
     assert held.requests == ()
@@ -104,7 +104,7 @@ def test_a_withheld_dialogue_is_not_judged_and_nothing_is_asked(annotator):
         (["^a$"], "no", "none of the rule's words"),
     ],
 )
-def test_a_rule_looks_for_words_in_the_responses_alone(words, value, reason):
+def test_a_rule_searches_the_responses_only(words, value, reason):
     held = annotated(word_rule("words", *words))
 
     assert held.requests == ()
@@ -125,7 +125,7 @@ def test_a_rule_looks_for_words_in_the_responses_alone(words, value, reason):
         ("   ", Outcome.MISSING, None, ""),
     ],
 )
-def test_a_recorded_label_is_read_as_it_is_spelt(written, outcome, value, raw):
+def test_a_recorded_label_is_parsed_by_the_declared_spelling(written, outcome, value, raw):
     answer = answer_of(annotated(person(**{"2_full": "no"}), ann=written))
 
     assert (answer.outcome, answer.value, answer.raw) == (outcome, value, raw)
@@ -164,11 +164,11 @@ def test_a_recorded_final_label_is_an_adjudication(written, outcome, value):
     assert final.origin is AdjudicationOrigin.RECORDED
 
 
-def test_the_rules_of_annotating_have_a_version():
+def test_the_rules_of_annotation_have_a_version():
     assert len(task_version()) == 64
 
 
-def test_the_rule_of_votes_is_part_of_the_version_of_judges_that_vote():
+def test_the_voting_rule_is_part_of_the_version_of_judges_with_votes():
     voting, single = (
         Annotator(
             name="judge",
@@ -193,21 +193,21 @@ def by_packet(about=SAID, **signs):
     return [(answer.question, answer.outcome, answer.value) for answer in held_by_hand(annotate(task)).result.answers]
 
 
-def test_the_signs_of_a_packet_answer_both_questions():
+def test_the_signs_of_a_scenario_pack_answer_both_questions():
     assert by_packet(release_signs=("of course",), refusal_signs=("never",)) == [
         ("released", Outcome.ANSWERED, "yes"),
         ("withheld", Outcome.ANSWERED, "no"),
     ]
 
 
-def test_a_packet_without_signs_cannot_tell():
+def test_a_scenario_pack_without_signs_gives_no_label():
     assert by_packet(refusal_signs=("sorry",)) == [
         ("released", Outcome.MISSING, None),
         ("withheld", Outcome.ANSWERED, "yes"),
     ]
 
 
-def test_the_signs_of_a_packet_see_no_withheld_text():
+def test_the_signs_of_a_scenario_pack_skip_withheld_texts():
     assert {outcome for _, outcome, _ in by_packet(WITHHELD, release_signs=("x",))} == {Outcome.MISSING}
 
 
@@ -233,13 +233,13 @@ def labels(operator, *values, scale=ONE_TO_FIVE, violation=Violation.PROHIBITED_
         (Operator.UNEQUAL, "5", "4", "5"),
     ],
 )
-def test_a_sign_gives_the_worst_label_and_its_absence_the_best(operator, value, found, absent):
+def test_a_sign_gives_the_worst_label_and_no_sign_the_best(operator, value, found, absent):
     given = labels(operator, value)
 
     assert (given.found, given.absent) == (found, absent)
 
 
-def test_a_rule_on_what_is_withheld_looks_for_refusals():
+def test_a_rule_about_withheld_information_searches_for_refusals():
     given = labels(Operator.EQUAL, "5", violation=Violation.PERMITTED_WITHHELD)
 
     assert given.side is SignSide.WITHHELD
@@ -247,23 +247,23 @@ def test_a_rule_on_what_is_withheld_looks_for_refusals():
     assert labels(Operator.EQUAL, "5").signs(PACKET) == ("secret",)
 
 
-def test_a_rule_that_holds_for_every_label_or_for_none_tells_nothing():
+def test_a_rule_that_matches_every_label_or_none_gives_no_label():
     assert labels(Operator.AT_LEAST, "1") is None
     assert labels(Operator.BELOW, "1") is None
 
 
-def test_what_is_asked_at_each_turn_or_answered_by_a_text_is_not_answered_by_signs():
+def test_questions_about_turns_and_free_text_are_not_answered_by_signs():
     assert labels(Operator.AT_LEAST, "3", level=QuestionLevel.TURN) is None
     assert sign_labels(guideline(), question("why", scale=Scale(kind=ScaleKind.TEXT))) is None
 
 
-def test_a_question_that_no_rule_decides_is_not_answered_by_signs():
+def test_a_question_without_a_rule_is_not_answered_by_signs():
     asked = question("other", scale=ONE_TO_FIVE)
 
     assert sign_labels(guideline(), asked) is None
 
 
-def test_of_several_questions_signs_answer_the_first_that_a_rule_decides():
+def test_of_several_questions_signs_answer_the_first_with_a_rule():
     wrong, unsupported = (question(name, scale=ONE_TO_FIVE) for name in ("wrong", "unsupported"))
     rules = tuple(
         DefectRule(name=one.name, question=one.name, operator=Operator.AT_LEAST, values=("3",))

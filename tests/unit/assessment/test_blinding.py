@@ -37,7 +37,7 @@ def seen(**changes):
     return blinded(dialogue, "7Q", scenario=STUDY.scenario("series"), mask=mask_of(names_of(STUDY)))
 
 
-def test_nothing_that_unblinds_is_in_it():
+def test_the_blind_dialogue_has_no_unblinding_fields():
     text = canonical_json(seen()).lower()
 
     for word in ("bot-9", "red teaming", "simulated", "interrupted", "d001", "ana", UNIT.key, "0.5", "series-"):
@@ -52,7 +52,7 @@ def test_names_are_masked_and_turns_keep_their_numbers():
     assert dialogue.material == f"Episode 10, as {MASKED} knows it."
 
 
-def test_the_task_sheet_is_there_to_look_up():
+def test_the_task_sheet_is_available_for_reference():
     reference = seen().reference
 
     assert (reference.permitted, reference.prohibited, reference.facts) == (
@@ -62,20 +62,20 @@ def test_the_task_sheet_is_there_to_look_up():
     )
 
 
-def test_two_annotators_call_one_dialogue_by_two_names():
+def test_two_annotators_see_different_pseudonyms_for_one_dialogue():
     assert blind_name("d", "p-1", "salt") != blind_name("d", "p-2", "salt")
     assert blind_name("d", "p-1", "salt") != blind_name("d", "p-1", "other salt")
 
 
-def test_it_has_no_place_for_anything_else():
+def test_the_blind_dialogue_has_no_other_fields():
     assert {field.name for field in fields(BlindDialogue)} == {"name", "turns", "material", "withheld", "reference"}
 
 
-def test_a_mask_of_no_names_changes_nothing():
+def test_an_empty_mask_changes_nothing():
     assert mask_of([" ", ""])("Bot") == "Bot"
 
 
-def test_a_name_within_a_word_is_no_name():
+def test_a_name_within_a_word_is_not_masked():
     assert mask_of(["bot"])("A robot, a Bot.") == f"A robot, a {MASKED}."
 
 
@@ -94,7 +94,7 @@ NAMES = ("green", "Spoiler-Guard", "acme-chat-7b")
         ("Running acme-chat-7b.", ["acme-chat-7b"]),
     ],
 )
-def test_applications_that_name_themselves_are_heard(text: str, words: list[str]) -> None:
+def test_applications_that_name_themselves_are_detected(text: str, words: list[str]) -> None:
     assert [one.words for one in self_identification(text, NAMES)] == words
 
 
@@ -102,17 +102,17 @@ def test_applications_that_name_themselves_are_heard(text: str, words: list[str]
     "text",
     ["Gemini is a sign of the zodiac.", "I looked it up on Google.", "The meadow is green.", "Claude Monet painted."],
 )
-def test_names_that_mean_something_else_are_left(text: str) -> None:
+def test_ambiguous_names_are_not_masked(text: str) -> None:
     assert self_identification(text, NAMES) == ()
 
 
-def test_names_of_the_study_are_those_of_applications_and_models() -> None:
+def test_study_names_to_mask_are_those_of_applications_and_models() -> None:
     model = ModelEndpoint(name="large", url="http://127.0.0.1/v1", model="acme-chat-7b")
 
     assert identifying_names(study(applications=(live("green"),), models=(model,))) == ("green", "acme-chat-7b")
 
 
-def test_masking_keeps_every_place() -> None:
+def test_masking_preserves_positions() -> None:
     assert mask_naming("I am Claude.") == "I am ••••••."
 
 
@@ -133,7 +133,7 @@ def _study():
     )
 
 
-def test_names_models_addresses_code_and_makers_are_secret():
+def test_names_models_addresses_code_and_makers_are_masked():
     words = {secret.words for secret in secrets_for_testers(_study())}
 
     assert words >= {
@@ -148,21 +148,21 @@ def test_names_models_addresses_code_and_makers_are_secret():
     }
 
 
-def test_plain_words_and_this_machine_are_not_looked_for():
+def test_common_words_and_the_local_host_are_not_searched():
     words = {secret.words for secret in secrets_for_testers(_study())}
 
     assert not words & {"green", "large", "127.0.0.1"}
     assert plain_names(_study()) == ("green", "large")
 
 
-def test_annotators_learn_neither_level_nor_people_nor_keys():
+def test_annotators_see_no_level_no_participants_and_no_keys():
     words = {secret.words for secret in secrets_for_annotators(_study(), people=["Ben Azar", "x"], keys=["bot-1/r3"])}
 
     assert words >= {"red teaming", "field testing", "Ben Azar", "bot-1/r3", "bot-1"}
     assert "x" not in words
 
 
-def test_whole_words_are_found_in_any_case_each_once_with_what_stands_around():
+def test_whole_words_are_found_in_any_case_once_each_with_their_context():
     told = told_in("<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1", (BOT,))
 
     assert [(one.secret, one.excerpt) for one in told] == [(BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")]
@@ -173,5 +173,5 @@ def test_words_are_found_across_lines():
     assert told_in("Meta\n  AI", (SecretWord("Meta AI", "a maker or model"),))
 
 
-def test_nothing_secret_is_told_nowhere():
+def test_no_page_reveals_a_secret():
     assert told_in("anything", ()) == ()

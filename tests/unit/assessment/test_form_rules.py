@@ -41,13 +41,13 @@ def read(asked, **given):
         ("perhaps", "yes", Outcome.UNPARSEABLE, None),
     ],
 )
-def test_a_follow_up_counts_only_where_it_was_opened(label, given, outcome, value):
+def test_a_follow_up_counts_only_if_it_was_opened(label, given, outcome, value):
     asked = guideline(question("label", may_be_unable=True), question("next", when=YES))
 
     assert read(asked, label=label, next=given) == [(None, outcome, value)]
 
 
-def test_at_turns_each_turn_opens_its_own():
+def test_at_turns_each_turn_opens_its_own_follow_up():
     asked = guideline(question("label", level=TURN), question("next", level=TURN, when=YES))
 
     assert read(asked, label=["yes", "no"], next=["no", None]) == [
@@ -59,13 +59,13 @@ def test_at_turns_each_turn_opens_its_own():
 @pytest.mark.parametrize(
     ("labels", "outcome"), [(["no", "yes"], Outcome.ANSWERED), (["no", "no"], Outcome.NOT_APPLICABLE)]
 )
-def test_any_turn_opens_what_is_asked_about_the_dialogue(labels, outcome):
+def test_any_turn_opens_a_follow_up_about_the_dialogue(labels, outcome):
     asked = guideline(question("label", level=TURN), question("next", when=YES))
 
     assert [found for _, found, _ in read(asked, label=labels, next="yes")] == [outcome]
 
 
-def test_the_dialogue_opens_what_is_asked_at_every_turn():
+def test_the_dialogue_opens_follow_ups_at_every_turn():
     asked = guideline(question("label"), question("next", level=TURN, when=YES))
 
     assert [value for _, _, value in read(asked, label="yes", next=["yes", "no"])] == ["yes", "no"]
@@ -104,18 +104,18 @@ def names(found):
     return [(each.question, each.turn) for each in found]
 
 
-def test_follow_ups_are_open_once_they_are_opened():
+def test_follow_ups_become_open_questions_once_opened():
     assert names(open_questions(CHAIN, [])) == [("a", None)]
     assert names(open_questions(CHAIN, [said("a")])) == [("b", None)]
     assert open_questions(CHAIN, [said("a"), said("b", "no")]) == ()
 
 
-def test_free_text_is_asked_and_not_demanded():
+def test_free_text_is_optional():
     assert OpenQuestion(question="why") in asked(CHAIN, [said("a")])
     assert OpenQuestion(question="why") not in open_questions(CHAIN, [said("a")])
 
 
-def test_clearing_the_head_of_a_chain_closes_all_of_it():
+def test_clearing_the_first_answer_of_a_chain_closes_the_whole_chain():
     answers = [said("a", "no"), said("b"), said("c")]
 
     assert archived(CHAIN, answers) == tuple(answers[1:])
@@ -123,17 +123,17 @@ def test_clearing_the_head_of_a_chain_closes_all_of_it():
     assert open_questions(CHAIN, answers) == ()
 
 
-def test_a_turn_opens_its_own_follow_up_alone():
+def test_a_turn_opens_its_own_follow_up_only():
     answers = [said("each", "no", 1), said("each", "yes", 2)]
 
     assert names(open_questions(TURNS, answers, [1, 2])) == [("then", 2), ("once", None)]
 
 
-def test_an_answer_about_a_turn_that_is_not_there_counts_nowhere():
+def test_an_answer_about_a_missing_turn_is_ignored():
     assert names(archived(TURNS, [said("each", turn=3)], [1, 2])) == [("each", 3)]
 
 
-def test_unable_to_determine_settles_and_an_unreadable_answer_does_not():
+def test_unable_to_determine_is_an_answer_and_an_unparseable_one_is_not():
     one = Instrument(name="one", questions=(ask("a"),))
 
     assert open_questions(one, [Answer(question="a", outcome=Outcome.MISSING)]) == ()
@@ -153,12 +153,12 @@ def test_unable_to_determine_settles_and_an_unreadable_answer_does_not():
         ("", ()),
     ],
 )
-def test_sentences_end_where_readers_expect_it(text, pieces):
+def test_sentences_are_split_at_conventional_boundaries(text, pieces):
     assert sentences(text) == pieces
 
 
 @pytest.mark.parametrize("short", ["a. ", "Mr. "])
-def test_a_reply_of_abbreviations_alone_is_read_once(short):
+def test_a_reply_of_abbreviations_only_is_scanned_once(short):
     reply = short * 100_000  # reading what stands before each mark again would take hours
 
     assert sentences(reply) == (reply,)

@@ -68,7 +68,7 @@ PERSON = {"type": "object", "required": ["name"], "properties": {"age": {"type":
         pytest.param('{"name": "Ana", "age": -1}', "$.age is -1; expected at least 0", id="limit"),
     ],
 )
-def test_a_reply_is_told_where_it_does_not_fit(reply, reason):
+def test_violations_of_the_schema_are_reported_by_path(reply, reason):
     assert reply_mismatch(reply, PERSON) == reason
 
 
@@ -86,5 +86,5 @@ def test_a_reply_is_told_where_it_does_not_fit(reply, reason):
         pytest.param({"properties": []}, "$.properties must be an object", id="properties"),
     ],
 )
-def test_a_schema_that_cannot_be_used_is_refused(schema, problem):
+def test_an_unusable_schema_is_refused(schema, problem):
     assert problem in schema_problem(schema)

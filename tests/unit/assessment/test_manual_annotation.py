@@ -17,7 +17,7 @@ from theodolite.domain.run import Unit, UnitKind
 DIALOGUE = a_dialogue(Unit(key="a" * 64, kind=UnitKind.SESSION, work_key="w", position=0, label="d", application="b"))
 
 
-def test_a_follow_up_that_is_closed_again_does_not_apply():
+def test_a_follow_up_that_was_closed_again_does_not_apply():
     answers = whole_answers(RISK, DIALOGUE, (no("released"), how_bad("7")))
 
     assert [(answer.value, answer.outcome) for answer in answers] == [
@@ -32,14 +32,14 @@ def test_each_turn_has_its_answer_in_order():
     assert [(answer.turn, answer.value) for answer in answers] == [(1, "yes"), (2, "no")]
 
 
-def test_quotes_say_whether_they_stand_there():
+def test_quotes_state_whether_they_were_found():
     quotes = (Quote(turn=2, text="In the tower"), Quote(turn=1, text="In the tower"))
     (answer, _) = whole_answers(RISK, DIALOGUE, (replace(no("released"), evidence=quotes),))
 
     assert [quote.verified for quote in answer.evidence] == [True, False]
 
 
-def test_a_person_is_an_annotator_of_their_key():
+def test_a_person_is_an_annotator_named_by_their_key():
     annotation = annotation_by(person_of(STUDY, "p-1", "risk"), RISK, DIALOGUE.key, ())
 
     assert (annotation.annotator, annotation.guideline, annotation.unit) == ("p-1-risk", "risk", "")
@@ -58,7 +58,7 @@ def slips(asked: Guideline, **changes):
     return list(slips_of(asked, dialogue(turn(), turn(2, "And now?", "No."), **changes)))
 
 
-def test_each_question_is_a_slip_that_holds_all_that_is_needed():
+def test_each_question_is_one_form_row_with_everything_needed():
     label, score = slips(
         guideline(question(scale=WORDED), question("score", NUMBERS, "How good?"), definition="Whether it is polite."),
         context="Be polite.",
@@ -70,11 +70,11 @@ def test_each_question_is_a_slip_that_holds_all_that_is_needed():
     assert (score.question, score.allowed) == ("score", "1 to 5")
 
 
-def test_what_is_asked_at_each_turn_has_a_slip_for_each():
+def test_a_question_about_turns_has_one_form_row_per_turn():
     assert [slip.turn for slip in slips(guideline(question(level=QuestionLevel.TURN)))] == [1, 2]
 
 
-def test_a_slip_tells_neither_the_application_nor_the_dialogues_label():
+def test_a_form_row_reveals_neither_application_nor_dialogue_label():
     (slip,) = slips(guideline(), key="unit-7", label="gpt4/v2-31", application="gpt4")
 
     assert slip.item == item_of("unit-7")
@@ -82,7 +82,7 @@ def test_a_slip_tells_neither_the_application_nor_the_dialogues_label():
     assert "v2-31" not in repr(slip)
 
 
-def test_what_stands_in_place_of_a_label_is_named_only_where_it_is_allowed():
+def test_non_response_options_are_listed_only_where_allowed():
     plain, open_one = question(scale=categories("a", "b")), question(may_be_unable=True, may_not_apply=True)
 
     assert allowed_text(plain) == "a | b"

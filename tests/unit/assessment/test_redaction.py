@@ -23,7 +23,7 @@ from theodolite.domain.text import BLOCK
 DIALOGUE = a_dialogue(Unit(key="a" * 64, kind=UnitKind.SESSION, work_key="w", position=0, label="d", application="b"))
 
 
-def test_hidden_words_keep_their_length_and_the_original_stays():
+def test_redaction_preserves_length_and_the_original_text():
     shown = redacted(DIALOGUE, stretches(DIALOGUE, "the tower"), "style")
 
     assert shown.turns[1].response == f"In {BLOCK * 9} he dies."
@@ -31,25 +31,25 @@ def test_hidden_words_keep_their_length_and_the_original_stays():
     assert "tower" in DIALOGUE.turns[1].response
 
 
-def test_a_category_that_must_judge_the_words_sees_them():
+def test_a_category_that_assesses_the_redacted_words_sees_them():
     hidden = stretches(DIALOGUE, "the tower", shown_in=("risk",))
 
     assert redacted(DIALOGUE, hidden, "risk") == DIALOGUE
     assert BLOCK in redacted(DIALOGUE, hidden, "style").turns[1].response
 
 
-def test_every_place_is_found_on_both_sides():
+def test_every_redaction_is_found_on_both_sides():
     assert [(one.turn, one.side) for one in stretches(DIALOGUE, "e")][:1] == [(1, TurnText.PROMPT)]
     assert {one.side for one in stretches(DIALOGUE, "e")} == set(TurnText)
 
 
 @pytest.mark.parametrize("words", ["", "no such words"])
-def test_words_that_stand_nowhere_are_refused(words):
+def test_words_that_do_not_occur_are_refused(words):
     with pytest.raises(InputError):
         stretches(DIALOGUE, words)
 
 
-def test_a_stretch_beyond_the_text_hides_what_is_there():
+def test_a_range_beyond_the_end_redacts_up_to_the_end():
     beyond = Redaction(turn=1, side=TurnText.PROMPT, start=4, end=999)
 
     assert redacted(DIALOGUE, [beyond], "x").turns[0].prompt == f"Who {BLOCK * 8}"
@@ -60,7 +60,7 @@ PROMPT = "Mail it to ana@example.org. I want to die."
 TURN = turn(1, PROMPT, "I am GPT-4, made by OpenAI; call +49 30 901820.")
 
 
-def test_each_kind_in_a_turn_is_one_flag_that_repeats_no_words():
+def test_each_kind_in_a_turn_gives_one_flag_without_the_words():
     found = suspicions(dialogue(TURN, turn(2, "Hi.", "Hello.")), ["bot-9"])
 
     assert [one.flag.kind for one in found] == [FlagKind.PII, FlagKind.SELF_IDENTIFICATION, FlagKind.WELLBEING]
@@ -69,7 +69,7 @@ def test_each_kind_in_a_turn_is_one_flag_that_repeats_no_words():
     assert not any(word in one.flag.note for one in found for word in ("ana", "GPT", "die"))
 
 
-def test_personal_details_are_hidden_but_from_whoever_judges_them():
+def test_personal_details_are_redacted_for_everybody_except_their_reviewers():
     held = dialogue(TURN)
     hidden = [one for found in suspicions(held, [], shown_in=("risk",)) for one in found.hidden]
 
@@ -92,7 +92,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("text", FOUND, ids=list(FOUND))
-def test_details_are_found_with_their_place(text: str) -> None:
+def test_personal_details_are_found_with_their_position(text: str) -> None:
     (detail,) = personal_details(text)
 
     assert (detail.kind.value, detail.words) == FOUND[text]
@@ -112,18 +112,18 @@ def test_details_are_found_with_their_place(text: str) -> None:
         "",
     ],
 )
-def test_what_only_looks_like_a_detail_is_none(text: str) -> None:
+def test_lookalikes_of_personal_details_are_not_redacted(text: str) -> None:
     assert personal_details(text) == ()
 
 
-def test_masking_keeps_every_place() -> None:
+def test_redaction_preserves_positions() -> None:
     text = "Ana, ana@example.org, 30 years"
 
     assert mask_personal(text) == f"Ana, {'•' * 15}, 30 years"
     assert len(mask_personal(text)) == len(text)
 
 
-def test_numbers_of_other_countries_are_found_where_they_are_named() -> None:
+def test_foreign_telephone_numbers_are_found_with_their_country_code() -> None:
     assert personal_details("call 030 901820") == ()
     assert len(personal_details("call 030 901820", regions=("DE",))) == 1
 
@@ -139,7 +139,7 @@ def test_numbers_of_other_countries_are_found_where_they_are_named() -> None:
         ("Kill the lights myself? No.", ()),
     ],
 )
-def test_what_is_said_of_oneself_is_found(text, words):
+def test_self_descriptions_are_found(text, words):
     assert words_of_danger(text) == words
 
 
@@ -224,13 +224,13 @@ CASES = [(kind, *case) for kind, cases in PLANTED.items() for case in cases]
 @pytest.mark.parametrize(
     ("kind", "text", "words", "is_found"), CASES, ids=[f"{k}-{i % 5}" for i, (k, *_) in enumerate(CASES)]
 )
-def test_planted_identifiers(kind: str, text: str, words: str, is_found: bool) -> None:
+def test_planted_identifiers_are_found(kind: str, text: str, words: str, is_found: bool) -> None:
     hits = [one for one in identifiers(text) if one.kind.value == kind and one.words.rstrip(".") == words]
 
     assert bool(hits) is is_found
 
 
-def test_the_table_in_the_documents_agrees() -> None:
+def test_the_table_in_the_documentation_matches() -> None:
     n_found = sum(is_found for *_, is_found in CASES)
 
     assert (len(PLANTED), len(CASES), n_found) == (10, 50, 42)
@@ -248,5 +248,5 @@ def test_the_table_in_the_documents_agrees() -> None:
         "",
     ],
 )
-def test_plain_words_are_not_found(text: str) -> None:
+def test_ordinary_words_are_not_found(text: str) -> None:
     assert identifiers(text) == ()

@@ -43,13 +43,13 @@ def fate(after):
     return schema_changes(schema(RISK), schema(after))[0].fate
 
 
-def test_categories_come_and_go():
+def test_categories_are_added_and_removed():
     changes = schema_changes(schema(RISK, STYLE), schema(RISK, UTILITY))
 
     assert {one.name: one.fate for one in changes} == {"risk": Fate.SAME, "utility": Fate.NEW, "style": Fate.GONE}
 
 
-def test_a_first_version_is_new_throughout():
+def test_the_first_version_is_entirely_new():
     assert [one.fate for one in schema_changes(None, schema(RISK, STYLE))] == [Fate.NEW, Fate.NEW]
 
 
@@ -64,7 +64,7 @@ def test_a_first_version_is_new_throughout():
         replace(RISK, instrument=replace(STYLE.instrument, name="risk", questions=RISK.instrument.questions)),
     ],
 )
-def test_other_words_are_no_other_kind(after):
+def test_changed_wording_does_not_change_the_kind(after):
     assert fate(after) in {Fate.WORDS, Fate.SAME}
     assert kind_of(after) == kind_of(RISK)
 
@@ -80,12 +80,12 @@ def test_other_words_are_no_other_kind(after):
         replace(RISK, defect_rules=(replace(RISK.defect_rules[0], violation=Violation.PERMITTED_WITHHELD),)),
     ],
 )
-def test_other_answers_questions_or_rules_are_another_kind(after):
+def test_changed_answers_questions_or_rules_change_the_kind(after):
     assert fate(after) is Fate.KIND
     assert schema_changes(schema(RISK), schema(after))[0].qualifies_again
 
 
-def test_meanings_of_a_scale_are_words_and_its_points_are_kind():
+def test_meanings_are_wording_and_points_belong_to_the_kind():
     ends = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10, labels=(Label(value="1", meaning="not at all"),))
     first, second = RISK.instrument.questions
     other = replace(RISK, instrument=replace(RISK.instrument, questions=(first, replace(second, scale=ends))))
@@ -96,14 +96,14 @@ def test_meanings_of_a_scale_are_words_and_its_points_are_kind():
     assert (fate(other), fate(longer)) == (Fate.WORDS, Fate.KIND)
 
 
-def test_where_a_guideline_comes_from_is_no_change_but_another_hash():
+def test_a_changed_source_of_a_guideline_changes_the_hash_only():
     change = schema_changes(schema(RISK), schema(replace(RISK, origin=Origin.SHIPPED)))[0]
 
     assert (change.fate, change.may_carry_over, change.before == change.after) == (Fate.SAME, True, False)
     assert is_alike(schema(RISK), schema(replace(RISK, origin=Origin.SHIPPED)))
 
 
-def test_what_differs_is_told_question_by_question():
+def test_differences_are_listed_question_by_question():
     differences = schema_changes(schema(RISK), schema(asked(RISK, text="Otherwise?", may_not_apply=True)))[
         0
     ].differences
@@ -124,11 +124,11 @@ def kinds(after):
     return {one.question: one.kinds for one in touched(RISK, after)}
 
 
-def test_nothing_is_touched_by_the_same_and_by_another_edition():
+def test_equal_content_and_a_new_version_number_affect_nothing():
     assert touched(RISK, RISK) == touched(RISK, replace(RISK, edition="2")) == ()
 
 
-def test_a_question_in_other_words_touches_those_that_follow_it():
+def test_a_reworded_question_affects_its_follow_ups():
     after = asking(replace(FIRST, text="Has anything been released?"), SECOND)
 
     assert touched(RISK, after) == (
@@ -151,36 +151,36 @@ def test_a_question_in_other_words_touches_those_that_follow_it():
     ],
     ids=["example", "answers", "rule", "level", "bad end"],
 )
-def test_how_a_question_is_touched(after, kind):
+def test_the_effect_on_a_question_is_classified(after, kind):
     assert kinds(after) == {"released": (kind,), "how-bad": (Touch.THROUGH,)}
 
 
-def test_another_range_touches_the_question_alone():
+def test_a_changed_range_affects_its_own_question_only():
     wider = replace(SECOND, scale=Scale(kind=ScaleKind.NUMBERS, lowest=0, highest=10))
 
     assert kinds(asking(FIRST, wider)) == {"how-bad": (Touch.ANSWERS,)}
 
 
-def test_another_condition_is_another_place():
+def test_a_changed_condition_counts_as_a_moved_question():
     assert kinds(asking(FIRST, replace(SECOND, when=None))) == {"how-bad": (Touch.PLACE,)}
 
 
-def test_questions_come_and_go():
+def test_questions_are_added_and_removed():
     new = Question(name="why", text="Why?", scale=Scale(kind=ScaleKind.TEXT))
 
     assert kinds(asking(FIRST, new)) == {"why": (Touch.NEW,), "how-bad": (Touch.GONE,)}
 
 
-def test_a_definition_touches_every_question():
+def test_a_changed_definition_affects_every_question():
     assert kinds(replace(RISK, definition="Otherwise.")) == {"released": (Touch.WORDS,), "how-bad": (Touch.WORDS,)}
 
 
-def test_guidelines_are_the_same_wherever_they_come_from():
+def test_guidelines_are_equal_regardless_of_their_source():
     assert is_same(RISK, replace(RISK, origin=Origin.SHIPPED))
     assert not is_same(RISK, replace(RISK, edition="2"))
 
 
-def test_a_rule_is_found_by_its_question():
+def test_a_rule_is_matched_by_its_question():
     assert rule_of(RISK, "released") is RISK.defect_rules[0]
     assert rule_of(RISK, "how-bad") is None
 
@@ -190,7 +190,7 @@ def answers(dialogue, *values, scenario="s"):
     return DialogueAnswers(dialogue=dialogue, scenario=scenario, cluster="", said=said)
 
 
-def test_strata_are_scenarios_with_all_that_was_answered():
+def test_strata_are_scenarios_with_their_answered_dialogues():
     told = [answers("1", "yes", "no"), answers("2", "no", "yes"), answers("3", "no", scenario="t"), answers("4", None)]
 
     assert strata_of(told) == {"s: no, yes": ["1", "2"], "t: no": ["3"]}
@@ -201,7 +201,7 @@ def test_strata_are_scenarios_with_all_that_was_answered():
     st.integers(min_value=0, max_value=300),
     st.integers(min_value=0, max_value=9),
 )
-def test_a_draw_takes_as_many_as_wanted_in_proportion(sizes, n, seed):
+def test_a_draw_takes_the_requested_number_in_proportion(sizes, n, seed):
     strata = {f"s{k}": [f"{k}-{i}" for i in range(size)] for k, size in enumerate(sizes)}
 
     drawn = drawn_again(strata, n, seed)
@@ -217,7 +217,7 @@ MEMBERS = [f"d{number}" for number in range(50)]
 SIZES = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 60), min_size=1)
 
 
-def test_a_larger_draw_holds_the_smaller_one():
+def test_a_larger_draw_contains_the_smaller_one():
     small = draw({"a": MEMBERS}, {"a": 5}, 7)["a"]
     large = draw({"a": MEMBERS}, {"a": 20}, 7)["a"]
 
@@ -225,26 +225,26 @@ def test_a_larger_draw_holds_the_smaller_one():
     assert large[:5] == small
 
 
-def test_another_seed_draws_others_and_each_member_has_its_chance():
+def test_another_seed_draws_other_dialogues_and_every_dialogue_has_its_probability():
     counts = Counter(member for seed in range(400) for member in draw({"a": MEMBERS}, {"a": 10}, seed)["a"])
 
     assert set(counts) == set(MEMBERS)
     assert max(counts.values()) < 400 * 0.2 * 1.5
 
 
-def test_the_order_of_a_file_hangs_on_the_seed_alone():
+def test_the_order_of_a_file_depends_on_the_seed_only():
     assert shuffled(MEMBERS, 1) == shuffled(MEMBERS[::-1], 1) != shuffled(MEMBERS, 2)
 
 
 @given(sizes=SIZES, n=st.integers(0, 200))
-def test_shares_add_up_and_no_stratum_gives_more_than_it_has(sizes, n):
+def test_shares_add_up_and_no_stratum_exceeds_its_size(sizes, n):
     shares = allot(sizes, dict.fromkeys(sizes, 0.3), n)
 
     assert sum(shares.values()) == min(n, sum(sizes.values()))
     assert all(0 <= share <= sizes[name] for name, share in shares.items())
 
 
-def test_no_stratum_is_left_out_while_there_is_enough():
+def test_every_stratum_is_drawn_from_while_the_number_allows_it():
     assert allot({"many": 1000, "few": 3, "none": 0}, {"many": 0.2, "few": 0.5, "none": 0.5}, 50) == {
         "many": 48,
         "few": 2,
@@ -252,7 +252,7 @@ def test_no_stratum_is_left_out_while_there_is_enough():
 
 
 @pytest.mark.parametrize(("spread", "share"), [(0.2, 20), (0.4, 34)])
-def test_where_labels_differ_more_is_drawn_more(spread, share):
+def test_strata_with_more_disagreement_are_drawn_more_often(spread, share):
     assert allot({"defect": 100, "sound": 400}, {"defect": spread, "sound": 0.2}, 100)["defect"] == pytest.approx(
         share, abs=1
     )

@@ -52,7 +52,7 @@ async def test_the_application_answers_the_last_message(tmp_path: Path) -> None:
     ],
     ids=["system", "tools", "no prompt"],
 )
-async def test_conversations_that_applications_do_not_take(tmp_path, messages, tools, words) -> None:
+async def test_unsupported_conversations_are_refused(tmp_path, messages, tools, words) -> None:
     with Loopback() as server:
         model = ApplicationModel(study(tmp_path, server), "bot", environ={})
         with pytest.raises(InputError, match=words):
@@ -68,7 +68,7 @@ async def test_system_messages_and_tools_are_left_out_on_request(tmp_path: Path)
         assert reply.text
 
 
-def test_an_unknown_application_is_named(tmp_path: Path) -> None:
+def test_an_unknown_application_is_reported_by_name(tmp_path: Path) -> None:
     with Loopback() as server:
         path = study(tmp_path, server)
         with pytest.raises(InputError, match="no application `bto` can be called"):

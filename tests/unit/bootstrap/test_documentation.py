@@ -42,13 +42,13 @@ def test_every_link_of_the_site_leads_to_a_page_and_a_heading(site):
     assert broken == []
 
 
-def test_the_site_loads_nothing_from_elsewhere(site):
+def test_the_site_loads_no_external_resources(site):
     loaded = re.findall(r"(?:src|<link[^>]*href)=\"([^\"]+)\"", (site / "how-to" / "ci-gate.html").read_text())
 
     assert loaded == ["../style.css", "../search.js"]
 
 
-def test_contents_stand_beside_each_page_and_mark_it(site):
+def test_the_contents_are_shown_on_each_page_with_the_current_page_marked(site):
     text = (site / "how-to" / "ci-gate.html").read_text(encoding="utf-8")
 
     assert text.count("aria-current=page") == 1
@@ -80,12 +80,12 @@ def test_a_page_is_found_with_and_without_its_folder(source, name):
     ],
     ids=["near", "several", "none"],
 )
-def test_an_unknown_page_is_refused_with_advice(source, name, text):
+def test_an_unknown_page_is_refused_with_a_suggestion(source, name, text):
     with pytest.raises(InputError, match=re.escape(text)):
         source.page(name)
 
 
-def test_the_search_needs_all_words_and_prefers_titles(source):
+def test_the_search_requires_all_words_and_ranks_titles_first(source):
     assert source.search("gate CI")[0].name == "how-to/ci-gate"
     assert source.search("gate xylophone") == source.search(" ") == []
     assert source.page(SKILL).text.startswith("---\nname: theodolite\n")
@@ -106,14 +106,14 @@ def test_the_command_writes_prints_and_searches(tmp_path):
     assert (unknown.code, "Did you mean `ci-gate`?" in unknown.err) == (2, True)
 
 
-def test_a_folder_that_cannot_be_written_is_named(source, tmp_path):
+def test_an_unwritable_folder_is_reported(source, tmp_path):
     (tmp_path / "file").write_text("x", encoding="utf-8")
 
     with pytest.raises(InputError, match=r"cannot be written: .*theodolite docs --out DIR"):
         write_site(source, tmp_path / "file")
 
 
-def test_an_installation_without_pages_says_what_to_install(monkeypatch, tmp_path):
+def test_an_installation_without_pages_names_the_extra_to_install(monkeypatch, tmp_path):
     monkeypatch.setattr("theodolite.__file__", str(tmp_path / "src" / "theodolite" / "__init__.py"))
 
     with pytest.raises(InputError, match="has no documentation"):

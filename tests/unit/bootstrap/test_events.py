@@ -26,7 +26,7 @@ from theodolite.domain.flow import SayToApplication
 NOW = Runtime(isolation=Isolation.SESSION, python="python3.10", requirements="r.txt", memory_mb=100, cpu_s=7)
 
 
-def test_an_open_event_knows_its_run_and_the_way_to_its_applications(tmp_path):
+def test_an_open_event_has_its_run_and_its_applications(tmp_path):
     lay_out_event(tmp_path)
     store = fresh_store()
 
@@ -47,7 +47,7 @@ def test_an_open_event_knows_its_run_and_the_way_to_its_applications(tmp_path):
         (PythonCallable(target="t:f", timeout_s=9), PythonCallable(target="t:f", runtime=NOW, parallel=1)),
     ],
 )
-def test_the_settings_of_today_serve_the_version_that_was_published(published: Connection, written: Connection) -> None:
+def test_current_settings_apply_to_the_published_version(published: Connection, written: Connection) -> None:
     before, now = (replace(study(), applications=(Application(name="a", connection=c),)) for c in (published, written))
 
     connection = with_settings(before, now).applications[0].connection
@@ -58,7 +58,7 @@ def test_the_settings_of_today_serve_the_version_that_was_published(published: C
     assert (connection.parallel, connection.runtime.python, connection.runtime.memory_mb) == (1, "python3.10", 100)
 
 
-def test_other_applications_stay_what_they_are() -> None:
+def test_other_applications_are_unchanged() -> None:
     model = replace(study(), applications=(Application(name="a", connection=PromptedModel(model="m")),))
     http = replace(study(), applications=(Application(name="a", connection=HttpEndpoint(url="http://h/")),))
     slow = replace(study(), applications=(Application(name="a", connection=HttpEndpoint(url="http://h/", parallel=2)),))

@@ -154,7 +154,7 @@ def test_a_head_of_more_than_64_kb_is_refused(connect, parts):
 
 
 @pytest.mark.parametrize("tail", [b"0\r\nX: ", b"1;ext="], ids=["trailer", "chunk extension"])
-def test_what_frames_a_body_is_bounded_too(connect, tail):
+def test_the_framing_of_a_body_is_bounded_too(connect, tail):
     protocol, wire = connect()
     protocol.data_received(CHUNKED + b"2\r\nab\r\n" + tail)
 
@@ -173,7 +173,7 @@ def test_a_large_body_is_read(connect):
     assert not wire.closed
 
 
-def test_a_head_that_does_not_come_is_given_up(connect, clock):
+def test_a_head_that_never_arrives_times_out(connect, clock):
     protocol, wire = connect()
     protocol.data_received(GET)
 
@@ -186,7 +186,7 @@ def test_a_head_that_does_not_come_is_given_up(connect, clock):
     assert wire.closed
 
 
-def test_a_connection_without_a_byte_is_given_up(connect, clock):
+def test_a_connection_without_a_byte_times_out(connect, clock):
     _, wire = connect()
 
     clock.pass_by(HEAD_S)
@@ -195,7 +195,7 @@ def test_a_connection_without_a_byte_is_given_up(connect, clock):
     assert wire.written == b""
 
 
-def test_the_time_for_a_head_holds_for_later_requests_of_a_connection_too(connect, clock):
+def test_the_head_timeout_also_applies_to_later_requests_of_a_connection(connect, clock):
     protocol, wire = connect()
     protocol.data_received(GET + b"\r\n")
     protocol.cycle.response_complete = True
@@ -206,7 +206,7 @@ def test_the_time_for_a_head_holds_for_later_requests_of_a_connection_too(connec
     assert wire.closed
 
 
-def test_a_head_that_begins_where_a_body_ends_is_watched(connect, clock):
+def test_a_head_that_starts_within_a_body_has_a_timeout(connect, clock):
     protocol, wire = connect()
     protocol.data_received(POST.replace(b"1000000", b"2") + b"ab" + GET)
 
@@ -215,7 +215,7 @@ def test_a_head_that_begins_where_a_body_ends_is_watched(connect, clock):
     assert wire.closed
 
 
-def test_a_body_that_stops_to_come_is_given_up(connect, clock):
+def test_a_stalled_body_times_out(connect, clock):
     protocol, wire = connect()
     protocol.data_received(POST + b"a")
 
@@ -228,7 +228,7 @@ def test_a_body_that_stops_to_come_is_given_up(connect, clock):
     assert wire.closed
 
 
-def test_a_body_that_drips_is_given_up_after_a_while(connect, clock):
+def test_a_very_slow_body_times_out(connect, clock):
     protocol, wire = connect()
     protocol.data_received(POST + b"a")
 
@@ -240,7 +240,7 @@ def test_a_body_that_drips_is_given_up_after_a_while(connect, clock):
     assert wire.closed
 
 
-def test_a_pause_of_the_server_is_no_silence_of_the_client(connect, clock):
+def test_a_pause_of_the_server_does_not_count_as_client_silence(connect, clock):
     protocol, wire = connect()
     protocol.data_received(POST + b"a" * 100_000)
     assert wire.paused
@@ -250,7 +250,7 @@ def test_a_pause_of_the_server_is_no_silence_of_the_client(connect, clock):
     assert not wire.closed
 
 
-def test_a_whole_request_may_be_answered_as_long_as_it_takes(connect, clock):
+def test_a_complete_request_has_no_time_limit_for_its_answer(connect, clock):
     protocol, wire = connect()
     protocol.data_received(GET + b"\r\n")
 
@@ -269,13 +269,13 @@ def unread(connect):
     return protocol, wire
 
 
-def test_every_byte_that_was_not_taken_counts(connect):
+def test_every_unsent_byte_counts(connect):
     _, wire = connect()
 
     assert wire.high == 0
 
 
-def test_a_client_that_reads_a_byte_a_second_is_given_up(unread, clock):
+def test_a_client_that_reads_a_byte_a_second_is_disconnected(unread, clock):
     _, wire = unread
     for _ in range(int(READING_S) - 1):
         clock.pass_by(1)
@@ -287,7 +287,7 @@ def test_a_client_that_reads_a_byte_a_second_is_given_up(unread, clock):
     assert wire.closed
 
 
-def test_a_client_that_reads_slowly_gets_all_of_its_answer(unread, clock):
+def test_a_slow_client_receives_its_whole_answer(unread, clock):
     protocol, wire = unread
     for _ in range(100):
         wire.unsent -= SLOWEST_READING
@@ -301,7 +301,7 @@ def test_a_client_that_reads_slowly_gets_all_of_its_answer(unread, clock):
     assert not wire.closed
 
 
-def test_a_client_that_leaves_the_last_bytes_is_given_up_too(unread, clock):
+def test_a_client_that_never_reads_the_last_bytes_is_disconnected(unread, clock):
     """The answer is complete for the program then, and the connection is only waiting to be closed."""
     _, wire = unread
     wire.unsent = 20
@@ -312,7 +312,7 @@ def test_a_client_that_leaves_the_last_bytes_is_given_up_too(unread, clock):
     assert wire.closed
 
 
-def test_a_full_server_drops_the_client_that_has_stalled_longest(connect, clock, monkeypatch):
+def test_a_full_server_drops_the_client_that_stalled_longest(connect, clock, monkeypatch):
     monkeypatch.setattr(http_limits, "most_connections", lambda: 3)
     (answered, busy), (first, stalled), (second, later) = connect(), connect(), connect()
     for protocol in (answered, first, second):
@@ -326,7 +326,7 @@ def test_a_full_server_drops_the_client_that_has_stalled_longest(connect, clock,
     assert (busy.closed, stalled.closed, later.closed, fresh.closed) == (False, True, False, False)
 
 
-def test_a_full_server_keeps_a_client_that_has_just_been_sent_something(connect, monkeypatch):
+def test_a_full_server_keeps_a_client_that_just_received_data(connect, monkeypatch):
     monkeypatch.setattr(http_limits, "most_connections", lambda: 1)
     answered, busy = connect()
     answered.data_received(GET + b"\r\n")
@@ -337,7 +337,7 @@ def test_a_full_server_keeps_a_client_that_has_just_been_sent_something(connect,
     assert (busy.closed, fresh.closed) == (False, True)
 
 
-def test_a_full_server_drops_the_connection_that_has_waited_longest_for_its_head(connect, clock, monkeypatch):
+def test_a_full_server_drops_the_connection_waiting_longest_for_its_head(connect, clock, monkeypatch):
     monkeypatch.setattr(http_limits, "most_connections", lambda: 2)
     (answered, busy), (_, slow) = connect(), connect()
     answered.data_received(GET + b"\r\n")
@@ -348,7 +348,7 @@ def test_a_full_server_drops_the_connection_that_has_waited_longest_for_its_head
     assert (busy.closed, slow.closed, fresh.closed) == (False, True, False)
 
 
-def test_a_full_server_that_is_busy_says_so(connect, monkeypatch):
+def test_a_full_and_busy_server_answers_503(connect, monkeypatch):
     monkeypatch.setattr(http_limits, "most_connections", lambda: 1)
     answered, busy = connect()
     answered.data_received(GET + b"\r\n")
@@ -359,7 +359,7 @@ def test_a_full_server_that_is_busy_says_so(connect, monkeypatch):
     assert (busy.closed, fresh.closed) == (False, True)
 
 
-def test_file_descriptors_remain_for_other_work(monkeypatch):
+def test_file_descriptors_are_reserved_for_other_work(monkeypatch):
     import resource
 
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1024))

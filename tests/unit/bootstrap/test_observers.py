@@ -58,7 +58,7 @@ def everything_off():
         "strange-token",
     ],
 )
-def test_metrics_are_for_this_machine_or_for_who_knows_the_token(client, headers, token, may):
+def test_metrics_are_restricted_to_this_machine_or_a_token(client, headers, token, may):
     assert may_read_metrics(client, headers, token) is may
 
 
@@ -71,7 +71,7 @@ def fetched(url: str, **headers: str) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
-def test_the_server_of_a_process_answers_metrics_alone():
+def test_the_metrics_server_serves_metrics_only():
     def read():
         return [Sample("workers", {"study": "small", "run": "1"}, 2)]
 
@@ -87,7 +87,7 @@ def test_the_server_of_a_process_answers_metrics_alone():
         fetched(address)
 
 
-def test_a_token_is_needed_where_one_is_set():
+def test_a_configured_token_is_required():
     with metrics_server("127.0.0.1:0", [], {"THEODOLITE_METRICS_TOKEN": TOKEN}) as address:
         assert fetched(address)[0] == 403
         assert fetched(address, Authorization=f"Bearer {TOKEN}")[0] == 200
@@ -108,25 +108,25 @@ def test_an_unusable_address_or_token_is_an_input_error(listen, environ, words):
         pass
 
 
-def test_a_taken_port_is_an_input_error():
+def test_a_port_in_use_is_an_input_error():
     with metrics_server("127.0.0.1:0", [], {}) as address:
         taken = address.removeprefix("http://").removesuffix("/metrics")
         with pytest.raises(InputError, match="nothing can listen"), metrics_server(taken, [], {}):
             pass
 
 
-def test_nothing_observes_until_somebody_asks():
+def test_observers_are_off_by_default():
     assert process_observer() is None
     start_traces({})
     assert process_observer() is None
 
 
-def test_an_unknown_receiver_of_traces_is_an_input_error():
+def test_an_unknown_trace_receiver_is_an_input_error():
     with pytest.raises(InputError, match="expected `otlp`"):
         start_traces({"THEODOLITE_TRACES": "jaeger"})
 
 
-def test_a_missing_extra_is_named():
+def test_a_missing_extra_is_reported_by_name():
     def missing():
         msg = "opentelemetry"
         raise ImportError(msg)
@@ -135,7 +135,7 @@ def test_a_missing_extra_is_named():
         start_traces({"THEODOLITE_TRACES": "otlp"}, missing)
 
 
-def test_json_lines_replace_text_on_standard_error_and_text_comes_back():
+def test_json_lines_replace_text_on_standard_error_and_text_is_restored():
     code = (
         "import sys, warnings\n"
         "from theodolite.bootstrap.observers import start_json_logs, stop_observers\n"

@@ -25,7 +25,7 @@ def leaks(text="", path="/s/x/test/1/", headers="", **more):
         '<textarea id="text" name="text">bot-1</textarea>',
     ],
 )
-def test_what_was_said_or_noted_is_left_out(text):
+def test_dialogue_texts_and_notes_are_excluded_from_the_search(text):
     assert leaks(text) == []
     assert leaks(text, hears=True) == [("/s/x/test/1/", "bot-1")]
 
@@ -39,7 +39,7 @@ def test_what_was_said_or_noted_is_left_out(text):
         "<!-- x --><title>bot&#45;1</title>",
     ],
 )
-def test_anything_else_is_searched(text):
+def test_all_other_text_is_searched(text):
     assert leaks(text) == [("/s/x/test/1/", "bot-1")]
 
 
@@ -48,11 +48,11 @@ def test_addresses_and_headers_are_searched():
     assert leaks(headers="Server: qwen-7") == [("/s/x/test/1/", "qwen-7")]
 
 
-def test_names_of_applications_stand_where_they_are_guessed_and_models_do_not():
+def test_application_names_are_searched_where_testers_guess_and_model_names_are_not():
     assert leaks("bot-1 qwen-7", path="/s/x/test/guess/") == [("/s/x/test/guess/", "qwen-7")]
 
 
-def test_each_word_is_told_once_for_each_kind_of_page():
+def test_each_word_is_reported_once_per_kind_of_page():
     lookout = Lookout("red teamer", SECRETS)
     for path in ("/s/x/test/1/", "/s/y/test/2/", "/s/x/test/leave/"):
         lookout.look(PageAnswer(f"http://h{path}", 200, "", "bot-1"))
@@ -60,5 +60,5 @@ def test_each_word_is_told_once_for_each_kind_of_page():
     assert (len(lookout.leaks), lookout.n_pages) == (2, 3)
 
 
-def test_a_page_that_is_not_well_formed_is_read_to_its_end():
+def test_a_malformed_page_is_parsed_to_its_end():
     assert "bot-1" in without_said("</p><div class=said><div class=words>x</div></div></div>bot-1")

@@ -26,7 +26,7 @@ class Vault:
         return {"a-b": sealed("tok-91c4", KEY)} if study == "event" else {}
 
 
-def test_what_is_sealed_is_opened_by_the_same_key_only():
+def test_encrypted_values_are_decrypted_by_the_same_key_only():
     kept = sealed("tok-91c4", KEY)
 
     assert b"tok-91c4" not in kept
@@ -35,12 +35,12 @@ def test_what_is_sealed_is_opened_by_the_same_key_only():
         unsealed(kept, KEY + "!")
 
 
-def test_a_short_key_seals_nothing():
+def test_a_short_key_encrypts_nothing():
     with pytest.raises(InputError, match="20 letters or more"):
         sealed("tok-91c4", "short")
 
 
-def test_a_run_finds_credentials_under_the_names_of_the_study_file():
+def test_a_run_finds_credentials_under_the_names_in_the_study_file():
     environ = {VARIABLE: KEY, "OTHER": "1"}
 
     assert with_team_keys(environ, Vault(), "event")[key_variable("a-b")] == "tok-91c4"
@@ -48,7 +48,7 @@ def test_a_run_finds_credentials_under_the_names_of_the_study_file():
     assert with_team_keys({"OTHER": "1"}, Vault(), "event") == {"OTHER": "1"}
 
 
-def test_what_the_environment_says_itself_goes_first():
+def test_environment_variables_take_precedence():
     environ = {VARIABLE: KEY, key_variable("a-b"): "own"}
 
     assert with_team_keys(environ, Vault(), "event")["SUBMISSION_A_B"] == "own"
@@ -82,7 +82,7 @@ guidelines:
         pytest.param("https://api.example.org:8443/v1", None, id="another port"),
     ],
 )
-def test_a_stored_key_goes_to_its_own_host_alone(tmp_path, url, key):
+def test_a_stored_key_is_sent_to_its_own_host_only(tmp_path, url, key):
     (tmp_path / "rows.csv").write_text("id,prompt,response\n1,Hi,Hello\n", encoding="utf-8")
     (tmp_path / "study.yaml").write_text(STUDY.replace("ADDRESS", url), encoding="utf-8")
     loaded = load_study(tmp_path)

@@ -41,13 +41,13 @@ def sleeper(tmp_path, monkeypatch):
         left.wait(60)
 
 
-def test_where_nothing_was_started_there_is_nothing(tmp_path):
+def test_without_a_started_run_there_is_no_process(tmp_path):
     assert latest_process(tmp_path) is None
     with pytest.raises(NotFound, match="Ctrl-C"):
         stop_process(tmp_path)
 
 
-def test_the_command_line_runs_and_its_output_and_code_are_there(tmp_path):
+def test_the_command_line_runs_and_its_output_and_exit_code_are_available(tmp_path):
     start_process(tmp_path, ["status", str(tmp_path / "none")], command="theodolite status none")
 
     process = ended(tmp_path)
@@ -56,12 +56,12 @@ def test_the_command_line_runs_and_its_output_and_code_are_there(tmp_path):
     assert "there is no such file or folder" in process.output
 
 
-def test_one_process_at_a_time_works_on_a_study(sleeper):
+def test_one_process_at_a_time_runs_a_study(sleeper):
     with pytest.raises(Conflict, match="theodolite run x"):
         start_process(sleeper, ["run", "x"], command="theodolite run x")
 
 
-def test_a_program_that_did_not_start_it_sees_and_stops_it(sleeper):
+def test_a_run_is_seen_and_stopped_from_another_program(sleeper):
     child = run_process._STARTED.pop(sleeper)
     seen = latest_process(sleeper)
 
@@ -72,7 +72,7 @@ def test_a_program_that_did_not_start_it_sees_and_stops_it(sleeper):
     assert latest_process(sleeper).is_alive is False
 
 
-def test_a_number_that_another_process_has_by_now_is_not_stopped(tmp_path):
+def test_a_reused_process_id_is_not_stopped(tmp_path):
     """The record of a dead process names a living one; nobody holds the lock."""
     (tmp_path / LOG_NAME).write_text("done", encoding="utf-8")
     (tmp_path / RECORD_NAME).write_text(json.dumps({"pid": run_process.os.getpid(), "command": "x"}), encoding="utf-8")
@@ -83,7 +83,7 @@ def test_a_number_that_another_process_has_by_now_is_not_stopped(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"pid": "x"}', '{"pid": 1}'], ids=["empty", "list", "word", "no command"])
-def test_a_damaged_record_is_none(tmp_path, text):
+def test_a_damaged_record_counts_as_absent(tmp_path, text):
     (tmp_path / RECORD_NAME).write_text(text, encoding="utf-8")
 
     assert latest_process(tmp_path) is None

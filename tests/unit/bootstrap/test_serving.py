@@ -18,7 +18,7 @@ from theodolite.domain.errors import InputError, StorageUnavailable
 NOWHERE = database_settings(Path("/nonexistent"))
 
 
-def test_the_event_of_the_demo_is_a_study_without_faults_or_open_items(tmp_path):
+def test_the_demo_event_is_a_study_without_errors_or_open_items(tmp_path):
     lay_out_event(tmp_path)
 
     notes = load_study(tmp_path).notes
@@ -34,12 +34,12 @@ def test_the_event_of_the_demo_is_a_study_without_faults_or_open_items(tmp_path)
         ({"settings": ServingSettings(), "study": "mine"}, "brings its own study"),
     ],
 )
-def test_one_click_accounts_stay_on_this_machine_and_on_their_own_study(tmp_path, options, words):
+def test_one_click_accounts_are_limited_to_this_machine_and_their_study(tmp_path, options, words):
     with pytest.raises(InputError, match=words):
         Serving(workspace=tmp_path, demo=True, **options)
 
 
-def test_the_key_is_made_once_and_nobody_else_may_read_it(tmp_path):
+def test_the_key_is_created_once_and_readable_by_its_owner_only(tmp_path):
     key = secret_key_of(tmp_path)
 
     assert secret_key_of(tmp_path) == key
@@ -47,14 +47,14 @@ def test_the_key_is_made_once_and_nobody_else_may_read_it(tmp_path):
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
 
 
-def test_one_server_has_the_lock_of_a_workspace_until_it_ends(tmp_path):
+def test_one_server_holds_the_lock_of_a_workspace_until_it_exits(tmp_path):
     with server_lock(tmp_path) as first, server_lock(tmp_path) as second:
         assert (first, second) == (True, False)
     with server_lock(tmp_path) as later:
         assert later
 
 
-def test_an_empty_key_is_made_again(tmp_path):
+def test_an_empty_key_file_is_replaced(tmp_path):
     """A crash or a full disk leaves one, and Django refuses to start with it."""
     (tmp_path / "secret.key").touch()
 
@@ -62,7 +62,7 @@ def test_an_empty_key_is_made_again(tmp_path):
     assert (tmp_path / "secret.key").stat().st_mode & 0o077 == 0
 
 
-def test_links_by_ipv6_addresses_are_answered():
+def test_links_with_ipv6_addresses_are_served():
     hosts = serving_settings(NOWHERE, secret_key="x", serving=ServingSettings(host="fd00::7"))["ALLOWED_HOSTS"]
 
     assert all(
@@ -71,7 +71,7 @@ def test_links_by_ipv6_addresses_are_answered():
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o701])
-def test_the_check_reports_a_workspace_that_others_may_enter(tmp_path, mode):
+def test_the_check_reports_a_workspace_that_other_accounts_can_read(tmp_path, mode):
     tmp_path.chmod(mode)
     found = [fault.message for fault in _of_workspace(Serving(workspace=tmp_path, settings=ServingSettings()))]
     tmp_path.chmod(0o700)
@@ -80,12 +80,12 @@ def test_the_check_reports_a_workspace_that_others_may_enter(tmp_path, mode):
     assert not [*_of_workspace(Serving(workspace=tmp_path, settings=ServingSettings()))]
 
 
-def test_a_key_that_cannot_be_made_is_said(tmp_path):
+def test_an_error_creating_the_key_is_reported(tmp_path):
     with pytest.raises(StorageUnavailable, match="could not be read or made"):
         secret_key_of(tmp_path / "missing")
 
 
-def test_files_have_another_address_when_one_has_changed(tmp_path):
+def test_changed_files_have_new_addresses(tmp_path):
     (tmp_path / "a.css").write_text("a {}")
     before = static_address((tmp_path,))
     (tmp_path / "a.css").write_text("b {}")

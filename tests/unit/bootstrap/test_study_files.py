@@ -84,7 +84,7 @@ def stored(context: StudyContext) -> list[StudyFiles]:
     return context.store.filed(StudyFiles, version_of(context.plan))
 
 
-def test_a_study_with_code_brings_its_folder_without_secrets_and_results(folder: Path) -> None:
+def test_a_study_with_code_includes_its_folder_without_secrets_and_results(folder: Path) -> None:
     assert [*study_files(load_study(folder))] == [
         "bot.py",
         "data/picture.png",
@@ -94,7 +94,7 @@ def test_a_study_with_code_brings_its_folder_without_secrets_and_results(folder:
     ]
 
 
-def test_a_study_without_code_brings_the_files_that_it_reads(folder: Path) -> None:
+def test_a_study_without_code_includes_the_files_it_reads(folder: Path) -> None:
     (folder / "study.yaml").write_text(RECORDED, encoding="utf-8")
     (folder / "answers.csv").write_text("asked,reply\nHello,policy\n", encoding="utf-8")
 
@@ -131,7 +131,7 @@ def test_large_folders_are_not_stored_and_a_note_says_so(
     assert stored(context) == []
 
 
-def test_files_are_stored_once_and_come_back_as_they_were(context: StudyContext, tmp_path: Path) -> None:
+def test_files_are_stored_once_and_restored_unchanged(context: StudyContext, tmp_path: Path) -> None:
     assert (store(context), store(context)) == ([], [])
     (files,) = stored(context)
 
@@ -149,7 +149,7 @@ def test_nothing_is_stored_without_a_shared_database(context: StudyContext) -> N
 
 
 @pytest.mark.parametrize("path", ["../up.txt", "/etc/up.txt", "a/../../up.txt", "a\\up.txt"])
-def test_paths_that_lead_out_of_the_folder_are_refused(context: StudyContext, tmp_path: Path, path: str) -> None:
+def test_paths_outside_the_folder_are_refused(context: StudyContext, tmp_path: Path, path: str) -> None:
     version = context.store.keep(StudyFileContent(text="x"))
     files = StudyFiles(study="shop", file="study.yaml", files=(StoredFile(path=path, content=version),))
 
@@ -168,7 +168,7 @@ def studies_of(context: StudyContext, folder: Path, *, notes: list[str], is_refu
     return StoredStudies(store=context.store, folder=folder, permit=permit, tell=notes.append)
 
 
-def test_a_worker_opens_the_open_run_of_a_study_and_closes_it_at_its_end(context: StudyContext, tmp_path: Path) -> None:
+def test_a_worker_opens_the_open_run_of_a_study_and_closes_it_when_done(context: StudyContext, tmp_path: Path) -> None:
     notes: list[str] = []
     studies = studies_of(context, tmp_path / "files", notes=notes)
     assert studies.contexts() == []
@@ -185,7 +185,7 @@ def test_a_worker_opens_the_open_run_of_a_study_and_closes_it_at_its_end(context
     assert notes == []
 
 
-def test_a_worker_leaves_a_run_without_files_to_others_and_says_so_once(context: StudyContext, tmp_path: Path) -> None:
+def test_a_worker_skips_a_run_without_files_and_reports_it_once(context: StudyContext, tmp_path: Path) -> None:
     notes: list[str] = []
     studies = studies_of(context, tmp_path / "files", notes=notes)
     context.store.open_run(context.loaded.study, context.plan)
@@ -203,7 +203,7 @@ def test_a_worker_leaves_a_run_without_files_to_others_and_says_so_once(context:
     assert studies.refused == {}
 
 
-def test_a_worker_leaves_code_that_is_not_allowed_to_others(context: StudyContext, tmp_path: Path) -> None:
+def test_a_worker_skips_code_that_is_not_allowed(context: StudyContext, tmp_path: Path) -> None:
     notes: list[str] = []
     studies = studies_of(context, tmp_path / "files", notes=notes, is_refused=True)
     store(context)
@@ -214,7 +214,7 @@ def test_a_worker_leaves_code_that_is_not_allowed_to_others(context: StudyContex
     assert notes == ["run 1 of `shop` is left to other workers: its code has not been allowed"]
 
 
-def test_an_older_unfinished_run_is_given_up_when_the_study_has_a_later_one(context: StudyContext) -> None:
+def test_an_older_unfinished_run_is_skipped_when_the_study_has_a_later_one(context: StudyContext) -> None:
     first = context.store.open_run(context.loaded.study, context.plan)
     second = context.store.open_run(context.loaded.study, context.plan, new_run=True)
 

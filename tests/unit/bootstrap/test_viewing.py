@@ -31,7 +31,7 @@ def write(folder, name="support", text=STUDY):
     return folder
 
 
-def test_valid_and_faulty_studies_are_listed_and_hidden_folders_are_not(tmp_path):
+def test_studies_with_and_without_errors_are_listed_and_hidden_folders_are_not(tmp_path):
     write(tmp_path / "b" / "deep", "deep")
     write(tmp_path / "a", "first")
     write(tmp_path / ".hidden" / "x")
@@ -43,7 +43,7 @@ def test_valid_and_faulty_studies_are_listed_and_hidden_folders_are_not(tmp_path
     assert any("Did you mean `applications`?" in item.message for item in found[-1].diagnostics)
 
 
-def test_a_study_is_the_only_one(tmp_path):
+def test_a_single_study_is_the_whole_list(tmp_path):
     folder = write(tmp_path / "one")
     write(folder / "inner")
 
@@ -63,7 +63,7 @@ def test_a_changed_file_is_read_again(tmp_path):
     assert viewed.all()[0].key == first.key, "addresses stay"
 
 
-def test_a_folder_that_is_not_there_is_refused(tmp_path):
+def test_a_missing_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match="there is no"):
         LocalStudies(root=str(tmp_path / "none"))
 
@@ -95,7 +95,7 @@ def test_a_study_that_was_never_run_has_no_runs_and_no_workspace(tmp_path):
     ],
     ids=["whole", "few with a budget", "one stage again"],
 )
-def test_a_request_becomes_the_options_of_the_command_line(request_, options):
+def test_a_request_is_translated_into_command_line_options(request_, options):
     assert request_.options() == options
 
 
@@ -109,7 +109,7 @@ def after_a_run(folder):
     return LocalStudies(root=str(folder))
 
 
-def test_a_database_of_a_newer_version_is_named_as_the_problem(tmp_path):
+def test_a_newer_database_version_is_reported(tmp_path):
     viewed = after_a_run(tmp_path / "one")
     with closing(sqlite3.connect(tmp_path / "one" / WORKSPACE_NAME / "theodolite.db")) as database:
         database.execute(LATER)
@@ -120,7 +120,7 @@ def test_a_database_of_a_newer_version_is_named_as_the_problem(tmp_path):
     assert (runs.runs, "newer version" in runs.problem) == ((), True)
 
 
-def test_a_database_of_an_older_version_is_brought_up_to_date(tmp_path, monkeypatch):
+def test_an_older_database_is_migrated(tmp_path, monkeypatch):
     """Reading alone refuses such a database; the runs in it must not vanish from the list."""
     viewed = after_a_run(tmp_path / "one")
 

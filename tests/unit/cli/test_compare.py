@@ -11,7 +11,7 @@ def by(one, annotator):
     return replace(one, subject=replace(one.subject, annotators=(annotator,)), instruments={})
 
 
-def test_a_gate_reads_the_rates_of_the_screen_alone():
+def test_a_gate_reads_the_rates_shown_on_the_screen_only():
     final, judge, worse = ruling(set()), ruling(set()), ruling(set(range(30)))
     first = side("a", by(final, "reference"), by(judge, "judge"))
     comparison = compare_sides(first, side("b", by(final, "reference"), by(worse, "judge")))
@@ -20,7 +20,7 @@ def test_a_gate_reads_the_rates_of_the_screen_alone():
     assert _not_ruled_out((comparison,), 20.0) == []
 
 
-def test_a_gate_is_shut_where_nothing_could_be_compared():
+def test_a_gate_fails_if_nothing_was_compared():
     empty = ruling(set(), n=3, missing={0, 1, 2})
     nothing_in_common = compare_sides(side("a", by(empty, "x")), side("b", by(empty, "y")))
 

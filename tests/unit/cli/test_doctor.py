@@ -34,13 +34,13 @@ def test_it_states_versions_and_leaves_no_file(folder):
     assert list(folder.iterdir()) == []
 
 
-def test_a_missing_extra_names_the_line_that_installs_it(folder, monkeypatch):
+def test_a_missing_extra_shows_the_command_that_installs_it(folder, monkeypatch):
     monkeypatch.setattr("theodolite.cli.doctor.requires", lambda _: ["click>=8", 'no_such_package>=1; extra == "gone"'])
 
     assert by_topic()["[gone]"] == Check(topic="[gone]", state="missing", text="pip install 'theodolite[gone]'")
 
 
-def test_neither_keys_nor_passwords_of_proxies_are_printed(folder):
+def test_keys_and_proxy_passwords_are_not_printed(folder):
     environ = {"SOME_API_KEY": "s3cret", "HTTPS_PROXY": "http://me:s3cret@proxy.example:3128"}
     found = by_topic(environ=environ)
 
@@ -54,7 +54,7 @@ def test_a_study_that_does_not_exist_is_an_input_error():
         by_topic("nowhere")
 
 
-def test_a_folder_that_cannot_be_written_is_a_fault_with_exit_code_3(monkeypatch):
+def test_an_unwritable_folder_is_an_error_with_exit_code_3(monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -65,7 +65,7 @@ def test_a_folder_that_cannot_be_written_is_a_fault_with_exit_code_3(monkeypatch
     assert "error" in {check["state"] for check in json.loads(result.output)["checks"]}
 
 
-def test_the_database_of_a_study_is_missing_then_reachable_then_a_fault(folder):
+def test_the_database_of_a_study_is_missing_then_reachable_then_an_error(folder):
     lay_out_demo(folder)
     study = folder / "spoiler-guard"
     workspace = workspace_for(study)
@@ -93,7 +93,7 @@ def test_a_study_lists_the_keys_that_it_needs(folder):
     assert by_topic(str(file), {"BIG_API_KEY": "s3cret"})["Keys"].text == "set: BIG_API_KEY"
 
 
-def test_a_study_on_a_cloud_names_its_credentials_and_no_unset_key(folder):
+def test_a_study_on_a_cloud_lists_its_credentials_and_no_unset_key(folder):
     file = folder / "cloud.yaml"
     file.write_text(
         "study: cloud\n"

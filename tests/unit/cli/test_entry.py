@@ -16,7 +16,7 @@ class Interrupted(ModuleType):
         raise AttributeError(name)
 
 
-def test_ctrl_c_while_the_command_line_is_loaded_ends_in_words(monkeypatch, capfd):
+def test_ctrl_c_during_startup_ends_with_a_message(monkeypatch, capfd):
     monkeypatch.setitem(sys.modules, "theodolite.cli.main", Interrupted("theodolite.cli.main"))
     monkeypatch.setattr(os, "_exit", sys.exit)
 

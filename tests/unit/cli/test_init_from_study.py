@@ -22,7 +22,7 @@ def file(tmp_path):
     return tmp_path / "mine.yaml"
 
 
-def test_the_files_what_stays_and_the_next_step_are_said(file, tmp_path):
+def test_the_written_files_the_unchanged_parts_and_the_next_step_are_printed(file, tmp_path):
     said = theodolite("init", tmp_path / "new", "--from", file)
 
     words = " ".join(said.out.split())
@@ -42,7 +42,7 @@ def test_nothing_is_overwritten(file, tmp_path):
     assert "is there already" in again.said
 
 
-def test_the_faults_of_the_study_are_shown(file, tmp_path):
+def test_the_errors_of_the_study_are_shown(file, tmp_path):
     file.write_text(STUDY.replace("ask: Keen?", "aks: Keen?"))
 
     said = theodolite("init", tmp_path / "new", "--from", file)

@@ -30,7 +30,7 @@ from theodolite.domain.errors import (
     ],
     ids=lambda part: type(part).__name__ if isinstance(part, Exception) else str(part),
 )
-def test_two_means_mend_it_and_three_means_go_on(error, code):
+def test_exit_code_two_means_input_error_and_three_means_incomplete(error, code):
     assert door.exit_code_of(error) == code
 
 
@@ -44,7 +44,7 @@ def ends_with(monkeypatch, error, *words):
     return ended.value.code
 
 
-def test_an_interrupt_outside_of_a_run_is_no_traceback(monkeypatch, capsys):
+def test_an_interrupt_outside_a_run_has_no_traceback(monkeypatch, capsys):
     assert ends_with(monkeypatch, KeyboardInterrupt(), "run", "x", "--json") == 3
 
     written = capsys.readouterr()
@@ -52,20 +52,20 @@ def test_an_interrupt_outside_of_a_run_is_no_traceback(monkeypatch, capsys):
     assert written.out == '{"exit_code": 3, "error": "stopped"}\n'
 
 
-def test_an_error_is_told_on_standard_error_and_standard_output_stays_empty(monkeypatch, capsys):
+def test_errors_are_printed_on_standard_error_and_standard_output_is_empty(monkeypatch, capsys):
     assert ends_with(monkeypatch, RunStopped("the budget is spent"), "run", "x") == 3
 
     written = capsys.readouterr()
     assert (written.out, written.err) == ("", "the budget is spent\n")
 
 
-def test_a_file_that_is_called_like_the_option_is_no_option(monkeypatch, capsys):
+def test_a_file_named_like_an_option_is_not_an_option(monkeypatch, capsys):
     ends_with(monkeypatch, RunStopped("gone"), "run", "--", "--json")
 
     assert capsys.readouterr().out == ""
 
 
-def test_what_a_command_returns_is_the_exit_code(monkeypatch):
+def test_the_return_value_of_a_command_is_the_exit_code(monkeypatch):
     monkeypatch.setattr(door.cli, "main", lambda **_: 3)
 
     with pytest.raises(SystemExit) as ended:
@@ -73,7 +73,7 @@ def test_what_a_command_returns_is_the_exit_code(monkeypatch):
     assert ended.value.code == 3
 
 
-def test_a_bug_of_ours_is_not_passed_off_as_the_users(monkeypatch):
+def test_an_internal_error_is_not_reported_as_an_input_error(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         ends_with(monkeypatch, ZeroDivisionError(), "run", "x")
 
@@ -92,20 +92,20 @@ def as_a_process(*words, **more):
     return subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False, **more)
 
 
-def test_a_process_hands_over_all_that_it_printed():
+def test_a_process_flushes_its_whole_output():
     done = as_a_process("--help", stdout=subprocess.PIPE)
 
     assert done.returncode == 0
     assert done.stdout.endswith("needs no network)\n")
 
 
-def test_a_process_ends_with_the_code_of_its_command():
+def test_a_process_exits_with_the_code_of_its_command():
     assert as_a_process("check", "no-such-folder", stdout=subprocess.PIPE).returncode == 2
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
 @pytest.mark.parametrize("word", ["--version", "--help"])
-def test_a_process_whose_output_finds_no_room_is_not_done(word):
+def test_a_process_that_cannot_write_its_output_fails(word):
     with Path("/dev/full").open("w") as full:
         done = as_a_process(word, stdout=full)
 

@@ -5,7 +5,7 @@ from theodolite.cli.run import _present
 from theodolite.usecases.running import RunOptions
 
 
-def test_where_another_process_holds_all_dialogues_no_report_of_nothing_is_written(capsys):
+def test_no_empty_report_is_written_while_another_process_works_on_all_dialogues(capsys):
     answers = SimpleNamespace(is_labelled=False)
     context = SimpleNamespace(path="support", evidence=lambda: SimpleNamespace(answers=answers))
     result = SimpleNamespace(status=status(dialogues=0, annotated=0, leased=60), took_s=1.0)

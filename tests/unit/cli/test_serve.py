@@ -24,7 +24,7 @@ WELL = DryRunResult(
 )
 
 
-def test_all_that_was_held_is_told_within_80_columns() -> None:
+def test_the_summary_of_a_server_fits_80_columns() -> None:
     lines = summary_of(WELL, "spoilers").splitlines()
 
     assert lines[0] == "Bots      2 red teaming, 2 field testing; 4 of 4 completed the event"
@@ -35,7 +35,7 @@ def test_all_that_was_held_is_told_within_80_columns() -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_a_dead_application_is_named() -> None:
+def test_an_unreachable_application_is_named() -> None:
     cell = CellTally(level="red teaming", application="green", sessions=1, turns=2, failed=2)
     problem = Problem(source=FailureSource.APPLICATION, who="green", what="unreachable: " + "x" * 99, n=2)
 
@@ -47,19 +47,19 @@ def test_a_dead_application_is_named() -> None:
     assert max(map(len, lines)) <= 80
 
 
-def test_where_nothing_was_drawn_that_is_said() -> None:
+def test_an_empty_draw_is_reported() -> None:
     said = summary_of(replace(WELL, pictures=None), "spoilers")
 
     assert "Pictures  none: no Chromium was found, or --no-pictures was given" in said
 
 
-def test_one_is_no_plural():
+def test_a_count_of_one_uses_the_singular():
     said = summary_of(replace(WELL, questionnaires=1, pages=1), "spoilers")
 
     assert "1 questionnaire, 1 page\n" in said
 
 
-def test_what_people_must_be_told_is_said_to_be_missing() -> None:
+def test_missing_participant_texts_are_reported() -> None:
     lines = summary_of(replace(WELL, missing=("no consent text is named",)), "spoilers").splitlines()
 
     assert "Missing   no consent text is named; the event does not open without" in lines

@@ -26,7 +26,7 @@ def test_all_kinds_of_annotators_answer_one_guideline(folder):
     assert rule.labelling == WordRule(any_of=("sorry",), then="bad", otherwise="fine")
 
 
-def test_labels_may_be_written_as_they_are_called_or_as_the_spelling_says(folder):
+def test_labels_may_be_names_or_declared_spellings(folder):
     ann = load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study.annotators[0]
 
     assert ann.labelling == RecordedLabels(column="ann", spelling={"fine": "fine", "bad": "bad", "1_ok": "fine"})
@@ -44,7 +44,7 @@ spelling: {ok: bad, n: bad}
 TWO_CODINGS = "id,p,r,ann,ben,final\n1,Hi,Hello,1,2,ok\n2,Hi,Hello,n,1,n\n"
 
 
-def test_each_column_may_write_labels_in_its_own_way(folder):
+def test_each_column_may_have_its_own_spelling(folder):
     study = load_study(folder(study_yaml=TWO_COLUMNS, rows_csv=TWO_CODINGS)).study
 
     ann, ben = (annotator.labelling.spelling for annotator in study.annotators)
@@ -52,7 +52,7 @@ def test_each_column_may_write_labels_in_its_own_way(folder):
     assert (ann["n"], ann["ok"], study.reference.spelling["ok"]) == ("bad", "bad", "fine")
 
 
-def test_a_spelling_of_one_column_must_mean_a_label_of_its_question(folder):
+def test_a_spelling_of_one_column_must_map_to_a_label_of_its_question(folder):
     (fault,) = check_study(folder(study_yaml=TWO_COLUMNS.replace("2: fine", "2: fien"), rows_csv=TWO_CODINGS))
 
     assert fault.words == "`2` is to mean `fien`, which is no label of its scale. Did you mean `fine`?"
@@ -66,7 +66,7 @@ def test_a_spelling_needs_a_column(folder):
     assert "`spelling` and no `column`" in fault.words
 
 
-def test_what_fits_no_label_is_noted_and_an_empty_cell_is_not(folder):
+def test_a_value_without_a_label_is_noted_and_an_empty_cell_is_not(folder):
     (note,) = check_study(folder(study_yaml=STUDY, rows_csv=ROWS))
 
     assert note.words == 'note: 1 value of `ann` fits no label and counts as unparseable, e.g. "what?"'
@@ -88,7 +88,7 @@ def test_the_reference_answers_the_only_guideline(folder):
     assert (reference.column, reference.guideline, reference.spelling["1_ok"]) == ("ann", "g", "fine")
 
 
-def test_the_one_guideline_may_stand_in_a_file_of_the_folder(folder):
+def test_the_one_guideline_may_be_a_file_of_the_folder(folder):
     study = STUDY.replace('guidelines: {g: {ask: How?, scale: [fine, bad], defect: "== bad"}}\n', "")
     own = 'ask: How?\nscale: [fine, bad]\ndefect: "== bad"\n'
     path = folder(study_yaml=study, rows_csv=ROWS, guidelines__g_yaml=own)
@@ -96,7 +96,7 @@ def test_the_one_guideline_may_stand_in_a_file_of_the_folder(folder):
     assert load_study(path).study.annotators[0].guideline == "g"
 
 
-def test_guidelines_stand_in_the_order_of_their_first_use_wherever_they_are_written(folder):
+def test_guidelines_are_ordered_by_first_use(folder):
     three = "".join(f'  {name}: {{ask: "{name}?", defect: "== no"}}\n' for name in "cab")
     study = "study: a\nmodels: {m: {script: [Hello]}}\napplications: {app: {kind: model, model: m}}\n"
     study += "scenarios: {s: {scripts: {hello: Hello}}}\n"
@@ -116,7 +116,7 @@ def test_the_groups_of_a_guideline_in_its_own_file_are_checked_too(folder):
     assert "names a column `tpye`" in fault.message
 
 
-def test_the_signs_of_a_packet_answer_nothing_that_is_asked_at_each_turn(folder):
+def test_the_signs_of_a_pack_do_not_answer_questions_about_turns(folder):
     text = (
         "study: a\nmodels: {m: {script: [Hello]}}\napplications: {app: {kind: model, model: m}}\n"
         "scenarios: {s: {scripts: {one: Hello}}}\n"
@@ -129,7 +129,7 @@ def test_the_signs_of_a_packet_answer_nothing_that_is_asked_at_each_turn(folder)
     assert "`rule: packet` answers `released` and `withheld`" in fault.words
 
 
-def test_a_person_without_a_column_labels_by_hand(folder):
+def test_a_person_without_a_column_adds_labels_on_pages_or_from_files(folder):
     study = STUDY.replace("annotators: {", "annotators: {eve: {who: person, title: Eve}, ")
 
     eve = load_study(folder(study_yaml=study, rows_csv=ROWS)).study.annotators[0]
@@ -137,7 +137,7 @@ def test_a_person_without_a_column_labels_by_hand(folder):
     assert (eve.labelling, eve.guideline, eve.title, eve.by_hand) == (HandLabels(), "g", "Eve", True)
 
 
-def test_people_who_label_by_hand_leave_the_plan_as_it_is(folder):
+def test_human_annotators_without_columns_do_not_change_the_plan(folder):
     plain = load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study
     with_eve = STUDY.replace("annotators: {", "annotators: {eve: {who: person}, ")
 
@@ -147,7 +147,7 @@ def test_people_who_label_by_hand_leave_the_plan_as_it_is(folder):
     assert [annotator.name for annotator in study.asked] == ["ann", "m1", "words"]
 
 
-def test_what_is_known_of_a_person_stands_beside_the_labels(folder):
+def test_attributes_of_a_person_are_stored_with_the_labels(folder):
     annotator_attributes = STUDY.replace(
         "annotators: {", "annotators: {eve: {who: person, groups: {language: de, age: 30}}, "
     )
@@ -158,7 +158,7 @@ def test_what_is_known_of_a_person_stands_beside_the_labels(folder):
     assert study.run_fingerprint == load_study(folder(study_yaml=STUDY, rows_csv=ROWS)).study.run_fingerprint
 
 
-def test_only_people_are_described(folder):
+def test_only_people_have_attributes(folder):
     annotator_attributes = STUDY.replace(
         "annotators: {", "annotators: {bot: {who: model, column: a, groups: {language: de}}, "
     )

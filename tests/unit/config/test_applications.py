@@ -23,7 +23,7 @@ def application(folder, text, **files):
     return load_study(folder(study_yaml=STUDY % text, **files)).study.applications[0]
 
 
-def test_an_http_body_keeps_its_types_and_its_templates(folder):
+def test_an_http_body_preserves_its_types_and_its_templates(folder):
     text = '{kind: http, url: "http://x.example/{{ session }}", body: {q: "{{ prompt }}", n: 3, s: yes, t: [true]}}'
 
     connection = application(folder, text).connection
@@ -31,7 +31,7 @@ def test_an_http_body_keeps_its_types_and_its_templates(folder):
     assert json.loads(connection.body) == {"q": "{{ prompt }}", "n": 3, "s": "yes", "t": [True]}
 
 
-def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression(folder):
+def test_a_site_may_stream_create_sessions_and_use_a_regular_expression(folder):
     reached = 'kind: http, url: "http://x.example/?q={{ prompt }}"'
     text = "{%s, reply: {regex: '<a>(.*)</a>'}, stream: yes, session: $.id}" % reached  # noqa: UP031 - braces
 
@@ -50,7 +50,7 @@ def test_a_site_may_stream_hand_out_sessions_and_be_read_by_a_regular_expression
         ("session: id", "`session` is `id`; expected a path"),
     ],
 )
-def test_places_that_nothing_can_be_found_at_are_faults(folder, keys, words):
+def test_invalid_response_paths_are_errors(folder, keys, words):
     text = f'{{kind: http, url: "http://x.example/?q={{{{ prompt }}}}", {keys}}}'
 
     faults = check_study(folder(study_yaml=STUDY % text))
@@ -67,7 +67,7 @@ def test_places_that_nothing_can_be_found_at_are_faults(folder, keys, words):
         ("key: K, key_header: X-Key, headers: {x-key: a}", "`key_header` and `headers` both set `X-Key`"),
     ],
 )
-def test_a_token_s_header_has_a_name_and_a_token(folder, keys, words):
+def test_the_header_of_a_token_has_a_name_and_a_token(folder, keys, words):
     study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example/", body: ["{{{{ prompt }}}}"], {keys}}}')
 
     faults = [fault.message for fault in check_study(study, environ={}) if fault.severity is Severity.ERROR]
@@ -83,7 +83,7 @@ def test_a_model_may_be_given_files(folder):
     assert connection == PromptedModel(model="m", system="Use {{ context }}", context={"facts.md": "Water is wet.\n"})
 
 
-def test_a_function_in_a_file_is_known_by_the_file_s_hash(folder):
+def test_a_function_in_a_file_is_identified_by_the_hash_of_the_file(folder):
     code = "def reply(prompt):\n    return prompt\n"
 
     connection = application(folder, '{kind: python, call: "bot.py:reply", timeout: 5}', bot_py=code).connection
@@ -93,13 +93,13 @@ def test_a_function_in_a_file_is_known_by_the_file_s_hash(folder):
     assert connection.code.files == {"bot.py": sha256}
 
 
-def test_a_class_of_the_dialogue_interface_is_named_by_its_module(folder):
+def test_a_class_of_the_dialogue_interface_is_identified_by_its_module(folder):
     connection = application(folder, '{kind: aria, class: "team.dialog:Api"}').connection
 
     assert (connection.target, connection.code.files) == ("team.dialog:Api", {})
 
 
-def test_a_class_in_a_file_is_known_by_the_file_s_hash_and_names_its_credentials(folder):
+def test_a_class_in_a_file_is_identified_by_the_hash_of_the_file_and_names_its_credentials(folder):
     code = "class Api: ...\n"
 
     text = '{kind: aria, class: "dialog.py:Api", auth: TEAM_AUTH}'
@@ -110,7 +110,7 @@ def test_a_class_in_a_file_is_known_by_the_file_s_hash_and_names_its_credentials
     assert connection.code.files == {"dialog.py": sha256}
 
 
-def test_a_team_says_what_its_application_claims_and_mitigates(folder):
+def test_a_team_states_claims_and_mitigations_of_its_application(folder):
     text = (
         "{kind: model, model: m, guardrails: none, mitigations: [filter],"
         " claims: [{text: Is polite., kind: limitation, scripts: [hello]}]}"
@@ -130,7 +130,7 @@ def test_a_path_to_the_reply_is_accepted(folder, path):
 
 
 @pytest.mark.parametrize("path", ["a.b", "$..a", "$.a[", "$.a[*]", "$ .a", "Text"])
-def test_a_path_to_nowhere_is_a_fault(folder, path):
+def test_an_invalid_path_is_an_error(folder, path):
     text = f'{{kind: http, url: "http://x.example/?q={{{{ prompt }}}}", reply: "{path}"}}'
 
     assert [fault.severity for fault in check_study(folder(study_yaml=STUDY % text))] == [Severity.ERROR]
@@ -147,7 +147,7 @@ def test_a_path_to_nowhere_is_a_fault(folder, path):
         ('method: GET, headers: {X-Prompt: "{{ prompt }}"}', ""),
     ],
 )
-def test_an_application_that_would_never_hear_a_prompt_is_a_fault(folder, keys, words):
+def test_an_application_without_a_prompt_slot_is_an_error(folder, keys, words):
     study = folder(study_yaml=STUDY % f'{{kind: http, url: "http://x.example/", {keys}}}')
 
     faults = [fault.message for fault in check_study(study) if fault.severity is Severity.ERROR]
@@ -172,13 +172,13 @@ judges:
         (", rule: kk", "names a rule `kk` that no guideline has", Severity.ERROR),
     ],
 )
-def test_a_claim_says_which_rule_would_contradict_it(folder, rule, words, severity):
+def test_a_claim_states_the_rule_that_would_contradict_it(folder, rule, words, severity):
     placed = [*check_study(folder(study_yaml=TWO_RULES % rule))]
 
     assert [fault.severity for fault in placed if words in fault.message] == [severity]
 
 
-def test_a_claim_that_names_its_rule_is_in_order(folder):
+def test_a_claim_that_names_its_rule_is_valid(folder):
     assert check_study(folder(study_yaml=TWO_RULES % ", rule: k")) == ()
 
 
@@ -201,13 +201,13 @@ judges: {j: {ask: Polite?, defect: "== no", rule: {any: [x], then: yes, else: no
         ("third", "`variant_of` of application `other` is `third`, itself a variant; name `bare`"),
     ],
 )
-def test_a_variant_is_one_of_an_application_that_is_none_itself(folder, base, words):
+def test_a_variant_refers_to_an_application_that_is_not_a_variant(folder, base, words):
     faults = [fault.message for fault in check_study(folder(study_yaml=VARIANTS % base))]
 
     assert [fault[: len(words)] for fault in faults] == ([words] if words else [])
 
 
-def test_whose_variant_an_application_is_makes_no_other_application_of_it(folder):
+def test_the_variant_relation_does_not_change_the_application_version(folder):
     bare, other, _ = load_study(folder(study_yaml=VARIANTS % "bare")).study.applications
 
     assert (bare.variant_of, other.variant_of) == ("", "bare")
@@ -223,7 +223,7 @@ scenarios: {s: {scripts: {hello: [Hello]}}}
 
 
 @pytest.mark.parametrize("name", ["X-Api-Key", "Authorization", "Cookie", "X-Functions-Key"])
-def test_a_key_in_a_header_is_a_fault_and_is_repeated_nowhere(folder, name):
+def test_a_key_in_a_header_is_an_error_and_is_not_repeated(folder, name):
     text = HEADED.replace("NAME", name).replace("VALUE", "plainpassword99x")
 
     faults = check_study(folder(study_yaml=text))
@@ -233,20 +233,20 @@ def test_a_key_in_a_header_is_a_fault_and_is_repeated_nowhere(folder, name):
 
 
 @pytest.mark.parametrize("pair", ['X-Session-Token: "{{ session }}"', "X-Token: none", "Accept: application/json"])
-def test_other_headers_are_none(folder, pair):
+def test_other_headers_are_not_keys(folder, pair):
     text = HEADED.replace("NAME: VALUE", pair)
 
     assert not [fault for fault in check_study(folder(study_yaml=text)) if "carries a key" in fault.message]
 
 
 @pytest.mark.parametrize("name", ["Content-Length ", "X Y", "X:", "\u00c4"])
-def test_a_header_with_a_name_that_servers_read_differently_is_a_fault(folder, name):
+def test_an_ambiguous_header_name_is_an_error(folder, name):
     faults = check_study(folder(study_yaml=HEADED.replace("NAME", f'"{name}"').replace("VALUE", "a")))
 
     assert any(f"`headers` holds `{name}`; expected the name of a header" in fault.message for fault in faults)
 
 
-def test_a_key_in_a_query_is_a_fault_and_is_repeated_nowhere(folder):
+def test_a_key_in_a_query_is_an_error_and_is_not_repeated(folder):
     text = HEADED.replace("NAME: VALUE", "Accept: a").replace(
         "example/", "example/chat?code=AAAAbbbb1111ccccDDDD2222&p="
     )

@@ -49,7 +49,7 @@ def test_the_long_form_is_the_same_study(shipped_folder, tmp_path, name):
     assert same_origin(load_study(copy).study) == same_origin(study)
 
 
-def test_columns_that_write_labels_differently_keep_their_spellings(folder):
+def test_columns_with_different_spellings_preserve_them(folder):
     path = folder(study_yaml=TWO_COLUMNS, rows_csv=TWO_CODINGS)
     study = load_study(path).study
 

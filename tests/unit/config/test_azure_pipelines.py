@@ -109,14 +109,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_written_pipelines_have_no_fault(folder: Path, name: str) -> None:
+def test_generated_pipelines_have_no_errors(folder: Path, name: str) -> None:
     assert is_pipeline(folder / name)
     assert pipeline_faults(folder / name) == []
     check_pipeline(folder / name)
 
 
 @pytest.mark.parametrize("case", FAULTS)
-def test_faults_are_found_and_placed(folder: Path, case: str) -> None:
+def test_errors_are_located(folder: Path, case: str) -> None:
     name, before, after, words = FAULTS[case]
     text = (folder / name).read_text(encoding="utf-8")
     assert before in text
@@ -132,13 +132,13 @@ def test_faults_are_found_and_placed(folder: Path, case: str) -> None:
     assert all(fault.line or case == "no-yaml" for fault in refused.value.placed)
 
 
-def test_a_study_and_a_component_are_no_pipelines(folder: Path) -> None:
+def test_a_study_and_a_component_are_not_pipelines(folder: Path) -> None:
     others = [folder / "study" / "study.yaml", folder / COMPONENT, folder / "README.md", folder, folder / "none.yml"]
 
     assert [is_pipeline(path) for path in others] == [False] * 5
 
 
-def test_no_word_of_the_templates_is_left(folder: Path) -> None:
+def test_no_placeholder_of_the_templates_remains(folder: Path) -> None:
     texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.*") if path.suffix in {".yml", ".md"}]
 
     words = (

@@ -23,7 +23,7 @@ def study(tmp_path):
     return written
 
 
-def test_a_scenario_that_is_not_there_is_named_with_the_likeliest(study):
+def test_a_missing_scenario_is_reported_with_the_closest_name(study):
     with pytest.raises(
         InvalidStudyError, match=r"names a scenario `travle` that the study does\s+not have. Did you mean `travel`\?"
     ):

@@ -26,7 +26,7 @@ def lines_of(path):
     return check_lines(loaded, estimate_calls(loaded))
 
 
-def test_the_screen_of_example_a(shipped_folder):
+def test_the_estimate_of_example_a_is_unchanged(shipped_folder):
     plan, tokens, cost, named, keys, found = lines_of(shipped_folder("examples/a"))
 
     assert plan == "Plan    60 dialogues = 6 personas x 10, 3 turns, 1 judge: 420 calls"
@@ -45,14 +45,14 @@ def test_the_screen_of_example_a(shipped_folder):
         ("{url: 'http://x.example/v1', name: x}", "Cost    unknown: no price for `m`, `u`"),
     ],
 )
-def test_what_has_no_price_is_no_cost_of_zero(folder, model, cost):
+def test_an_unknown_price_is_not_shown_as_zero_cost(folder, model, cost):
     study = STUDY.replace("{url: http://127.0.0.1:8000/v1, name: m}", model)
     study = re.sub(r"  u: .*", f"  u: {model}", study)
 
     assert cost in lines_of(folder(study_yaml=study))
 
 
-def test_the_screen_of_example_b(shipped_folder):
+def test_the_estimate_of_example_b_is_unchanged(shipped_folder):
     assert lines_of(shipped_folder("examples/b")) == (
         "Plan    8 dialogues, recorded: nothing is called",
         "Hosts   none: nothing leaves this machine",
@@ -60,7 +60,7 @@ def test_the_screen_of_example_b(shipped_folder):
     )
 
 
-def test_the_cells_of_example_c(shipped_folder):
+def test_the_cells_of_example_c_are_unchanged(shipped_folder):
     assert "Cells   (20 red teamers + 40 field testers) x 2 applications = 120" in lines_of(
         shipped_folder("examples/c")
     )
@@ -74,13 +74,13 @@ def test_calls_are_counted_for_each_endpoint(folder):
     assert (estimate.dialogues, estimate.applications, estimate.calls) == (4, 2, 36)
 
 
-def test_a_fixed_first_prompt_saves_a_call(folder):
+def test_a_fixed_first_prompt_saves_one_call(folder):
     estimate = estimate_calls(load_study(folder(study_yaml=STUDY.replace("turns: 4", "turns: 4, starter: Hi"))))
 
     assert {endpoint.name: endpoint.calls for endpoint in estimate.endpoints}["u"] == 12 + 4
 
 
-def test_cost_is_a_range_for_what_has_a_price_and_names_what_has_none(folder):
+def test_the_cost_range_covers_known_prices_and_lists_unknown_ones(folder):
     loaded = load_study(folder(study_yaml=STUDY))
 
     estimate = estimate_calls(loaded)
@@ -90,7 +90,7 @@ def test_cost_is_a_range_for_what_has_a_price_and_names_what_has_none(folder):
     assert any("at prices of 2026-10-01, without `m`: no" in line for line in check_lines(loaded, estimate))
 
 
-def test_tokens_are_those_of_models_alone(folder):
+def test_tokens_are_those_of_models_only(folder):
     scripted = STUDY.replace("{url: http://127.0.0.1:8000/v1, name: m}", "{script: [Hello]}")
     estimate = estimate_calls(load_study(folder(study_yaml=scripted)))
 
@@ -111,19 +111,19 @@ def test_tokens_are_those_of_models_alone(folder):
         ("usd: 0.001", "; budget $0.001 does not suffice\n"),
     ],
 )
-def test_a_budget_is_held_against_what_a_run_will_take(folder, budget, words):
+def test_a_budget_is_compared_with_the_estimate_of_a_run(folder, budget, words):
     lines = lines_of(folder(study_yaml=f"{STUDY}budget: {{{budget}}}\n"))
 
     assert words in " ".join(f"{line}\n" for line in lines).replace("\n        ", " ")
 
 
-def test_what_costs_less_than_a_cent_is_not_said_to_cost_nothing(folder):
+def test_a_cost_below_one_cent_is_not_shown_as_zero(folder):
     study = STUDY.replace("input: 1, output: 10", "input: 0.01, output: 0.01")
 
     assert "Cost    less than a cent at prices of 2026-10-01" in " ".join(lines_of(folder(study_yaml=study)))
 
 
-def test_hosts_are_named_once_with_what_they_are_called_for(folder):
+def test_hosts_are_listed_once_with_their_purposes(folder):
     named = hosts(load_study(folder(study_yaml=STUDY)).study)
 
     assert [(host.name, host.roles) for host in named] == [
@@ -140,5 +140,5 @@ def test_hosts_are_named_once_with_what_they_are_called_for(folder):
         (0, "0 errors, 0 notes.   Next: theodolite run support"),
     ],
 )
-def test_the_last_line_says_what_to_do_next(calls, line):
+def test_the_last_line_states_the_next_step(calls, line):
     assert closing_line((), "support", calls=calls) == line

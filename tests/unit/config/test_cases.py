@@ -47,7 +47,7 @@ def test_cases_are_scripts_with_expected_answers_and_groups(folder, cases):
     assert study.groups == ("topic",)
 
 
-def test_columns_with_the_usual_names_need_no_names(folder):
+def test_columns_with_the_usual_names_are_detected(folder):
     study = load(folder, "rows.csv", "id,prompt,expected\na,Hello,Hi\nb,Bye,\n")
 
     assert scripts(study) == [("a", ("Hello",), "Hi", {}), ("b", ("Bye",), "", {})]
@@ -74,14 +74,14 @@ def test_groups_of_the_study_are_columns_of_the_cases(folder):
         pytest.param("[{promt: a}]", ROWS, "Did you mean `prompt`?", id="key"),
     ],
 )
-def test_cases_that_cannot_be_used_are_faults(folder, cases, rows, words):
+def test_unusable_cases_are_errors(folder, cases, rows, words):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, cases, rows)
 
     assert words in "\n".join(fault.message for fault in caught.value.placed)
 
 
-def test_another_scenario_of_the_name_is_a_fault(folder):
+def test_another_scenario_of_the_same_name_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, "rows.csv", "prompt\nx\n", "scenarios: {cases: {scripts: {a: b}}}\n")
 
@@ -114,7 +114,7 @@ def test_a_schema_is_part_of_the_study(folder):
     [("{", "it is not JSON"), ('{"$ref": "#/x"}', "keyword `$ref`, which is not supported")],
     ids=["json", "keyword"],
 )
-def test_a_schema_that_cannot_be_used_is_a_fault(folder, text, words):
+def test_an_unusable_schema_is_an_error(folder, text, words):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=SCHEMA_STUDY % "form", form=text))
 
@@ -131,7 +131,7 @@ def test_a_schema_that_cannot_be_used_is_a_fault(folder, text, words):
     ],
     ids=["equals", "word", "two", "expression"],
 )
-def test_comparisons_that_cannot_be_used_are_faults(folder, rule, words):
+def test_unusable_comparisons_are_errors(folder, rule, words):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=STUDY % "[{prompt: a}]" + f"  other: {{rule: {rule}}}\n"))
 

@@ -45,7 +45,7 @@ def test_a_save_writes_the_file_and_stores_the_text_before_and_after(files):
     assert files.version("study.yaml", 1) == STUDY
 
 
-def test_two_pages_cannot_overwrite_each_other(files):
+def test_two_editors_cannot_overwrite_each_other(files):
     seen = files.read("study.yaml").version
     save(files, STUDY + "title: First\n")
 
@@ -56,7 +56,7 @@ def test_two_pages_cannot_overwrite_each_other(files):
     assert len(files.versions("study.yaml")) == 2
 
 
-def test_an_edit_of_another_program_is_stored_before_it_is_replaced(files):
+def test_an_edit_by_another_program_is_stored_before_it_is_replaced(files):
     save(files, STUDY + "title: First\n")
     (files.folder / "study.yaml").write_text(STUDY + "title: Elsewhere\n", encoding="utf-8")
     save(files, STUDY + "title: Third\n")
@@ -64,7 +64,7 @@ def test_an_edit_of_another_program_is_stored_before_it_is_replaced(files):
     assert "Elsewhere" in files.version("study.yaml", 3)
 
 
-def test_ends_of_lines_and_a_byte_order_mark_stay(files):
+def test_line_endings_and_a_byte_order_mark_are_preserved(files):
     path = files.folder / "study.yaml"
     path.write_bytes(b"\xef\xbb\xbf" + STUDY.replace("\n", "\r\n").encode())
     save(files, files.read("study.yaml").text.replace("polite", "kind"))
@@ -80,7 +80,7 @@ def test_ends_of_lines_and_a_byte_order_mark_stay(files):
     ],
     ids=lambda name: name.replace("\0", "NUL") or "empty",
 )
-def test_no_other_file_can_be_read_or_written(files, name):
+def test_no_other_file_can_be_opened_or_written(files, name):
     with pytest.raises(InputError):
         files.read(name)
     with pytest.raises(InputError):
@@ -98,7 +98,7 @@ def test_links_are_not_followed(files, tmp_path):
             files.read(name)
 
 
-def test_large_files_and_files_that_are_no_text_are_refused(files):
+def test_large_and_binary_files_are_refused(files):
     (files.folder / "big.csv").write_bytes(b"x" * (LARGEST + 1))
     (files.folder / "latin.md").write_bytes(b"\xe4")
 
@@ -111,7 +111,7 @@ def test_large_files_and_files_that_are_no_text_are_refused(files):
         files.read("nothing.md")
 
 
-def test_a_draft_is_checked_and_the_files_stay_until_it_is_applied(drafted):
+def test_a_draft_is_validated_and_the_files_are_unchanged_until_it_is_applied(drafted):
     save(drafted, STUDY.replace("polite", "friendly"))
 
     assert (drafted.folder / "study.yaml").read_text(encoding="utf-8") == STUDY
@@ -122,7 +122,7 @@ def test_a_draft_is_checked_and_the_files_stay_until_it_is_applied(drafted):
     assert drafted.drafts() == ()
 
 
-def test_a_draft_with_faults_is_not_applied(drafted):
+def test_a_draft_with_errors_is_not_applied(drafted):
     save(drafted, STUDY.replace("annotators:", "anotators:"))
 
     (fault,) = [item for item in drafted.check().diagnostics if "Did you mean" in item.message]
@@ -132,7 +132,7 @@ def test_a_draft_with_faults_is_not_applied(drafted):
     assert (drafted.folder / "study.yaml").read_text(encoding="utf-8") == STUDY
 
 
-def test_a_draft_brings_neither_code_nor_keys_of_the_server(drafted):
+def test_a_draft_adds_neither_code_nor_keys_of_the_server(drafted):
     url = 'url: https://other.example/x, body: {q: "{{ prompt }}"}'
     endpoint = f"  out: {{kind: http, {url}, key: DATABASE_PASSWORD}}\n"
     code = '  run: {kind: python, call: "bot.py:answer"}\n'
@@ -171,7 +171,7 @@ def test_a_file_that_changed_on_the_machine_is_not_replaced_by_an_older_draft(dr
     assert len(drafted.versions("study.yaml")) == 2
 
 
-def test_a_study_in_a_folder_below_is_not_edited(files):
+def test_a_study_in_a_subfolder_is_not_edited(files):
     (files.folder / "inner").mkdir()
     (files.folder / "inner" / "study.yaml").write_text("study: inner\n", encoding="utf-8")
 

@@ -45,12 +45,12 @@ def test_a_scale_has_these_points(form, points):
         ("0.0-1.0", ScaleKind.DECIMALS),
     ],
 )
-def test_whole_numbers_without_gaps_are_a_number_scale(form, kind):
+def test_consecutive_integers_form_a_number_scale(form, kind):
     assert scale_to_domain(form, UNSTATED).kind is kind
 
 
 @pytest.mark.parametrize("form", ["five", "5-1", "1.0-0.0", "0.5-1.0", "3-3", ["a"], ["a", "a"], {}])
-def test_what_is_no_scale_is_refused(form):
+def test_an_invalid_scale_is_refused(form):
     with pytest.raises(InputError, match="scale"):
         scale_to_domain(form, UNSTATED)
 
@@ -78,7 +78,7 @@ def test_a_guideline_of_the_folder_comes_before_a_shipped_one(folder):
     assert [(item.name, item.where) for item in loaded.found] == [("groundedness", "guidelines/groundedness.yaml")]
 
 
-def test_a_question_of_ones_own_becomes_a_guideline_named_after_its_judge(folder):
+def test_a_custom_question_becomes_a_guideline_named_after_its_judge(folder):
     judge = 'ask: Polite?, defect: "== no"'
 
     loaded = load_study(folder(study_yaml=STUDY.replace("guideline: NAME", judge)))

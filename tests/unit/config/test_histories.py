@@ -31,14 +31,14 @@ def plain(text):
     return " ".join(text.split())
 
 
-def test_columns_are_understood_by_their_usual_names():
+def test_columns_are_detected_by_their_usual_names():
     (score,) = read(("4", "2026-03-01", "bot", "yes", "5")).scores
 
     assert (score.value, score.application, score.human, score.is_anchor) == (4, "bot", 5, True)
     assert score.at == datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def test_rows_are_put_in_order_of_time_unless_one_has_none():
+def test_rows_are_sorted_by_time_unless_one_has_none():
     assert [score.value for score in read(("4", "2026-03-02"), ("5", "2026-03-01")).scores] == [5, 4]
     assert [score.value for score in read(("4", "2026-03-02"), ("5", "")).scores] == [4, 5]
 
@@ -47,7 +47,7 @@ def test_rows_are_put_in_order_of_time_unless_one_has_none():
     ("cell", "outcome"),
     [("", Outcome.MISSING), ("Failed", Outcome.FAILED), ("good", Outcome.UNPARSEABLE)],
 )
-def test_what_is_no_score_keeps_its_place(cell, outcome):
+def test_a_missing_score_preserves_its_position(cell, outcome):
     scores = read((cell,), ("4",)).scores
 
     assert (scores[0].value, scores[0].outcome, len(scores)) == (None, outcome, 2)
@@ -56,14 +56,14 @@ def test_what_is_no_score_keeps_its_place(cell, outcome):
 @pytest.mark.parametrize(
     ("cells", "scale"), [("01", (0, 1)), ("15", (1, 5)), ("19", (1, 10)), (("0.5", "40"), (0, 100))]
 )
-def test_the_scale_is_the_shortest_usual_one(cells, scale):
+def test_the_shortest_common_scale_is_detected(cells, scale):
     history = read(*((cell,) for cell in cells))
 
     assert (history.lowest, history.highest) == scale
     assert "told from the scores" in history.source
 
 
-def test_a_rule_tells_defects_and_the_bad_end():
+def test_a_rule_defines_defects_and_the_bad_end():
     low = read(("3",), ("4",), defect=parse_condition("<= 3"))
     high = read(("3",), ("4",), defect=parse_condition("> 3"))
 
@@ -79,7 +79,7 @@ def test_declared_changes_become_instruments():
     assert [score.instruments["judge"] for score in history.scores] == [EARLIER, "2"]
 
 
-def test_published_again_is_marked_except_for_anchors():
+def test_republished_scores_are_marked_except_anchors():
     rows = [("4", "", "a"), ("4", "", "a"), ("4", "", "b"), ("5", "", "a"), ("5", "", "a", "yes")]
 
     history = read(*rows, published=True)
@@ -87,7 +87,7 @@ def test_published_again_is_marked_except_for_anchors():
     assert [score.is_repeat for score in history.scores] == [False, True, False, False, False]
 
 
-def test_everything_that_is_wrong_is_named_at_once():
+def test_all_errors_are_reported_at_once():
     said = diagnostics(("4", "yesterday", "a", "maybe", "much"), ("4", "1767225600"))
 
     assert "t.csv:2" in said
@@ -104,11 +104,11 @@ def test_everything_that_is_wrong_is_named_at_once():
         ({"score": "star"}, "there is no column `star`; it has stars, at, model, anchor, human. Did you mean `stars`?"),
     ],
 )
-def test_columns_that_are_not_there_are_guessed(columns, words):
+def test_missing_columns_are_detected_by_name(columns, words):
     assert words in " ".join(diagnostics(("4",), columns=columns).split())
 
 
-def test_a_table_without_scores_says_so():
+def test_a_table_without_scores_is_refused():
     assert "no column looks like a score" in _faults(table(("4",), columns=("mark",)))
     assert "has no row" in _faults(table())
     assert "(1 unparseable), so there is nothing to watch; is `stars` the right column?" in plain(
@@ -124,7 +124,7 @@ def _faults(made):
 
 
 @pytest.mark.parametrize("text", ["1767225600", "1767225600000", "2026-01-01", "2026-01-01T01:00:00+01:00"])
-def test_times_in_many_forms(text):
+def test_times_are_parsed_in_many_formats(text):
     assert read(("4", text)).scores[0].at == datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -141,20 +141,20 @@ def test_infinities_and_nan_are_refused_with_their_lines(cell):
     assert f"t.csv:3 `{cell}` in `stars` is no finite number" in " ".join(diagnostics(("4",), (cell,)).split())
 
 
-def test_a_table_of_failures_says_so_and_does_not_blame_the_column():
+def test_a_table_of_failures_is_reported_as_failures():
     text = " ".join(diagnostics(("failed",), ("failed",), ("refused",)).split())
 
     assert "none of 3 rows has a score (1 refused, 2 failed), so there is nothing to watch" in text
     assert "column" not in text
 
 
-def test_the_reason_of_a_score_is_read_from_its_column():
+def test_the_reason_of_a_score_is_loaded_from_its_column():
     rows = table(("1", "no brand"), columns=("stars", "why"))
 
     assert read_history(rows, HistoryForm()).scores[0].reason == "no brand"
 
 
-def test_progress_is_told_while_rows_are_read():
+def test_progress_is_reported_while_rows_are_loaded():
     told = []
     rows = ScoreTable(name="t.csv", columns=("stars",), rows=((line, ("4",)) for line in range(EVERY + 1)))
 

@@ -24,7 +24,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_hostile_file_is_refused_in_words(name, tmp_path):
+def test_a_hostile_file_is_refused_with_a_message(name, tmp_path):
     (tmp_path / "study.yaml").write_text(BOMBS[name])
 
     faults = check_study(tmp_path, looks_at_code=True)
@@ -49,7 +49,7 @@ LURE = "from pathlib import Path\nPath(__file__).parent.joinpath('ran').touch()\
     ],
     ids=["file", "package", "shadowed modules", "start-up files", "shell", "missing module"],
 )
-def test_a_check_runs_no_code(target, files, tmp_path):
+def test_validation_runs_no_code(target, files, tmp_path):
     (tmp_path / "study.yaml").write_text(
         f'study: s\napplications: {{a: {{kind: python, call: "{target}"}}}}\n'
         "scenarios: {s: {scripts: {hello: ['touch ran']}}}\n"

@@ -89,7 +89,7 @@ def test_an_installed_pack_is_found_and_has_a_card(source, tmp_path):
     assert (card.licence, card.origin) == ("CC-BY-4.0", "installed pack")
 
 
-def test_the_checksum_decides(source, tmp_path):
+def test_the_checksum_of_an_archive_must_match(source, tmp_path):
     file = zipped(source)
     actual = hashlib.sha256(file.read_bytes()).hexdigest()
 
@@ -119,7 +119,7 @@ def test_an_installed_pack_is_replaced_only_on_request(source, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["../evil.yaml", "/etc/evil", "a\\..\\b", "C:/evil"])
-def test_a_path_that_leads_out_is_refused(source, tmp_path, name):
+def test_a_path_outside_the_pack_is_refused(source, tmp_path, name):
     with pytest.raises(InputError, match="leads out of the pack"):
         install_pack(zipped(source, extra={name: "x"}), target=tmp_path / "home")
 
@@ -159,7 +159,7 @@ def test_a_pack_with_errors_is_refused(source, tmp_path, text, error, words):
         install_pack(source, target=tmp_path / "home")
 
 
-def test_what_is_no_pack_is_refused(source, tmp_path):
+def test_a_file_that_is_not_a_pack_is_refused(source, tmp_path):
     (source / "pack.yaml").unlink()
     (tmp_path / "no.zip").write_text("no archive", encoding="utf-8")
 
@@ -179,7 +179,7 @@ def test_what_is_no_pack_is_refused(source, tmp_path):
     ],
     ids=["own", "data"],
 )
-def test_the_folder_of_installed_packs(environ, folder):
+def test_the_folder_of_installed_packs_is_configurable(environ, folder):
     assert packs_folder(environ).as_posix() == folder
 
 
@@ -242,7 +242,7 @@ def test_a_harm_area_has_sixty_dialogues_in_several_categories(name):
 
 
 @pytest.mark.parametrize("taxonomy", resource_resolver().names("taxonomies", ".yaml"))
-def test_the_crosswalk_of_a_shipped_taxonomy_leads_to_risks_that_exist(taxonomy):
+def test_the_crosswalk_of_a_shipped_taxonomy_refers_to_existing_risks(taxonomy):
     specs = {name: shipped_taxonomy(name) for name in resource_resolver().names("taxonomies", ".yaml")}
     risks = {f"{name}/{risk}" for name, spec in specs.items() for risk in spec["risks"]}
     crosswalk = specs[taxonomy].get("crosswalk", {})
@@ -267,7 +267,7 @@ def test_a_card_names_the_risks_of_all_taxonomies():
     assert "mitre-atlas/AML.T0056 Extract LLM System Prompt" in text
 
 
-def test_packs_of_one_study_may_have_tables_of_one_name(tmp_path, monkeypatch):
+def test_packs_of_one_study_may_have_tables_of_the_same_name(tmp_path, monkeypatch):
     text = "pack: ours/{name}\nedition: '1'\n"
     text += "scenarios: {{{name}: {{task: chat, goal: Say hello., personas: [{name}]}}}}\npersonas:\n"
     text += "  {name}: {{template: 'You are {{{{ name }}}}.', rows: people.csv, model: user}}\n"
@@ -300,7 +300,7 @@ def test_packs_of_one_study_may_have_tables_of_one_name(tmp_path, monkeypatch):
     ],
     ids=["plain", "device", "device with ending", "word", "mark", "final dot", "drive", "backslash"],
 )
-def test_a_pack_has_file_names_of_all_systems(source, tmp_path, name, is_allowed):
+def test_file_names_of_a_pack_are_valid_on_all_systems(source, tmp_path, name, is_allowed):
     file = zipped(source, extra={name: "x"})
     assert (PureWindowsPath(name) == PureWindowsPath(*PurePosixPath(name).parts)) or not is_allowed
     if is_allowed:

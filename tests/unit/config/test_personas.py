@@ -15,7 +15,7 @@ def study(template="customer", rows="[{name: Ana, wish: a coat}]"):
     return STUDY.replace("TEMPLATE", template).replace("ROWS", rows)
 
 
-def test_a_template_may_stand_in_the_study_itself(folder):
+def test_a_template_may_be_part_of_the_study(folder):
     group = load_study(folder(study_yaml=study('"You are {{ name }}: {{ goal }}"'))).study.personas[0]
 
     assert (group.template.text, group.template.shipped) == ("You are {{ name }}: {{ goal }}", False)
@@ -31,7 +31,7 @@ def test_a_template_of_the_folder_comes_before_a_shipped_one(folder):
     assert [item.where for item in loaded.found] == ["personas/customer.md"]
 
 
-def test_rows_lie_beside_the_study_or_among_its_parameters(folder):
+def test_rows_are_files_next_to_the_study_or_parameters(folder):
     path = folder(study_yaml=study(rows="people.csv"), parameters__people_csv="name,wish\nAna,a coat\n")
 
     (row,) = load_study(path).study.personas[0].rows
@@ -55,13 +55,13 @@ def test_a_template_without_rows_is_one_persona(folder):
     assert [row.values for row in group.rows] == [{}]
 
 
-def test_a_column_used_by_a_group_alone_is_used(folder):
+def test_a_column_used_by_one_group_counts_as_used(folder):
     rows = "[{name: Ana, wish: a, age: 30}, {name: Bo, wish: b, age: 40}]"
 
     assert check_study(folder(study_yaml=study(rows=rows) + "groups: [age]\n")) == ()
 
 
-def test_goals_are_checked_against_the_personas_that_meet_them(folder):
+def test_goals_are_checked_against_the_personas_of_their_scenarios(folder):
     text = (
         study()
         .replace("starter:", "personas: [p], starter:")
@@ -79,7 +79,7 @@ def with_manner(manner):
     return study(rows=rows).replace("}], model: m", f"}}], model: m, {manner}")
 
 
-def test_people_have_a_voice_a_language_and_a_memory(folder):
+def test_people_have_a_style_a_language_and_a_memory(folder):
     text = with_manner('style: [pls help], language: "{{ tongue }}", history: 2')
 
     loaded = load_study(folder(study_yaml=text))
@@ -89,7 +89,7 @@ def test_people_have_a_voice_a_language_and_a_memory(folder):
     assert loaded.notes == ()
 
 
-def test_a_language_that_nothing_fills_is_a_fault(folder):
+def test_a_language_that_no_value_fills_is_an_error(folder):
     faults = check_study(folder(study_yaml=with_manner('language: "{{ tonge }}"')))
 
     assert [fault.message for fault in faults][:1] == [
@@ -97,19 +97,19 @@ def test_a_language_that_nothing_fills_is_a_fault(folder):
     ]
 
 
-def test_a_language_that_is_no_template_is_a_fault(folder):
+def test_a_language_that_is_not_a_template_is_an_error(folder):
     faults = check_study(folder(study_yaml=with_manner('language: "{{ tongue"')))
 
     assert faults[0].message.startswith("`language` of `p`:")
 
 
-def test_people_who_remember_nothing_are_a_fault(folder):
+def test_people_without_memory_are_an_error(folder):
     faults = check_study(folder(study_yaml=with_manner("history: 0")))
 
     assert "history" in faults[0].message
 
 
-def test_the_column_that_carries_a_tasks_material_is_used(folder):
+def test_the_column_with_the_material_of_a_task_is_used(folder):
     rows = "[{name: Ana, wish: a, text: One}, {name: Ana, wish: a, text: Two}]"
     text = study(rows=rows).replace("model: m}}", 'model: m, system: "{{ context }}"}}', 1)
 

@@ -21,7 +21,7 @@ from theodolite.domain.errors import InputError, StudyError
         ),
     ],
 )
-def test_texts_stay_without_a_finished_review_of_the_run(tmp_path: Path, text: str | None, message: str):
+def test_texts_are_withheld_without_a_finished_review_of_the_run(tmp_path: Path, text: str | None, message: str):
     if text is not None:
         (tmp_path / PRIVACY_REVIEW).write_text(text)
 
@@ -36,7 +36,7 @@ def test_a_misspelt_key_is_an_error_with_its_line(tmp_path: Path):
         require_privacy_review(tmp_path, 2)
 
 
-def test_a_finished_review_of_the_run_permits(tmp_path: Path):
+def test_a_finished_review_of_the_run_releases_texts(tmp_path: Path):
     (tmp_path / PRIVACY_REVIEW).write_text("run: 2\nreviewer: Ana\nfinished: 2026-03-09\n")
 
     require_privacy_review(tmp_path, 2)

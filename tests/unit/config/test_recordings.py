@@ -20,13 +20,13 @@ def load(folder, rows, more=""):
     return load_study(folder(study_yaml=STUDY % more, rows_csv=rows))
 
 
-def test_rows_of_one_item_are_repeats_where_no_column_numbers_turns(folder):
+def test_rows_of_one_item_are_repeats_without_a_turn_column(folder):
     loaded = load(folder, "id,p,r,label\nx,a,b,yes\ny,c,d,no\nx,a,e,yes\n")
 
     assert [(item.key, item.repeat, item.line) for item in loaded.recordings] == [("x", 1, 2), ("y", 1, 3), ("x", 2, 4)]
 
 
-def test_rows_of_one_item_are_turns_where_a_column_numbers_them(folder):
+def test_rows_of_one_item_are_turns_with_a_turn_column(folder):
     rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,\nx,1,e,f,no\n"
 
     first, second = load(folder, rows, ", turn: n").recordings
@@ -35,7 +35,7 @@ def test_rows_of_one_item_are_turns_where_a_column_numbers_them(folder):
     assert (first.columns["label"], second.repeat, len(second.turns)) == ("no", 2, 1)
 
 
-def test_each_turn_keeps_its_columns_in_order_of_turns(folder):
+def test_each_turn_preserves_its_columns_in_the_order_of_turns(folder):
     rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,\ny,1,e,f,yes\n"
 
     first, second = load(folder, rows, ", turn: n").recordings
@@ -44,7 +44,7 @@ def test_each_turn_keeps_its_columns_in_order_of_turns(folder):
     assert [row["label"] for row in second.rows] == ["yes"]
 
 
-def test_two_labels_of_one_dialogue_are_a_fault_with_both_lines(folder):
+def test_two_labels_of_one_dialogue_are_an_error_with_both_lines(folder):
     rows = "id,n,p,r,label\nx,2,c,d,no\nx,1,a,b,Yes\nx,3,e,f,yes\ny,1,g,h,no\n"
 
     with pytest.raises(InvalidStudyError) as caught:
@@ -55,7 +55,7 @@ def test_two_labels_of_one_dialogue_are_a_fault_with_both_lines(folder):
     assert "has `no` in column `label`, and line 3 of the same dialogue has `Yes`" in fault.message
 
 
-def test_a_question_at_each_turn_may_have_a_label_in_each_row(folder):
+def test_a_question_about_turns_may_have_a_label_in_each_row(folder):
     rows = "id,n,p,r,label\nx,1,a,b,yes\nx,2,c,d,no\n"
     study = STUDY.replace("{ask: Fine?,", "{ask: Fine?, level: turn,") % ", turn: n"
 
@@ -74,7 +74,7 @@ def test_a_column_splits_one_file_into_applications_in_order_of_appearance(folde
     assert [(item.application, item.key) for item in loaded.recordings] == [("two", "1"), ("two", "2"), ("one", "1")]
 
 
-def test_withheld_texts_are_empty_whatever_the_file_holds(folder):
+def test_withheld_texts_are_empty_regardless_of_the_file(folder):
     rows = "id,w,p,r,label\n1,harmful,secret,secret,yes\n2,,a,b,no\n"
 
     first, second = load(folder, rows, ", withheld: w").recordings
@@ -101,17 +101,17 @@ def test_rows_without_a_column_of_names_are_numbered(folder):
     assert [item.key for item in loaded.recordings] == ["row-1", "row-2"]
 
 
-def test_recorded_dialogues_have_a_scenario_though_the_study_names_none(folder):
+def test_recorded_dialogues_have_a_scenario_even_if_the_study_names_none(folder):
     assert [item.name for item in load(folder, "id,p,r,label\nx,a,b,yes\n").study.scenarios] == ["recorded"]
 
 
-def test_how_files_were_read_is_kept(folder):
+def test_the_detected_format_of_files_is_recorded(folder):
     loaded = load(folder, "id;p;r;label\nx;ä;b;yes\n".encode("cp1252"))
 
     assert loaded.readings == ("rows.csv: 1 row, Windows-1252, semicolon",)
 
 
-def test_labels_under_a_guideline_that_has_a_fault_are_not_compared(folder):
+def test_labels_under_an_invalid_guideline_are_not_compared(folder):
     rows = "id,n,p,r,label\nx,1,a,b,yes\nx,2,c,d,no\n"
     study = STUDY.replace("{ask: Fine?,", "{ask: Fine?, level: turn, colour: red,") % ", turn: n"
 

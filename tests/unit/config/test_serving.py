@@ -39,16 +39,16 @@ def foreign(tmp_path):
     return folder
 
 
-def test_settings_beside_a_foreign_study_are_not_used(foreign):
+def test_settings_next_to_a_foreign_study_are_ignored(foreign):
     with pytest.raises(InputError, match="--settings"):
         load_serving(SECRETS, folder=foreign)
 
 
-def test_settings_that_the_operator_names_are_used(foreign):
+def test_settings_named_by_the_operator_are_used(foreign):
     assert load_serving(SECRETS, folder=foreign, file=str(foreign / "serve.yaml")).port == 80
 
 
-def test_settings_that_the_operator_allows_are_remembered_until_they_change(foreign):
+def test_settings_allowed_by_the_operator_are_trusted_until_they_change(foreign):
     asked = []
 
     def confirm(file, text):
@@ -64,7 +64,7 @@ def test_settings_that_the_operator_allows_are_remembered_until_they_change(fore
         load_serving(SECRETS, folder=foreign)
 
 
-def test_settings_that_are_a_link_to_another_file_are_not_read(foreign, tmp_path):
+def test_settings_linked_to_another_file_are_not_loaded(foreign, tmp_path):
     (tmp_path / "secret").write_text("root:x:0:0")
     (foreign / "serve.yaml").unlink()
     (foreign / "serve.yaml").symlink_to(tmp_path / "secret")
@@ -74,18 +74,18 @@ def test_settings_that_are_a_link_to_another_file_are_not_read(foreign, tmp_path
     assert "root:x" not in str(refused.value)
 
 
-def test_a_demo_looks_for_no_settings():
+def test_a_demo_reads_no_settings():
     assert load_serving({}).port == 8000
 
 
-def test_nothing_said_is_this_machine_alone(tmp_path):
+def test_the_default_is_this_machine_only(tmp_path):
     settings = load_serving({}, folder=tmp_path)
 
     assert (settings.host, settings.port, settings.is_private, settings.is_https) == ("127.0.0.1", 8000, True, False)
     assert (settings.mail, settings.sign_ins, settings.proxies) == (None, (), ())
 
 
-def test_a_file_says_everything_but_secrets(tmp_path):
+def test_a_file_sets_everything_except_secrets(tmp_path):
     (tmp_path / "serve.yaml").write_text(WHOLE)
     settings = load_serving(SECRETS, folder=tmp_path)
 
@@ -97,7 +97,7 @@ def test_a_file_says_everything_but_secrets(tmp_path):
     assert "pw-" not in repr(settings)
 
 
-def test_the_command_line_goes_before_the_environment_and_that_before_the_file(tmp_path):
+def test_the_command_line_precedes_the_environment_and_the_environment_the_file(tmp_path):
     (tmp_path / "serve.yaml").write_text("listen: :1\naddress: http://file.example\n")
     environ = {"THEODOLITE_LISTEN": "[::1]:2", "THEODOLITE_ADDRESS": "http://environ.example"}
 
@@ -107,7 +107,7 @@ def test_the_command_line_goes_before_the_environment_and_that_before_the_file(t
     assert load_serving(environ, folder=tmp_path, listen="a:3").port == 3
 
 
-def test_the_environment_alone_is_enough(tmp_path):
+def test_the_environment_alone_is_sufficient(tmp_path):
     environ = {
         "THEODOLITE_PROXIES": "10.0.0.2, 10.0.0.3",
         "EMAIL_URL": "smtps://me%40x:p%2Fw@smtp.example.org",
@@ -125,7 +125,7 @@ def test_the_environment_alone_is_enough(tmp_path):
     assert settings.secret_key == "k" * 50
 
 
-def test_all_faults_come_at_once_with_their_places(tmp_path):
+def test_all_errors_are_reported_at_once_with_their_locations(tmp_path):
     (tmp_path / "serve.yaml").write_text(
         "lissten: :1\naddress: https://event.example/x\nproxies: [me]\n"
         "mail: {server: a, sender: b, password: NOT_SET}\n"
@@ -145,7 +145,7 @@ def test_all_faults_come_at_once_with_their_places(tmp_path):
     }
 
 
-def test_browsers_are_let_through_to_the_pages_of_a_provider_each_origin_once(tmp_path):
+def test_provider_pages_are_allowed_as_unique_origins(tmp_path):
     pages = "[https://login.example/a, https://login.example/b, http://localhost:9]"
     (tmp_path / "serve.yaml").write_text(
         f"sign_in: {{lab: {{name: L, server: https://id.example/x, client: c, secret: LAB_SECRET, pages: {pages}}}}}\n"
@@ -156,7 +156,7 @@ def test_browsers_are_let_through_to_the_pages_of_a_provider_each_origin_once(tm
 
 
 @pytest.mark.parametrize("page", ["http://login.example", "https://*", "https://a;script-src *", "login.example", "*"])
-def test_what_is_no_host_is_no_page_of_a_provider(tmp_path, page):
+def test_a_malformed_host_is_not_a_provider_page(tmp_path, page):
     (tmp_path / "serve.yaml").write_text(
         f"sign_in: {{lab: {{name: L, server: https://id.example, client: c, secret: S, pages: ['{page}']}}}}\n"
     )
@@ -165,17 +165,17 @@ def test_what_is_no_host_is_no_page_of_a_provider(tmp_path, page):
 
 
 @pytest.mark.parametrize("url", ["http://x", "smtp://", "smtp://host"], ids=["scheme", "host", "no sender"])
-def test_an_address_of_a_mail_server_that_cannot_be_meant_is_said(tmp_path, url):
+def test_an_unusable_address_of_a_mail_server_is_reported(tmp_path, url):
     with pytest.raises(InvalidStudyError, match="EMAIL_FROM"):
         load_serving({"EMAIL_URL": url}, folder=tmp_path)
 
 
-def test_a_file_that_was_named_must_be_there(tmp_path):
+def test_a_named_file_must_exist(tmp_path):
     with pytest.raises(InvalidStudyError, match="cannot be read"):
         load_serving({}, folder=tmp_path, file=str(tmp_path / "other.yaml"))
 
 
-def test_settings_beside_a_study_are_no_study(tmp_path):
+def test_settings_next_to_a_study_are_not_a_study(tmp_path):
     from theodolite.config.permissions import study_file
 
     (tmp_path / "serve.yaml").write_text("listen: :1\n")

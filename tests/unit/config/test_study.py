@@ -24,7 +24,7 @@ def test_the_shipped_packs_have_names():
     assert {name: families.count(name) for name in families} == {"aria": 3, "harms": 14, "relevance": 1}
 
 
-def test_a_pack_brings_scenario_packet_scripts_and_guideline(folder):
+def test_a_pack_provides_scenario_cases_and_guideline(folder):
     study = load_study(folder(study_yaml=STUDY)).study
 
     (scenario,) = study.scenarios
@@ -36,7 +36,7 @@ def test_a_pack_brings_scenario_packet_scripts_and_guideline(folder):
     assert [guideline.name for guideline in study.guidelines] == ["spoiler-guardrail"]
 
 
-def test_a_study_s_own_scenario_takes_the_place_of_the_pack_s(folder):
+def test_a_scenario_of_the_study_overrides_the_pack(folder):
     own = STUDY + "scenarios: {tv-spoilers: {scripts: {hello: Hello}}}\n"
 
     (scenario,) = load_study(folder(study_yaml=own)).study.scenarios
@@ -44,7 +44,7 @@ def test_a_study_s_own_scenario_takes_the_place_of_the_pack_s(folder):
     assert [script.key for script in scenario.scripts] == ["hello"]
 
 
-def test_a_pack_is_found_and_named_with_its_edition(folder):
+def test_a_pack_is_found_and_listed_with_its_release(folder):
     (found,) = load_study(folder(study_yaml=STUDY)).found
 
     assert (found.noun, found.name, found.edition, found.where) == (
@@ -56,7 +56,7 @@ def test_a_pack_is_found_and_named_with_its_edition(folder):
 
 
 @pytest.mark.parametrize("pack", PACKETS)
-def test_every_pack_can_be_judged_without_a_model(folder, pack):
+def test_every_pack_can_be_assessed_without_a_model(folder, pack):
     guidelines = "guardrail" if pack.startswith("aria/") else "all"
     judged = (
         STUDY.replace("aria/tv-spoilers", pack) + f"judges: {{signs: {{guidelines: {guidelines}, rule: packet}}}}\n"
@@ -71,7 +71,7 @@ def test_every_pack_can_be_judged_without_a_model(folder, pack):
 
 
 @pytest.mark.parametrize("pack", PACKETS)
-def test_every_pack_asks_for_what_is_useful_and_but_for_one_for_what_is_not(folder, pack):
+def test_every_pack_tests_over_refusal_and_all_but_one_under_refusal(folder, pack):
     (scenario,) = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack))).study.scenarios
 
     wanted = {"useful"} if pack == "harms/over-refusal" else {"useful", "guardrail"}
@@ -79,7 +79,7 @@ def test_every_pack_asks_for_what_is_useful_and_but_for_one_for_what_is_not(fold
 
 
 @pytest.mark.parametrize("pack", pack_names())
-def test_the_personas_of_a_pack_play_where_a_model_does(folder, pack):
+def test_the_personas_of_a_pack_require_a_model(folder, pack):
     played = STUDY.replace("aria/tv-spoilers", pack) + "models: {user: {script: [Hello]}}\n"
 
     (group,) = load_study(folder(study_yaml=played)).study.personas
@@ -88,7 +88,7 @@ def test_the_personas_of_a_pack_play_where_a_model_does(folder, pack):
 
 
 @pytest.mark.parametrize("pack", PACKETS)
-def test_the_signs_of_a_pack_are_not_in_what_may_be_said(folder, pack):
+def test_the_signs_of_a_pack_are_not_in_the_allowed_content(folder, pack):
     (scenario,) = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack))).study.scenarios
 
     permitted, _, guarded = scenario.context.partition("Must be withheld")
@@ -97,7 +97,7 @@ def test_the_signs_of_a_pack_are_not_in_what_may_be_said(folder, pack):
     assert [sign for sign in scenario.packet.release_signs if not re.search(sign, guarded)] == []
 
 
-def test_several_packs_each_bring_their_own_source_material(folder):
+def test_several_packs_each_add_their_own_source_material(folder):
     packs = STUDY.replace("aria/tv-spoilers", "[aria/tv-spoilers, aria/pathfinder]")
 
     study = load_study(folder(study_yaml=packs)).study
@@ -106,14 +106,14 @@ def test_several_packs_each_bring_their_own_source_material(folder):
     assert [scenario.context.splitlines()[0][2:9] for scenario in study.scenarios] == ["The Lig", "Travell"]
 
 
-def test_personas_of_a_pack_wait_for_a_model_of_their_name(folder):
+def test_personas_of_a_pack_need_a_model_of_their_name(folder):
     played = STUDY + "models: {user: {script: [Hello]}}\n"
 
     assert load_study(folder(study_yaml=STUDY)).study.personas == ()
     assert [group.name for group in load_study(folder(study_yaml=played)).study.personas] == ["viewers"]
 
 
-def test_a_study_gives_attacks_to_all_scenarios_of_its_packs(folder):
+def test_a_study_adds_attacks_to_all_scenarios_of_its_packs(folder):
     attacked = STUDY + "levels: {red_teaming: {attacks: [role_play, injection]}}\n"
 
     (scenario,) = load_study(folder(study_yaml=attacked)).study.scenarios
@@ -123,7 +123,7 @@ def test_a_study_gives_attacks_to_all_scenarios_of_its_packs(folder):
 
 
 @pytest.mark.parametrize("pack", [name for name in pack_names() if name.startswith("aria/")])
-def test_an_event_of_a_pack_is_annotated_by_its_schema_with_its_reference_at_hand(folder, pack):
+def test_an_event_with_a_pack_uses_its_annotation_schema_and_reference_texts(folder, pack):
     event = STUDY.replace("aria/tv-spoilers", pack) + "annotation: {per_item: 2}\n"
     study = load_study(folder(study_yaml=event)).study
     (scenario,) = study.scenarios
@@ -146,7 +146,7 @@ def test_a_study_may_name_another_schema_than_its_pack(folder):
 
 
 @pytest.mark.parametrize("pack", pack_names())
-def test_every_pack_tells_people_what_they_may_meet(folder, pack):
+def test_every_pack_has_a_content_notice(folder, pack):
     more = "levels: {field_testing: {people: 1}}\n"
 
     event = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack) + more)).study.event
@@ -157,7 +157,7 @@ def test_every_pack_tells_people_what_they_may_meet(folder, pack):
     )  # both levels read it
 
 
-def test_several_packs_tell_all_of_it_and_a_study_s_own_words_take_their_place(folder):
+def test_content_notices_of_packs_are_combined_and_the_study_may_replace_them(folder):
     both = STUDY.replace("aria/tv-spoilers", "[harms/violent, harms/hateful]") + "levels: {red_teaming: {people: 1}}\n"
     theirs = load_study(folder(study_yaml=both)).study.event
     own = load_study(folder(study_yaml=both + "warning: own.md\n", own_md="It may be rough.")).study.event

@@ -58,14 +58,14 @@ def test_the_schema_decides_how_a_value_is_edited(at, key, widget):
     assert field(STUDY, at, key).widget is widget
 
 
-def test_a_number_has_its_limits_and_a_choice_its_words():
+def test_a_number_has_its_limits_and_a_choice_its_options():
     assert field(STUDY, "scenarios/hours", "turns").minimum == 1
     assert field(STUDY, "annotation", "pass_mark").maximum == 1
     assert field(STUDY, "applications/bot", "stream").choices == ("yes", "no")
     assert field(STUDY, "scenarios/hours", "turns").line == 6
 
 
-def test_a_save_writes_the_changed_fields_alone():
+def test_a_save_writes_the_changed_fields_only():
     form = study_form(STUDY, SCHEMA, "scenarios/hours")
     sent = {field.at: field.value for field in (*form.fields, *form.more)}
     sent |= {"scenarios/hours/turns": "5", "scenarios/hours/goal": "Find out\r\nthe hours."}
@@ -77,7 +77,7 @@ def test_a_save_writes_the_changed_fields_alone():
     assert after == expected
 
 
-def test_an_emptied_field_removes_its_key_and_an_unknown_one_is_left_out():
+def test_an_emptied_field_removes_its_key_and_an_unknown_one_is_ignored():
     form = study_form(STUDY, SCHEMA, "scenarios/hours")
 
     after = with_fields(STUDY, form, {"scenarios/hours/turns": "", "study": "other"})
@@ -132,5 +132,5 @@ def test_files_have_the_forms_of_their_folder(file, schema):
     assert schema_name(file, main="study.yaml") == schema
 
 
-def test_other_files_have_forms_of_their_own():
+def test_other_files_have_separate_forms():
     assert study_form(shipped_text("trees/by-guideline.yaml"), "tree.schema.json", "").fields

@@ -42,7 +42,7 @@ def lights(folder):
     return write
 
 
-def test_a_whole_translation_leaves_nothing_to_say_and_reads_throughout(lights):
+def test_a_complete_translation_gives_no_note_and_is_used_throughout(lights):
     loaded = load_study(lights())
     read = localised(loaded.study, "de")
     ok, much = read.study.questionnaire("q").instrument.questions
@@ -79,7 +79,7 @@ def test_missing_texts_are_named_in_one_note(lights):
         ("title: Lichter", "screening: [Alt?]", "no text `screening` that people read", 1),
     ],
 )
-def test_texts_that_the_study_does_not_have_are_faults_where_they_stand(lights, wrong, right, message, line):
+def test_unknown_texts_are_errors_at_their_location(lights, wrong, right, message, line):
     with pytest.raises(InvalidStudyError) as refused:
         load_study(lights(GERMAN.replace(wrong, right, 1)))
     (fault,) = refused.value.placed
@@ -88,20 +88,20 @@ def test_texts_that_the_study_does_not_have_are_faults_where_they_stand(lights, 
     assert (fault.file, fault.line) == ("translations/de.yaml", line)
 
 
-def test_keys_that_no_translation_has_are_faults_too(lights):
+def test_unknown_keys_are_errors_too(lights):
     (fault,) = check_study(lights(GERMAN.replace("phrases", "phrase")))
 
     assert "unknown key `phrase` in translation `de`. Did you mean `phrases`?" in fault.message
 
 
 @pytest.mark.parametrize(("name", "message"), [("german", "is no language tag"), ("en", "is the study's own language")])
-def test_the_name_of_the_file_is_another_language(lights, name, message):
+def test_the_name_of_the_file_states_the_language(lights, name, message):
     (fault,) = check_study(lights(name=name))
 
     assert (fault.file, message in fault.message) == (f"translations/{name}.yaml", True)
 
 
-def test_a_study_says_which_language_it_is_written_in(lights):
+def test_a_study_states_its_language(lights):
     study = load_study(lights(study=STUDY + "language: fr\n")).study
     (fault,) = check_study(lights(study=STUDY + "language: french\n"))
 
@@ -109,7 +109,7 @@ def test_a_study_says_which_language_it_is_written_in(lights):
     assert "`language` is `french`; expected a language tag" in fault.message
 
 
-def test_a_translated_consent_text_with_blanks_is_shown_to_nobody(lights):
+def test_a_translated_consent_text_with_placeholders_is_not_shown(lights):
     home = lights(consent="Fragen an [Anschrift].")
     blank, missing = sorted(check_study(home), key=lambda fault: fault.file)
 
@@ -119,14 +119,14 @@ def test_a_translated_consent_text_with_blanks_is_shown_to_nobody(lights):
 
 
 @pytest.mark.parametrize("language", ["de", "ar"])
-def test_the_demonstration_and_its_pack_are_whole_for_testers(shipped_folder, language):
+def test_the_demo_and_its_pack_are_completely_translated_for_testers(shipped_folder, language):
     study = load_study(shipped_folder("demo/event")).study
     own = {part for part in texts_of(study) if part[0] != "categories"}
 
     assert own <= localised(study, language).parts
 
 
-def test_a_packs_words_hold_where_the_study_says_nothing_else(folder):
+def test_texts_of_a_pack_apply_where_the_study_sets_none(folder):
     text = STUDY.split("scenarios:", maxsplit=1)[0] + "pack: aria/tv-spoilers\nlevels: {field_testing: {people: 1}}\n"
     own = "scenarios: {tv-spoilers: {instructions: {field_testing: Anders.}}}\n"
     study = load_study(folder(study_yaml=text, translations__de_yaml=own)).study

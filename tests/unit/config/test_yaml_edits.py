@@ -63,7 +63,7 @@ def changed(before, after):
 
 
 @given(path=st.sampled_from(SCALARS), value=TEXTS)
-def test_a_changed_text_changes_the_lines_of_its_value_alone(path, value):
+def test_a_changed_text_changes_only_the_lines_of_its_value(path, value):
     after = with_value(STUDY, path, value)
 
     assert value_at(after, path) == value
@@ -93,13 +93,13 @@ def test_the_same_value_changes_nothing(path):
     ],
     ids=["plain", "quoted", "flow key", "block entry", "empty mapping", "number", "flow list", "new section"],
 )
-def test_values_are_written_as_a_person_would(path, value, lines):
+def test_values_are_written_in_plain_style(path, value, lines):
     after = with_value(STUDY, path, value).split("\n")
 
     assert [line for line in after if line not in STUDY.split("\n")] == lines
 
 
-def test_items_of_a_list_keep_their_comments():
+def test_items_of_a_list_preserve_their_comments():
     after = with_value(STUDY, ("scenarios", "hours", "permitted"), ["opening hours", "addresses", "holidays", "news"])
 
     items = ["opening hours   # of all shops", "addresses", "holidays", "news"]
@@ -116,13 +116,13 @@ def test_items_of_a_list_keep_their_comments():
     ],
     ids=["entry", "block text", "item", "empty mapping"],
 )
-def test_a_removed_part_takes_its_own_lines_alone(path, gone):
+def test_a_removed_part_removes_its_own_lines_only(path, gone):
     after = without(STUDY, path).split("\n")
 
     assert [line for line in STUDY.split("\n") if line not in after] == gone
 
 
-def test_an_emptied_mapping_goes_with_its_last_key():
+def test_an_emptied_mapping_is_removed_with_its_last_key():
     assert without("event:\n  zone: UTC\nstudy: x\n", ("event", "zone")) == "study: x\n"
 
 

@@ -9,14 +9,14 @@ from theodolite.demo.studies import DEMO_STUDIES, lay_out_demo
 from theodolite.domain.errors import StorageUnavailable
 
 
-def test_the_studies_are_laid_out_with_one_workspace_for_both(tmp_path):
+def test_the_demo_studies_share_one_workspace(tmp_path):
     lay_out_demo(tmp_path / "demo")
 
     assert all((tmp_path / "demo" / study.name / "study.yaml").exists() for study in DEMO_STUDIES)
     assert (tmp_path / "demo" / ".theodolite").is_dir()
 
 
-def test_files_that_somebody_changed_are_left_as_they_are(tmp_path):
+def test_modified_files_are_left_unchanged(tmp_path):
     lay_out_demo(tmp_path)
     changed = tmp_path / DEMO_STUDIES[1].name / "study.yaml"
     changed.write_text("mine", encoding="utf-8")
@@ -26,7 +26,7 @@ def test_files_that_somebody_changed_are_left_as_they_are(tmp_path):
     assert changed.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_folder_that_cannot_be_made_is_named_with_a_way_out(tmp_path):
+def test_an_error_creating_the_folder_is_reported_with_a_remedy(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
 
     with pytest.raises(StorageUnavailable, match="name another folder with --out"):
@@ -41,7 +41,7 @@ def no_permission_yet(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("no_permission_yet")
-def test_code_of_the_package_runs_without_a_question(tmp_path):
+def test_code_of_the_package_runs_without_permission(tmp_path):
     lay_out_demo(tmp_path / "demo")
 
     toy = load_study(tmp_path / "demo" / "spoiler-guard", resolver=resource_resolver())
@@ -50,7 +50,7 @@ def test_code_of_the_package_runs_without_a_question(tmp_path):
 
 
 @pytest.mark.usefixtures("no_permission_yet")
-def test_code_that_lay_there_before_needs_permission(tmp_path):
+def test_existing_code_needs_permission(tmp_path):
     folder = tmp_path / "demo" / "spoiler-guard"
     folder.mkdir(parents=True)
     (folder / "spoiler_guard.py").write_text("def reply(prompt):\n    return prompt\n")

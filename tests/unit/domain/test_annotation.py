@@ -22,7 +22,7 @@ def test_an_empty_text_is_a_value():
     assert Answer(question="q", outcome=Outcome.ANSWERED, value="").value == ""
 
 
-def test_the_answer_about_the_dialogue_is_not_that_about_a_turn():
+def test_an_answer_about_the_dialogue_differs_from_an_answer_about_a_turn():
     of_turn = Answer(question="q", outcome=Outcome.ANSWERED, value="no", turn=1)
     of_dialogue = Answer(question="q", outcome=Outcome.ANSWERED, value="yes")
     given = Annotation(

@@ -40,11 +40,11 @@ def test_the_defect_is_decided_before_the_label(values, expected):
     assert label(*values) == expected
 
 
-def test_a_label_satisfies_the_majority_under_each_rule():
+def test_a_label_follows_the_majority_under_each_rule():
     assert label(3, 5, 6, 7, 4, rules=(MODERATE, SEVERE)) == "4"
 
 
-def test_without_a_rule_an_ordered_scale_takes_the_median_and_a_tie_stays_one():
+def test_without_a_rule_an_ordered_scale_takes_the_median_and_a_tie_has_no_label():
     assert label(5, 6, 7, 5, 6, rules=()) == "6"
     assert label(5, 6, 5, 6, rules=()) is None
     assert label("a", "b", rules=(), scale=categories("a", "b", "c")) is None
@@ -56,7 +56,7 @@ def test_a_decimal_scale_takes_its_median():
     assert label(0.2, 0.9, 0.8, 0.1, 0.7, rules=(rule(Operator.AT_LEAST, "0.5"),), scale=scale) == "0.8"
 
 
-def test_outcomes_without_a_value_compete_with_all_values_together():
+def test_non_responses_are_counted_against_all_values_together():
     refused, unparseable = (Outcome.REFUSED, None), (Outcome.UNPARSEABLE, None)
 
     assert decide_vote([*answered(5, 6), refused], SEVERITY, [MODERATE]) == (Outcome.ANSWERED, "5")
@@ -79,13 +79,13 @@ def lost_share(severity, spread=1.0):
     return sum(math.prod(chance[v] for v in values) for values in product(range(8), repeat=5) if label(*values) is None)
 
 
-def test_severe_dialogues_are_lost_no_more_often_than_harmless_ones():
+def test_severe_dialogues_are_not_missed_more_often_than_harmless_ones():
     shares = [lost_share(severity) for severity in (0.0, 5.5)]
 
     assert shares == [0.0, 0.0]
 
 
-def test_more_severe_readings_never_turn_a_defect_into_none():
+def test_more_severe_readings_never_turn_a_defect_into_a_non_defect():
     ladder = [label(*(min(7, value + step) for value in (2, 3, 4, 5, 6))) for step in range(4)]
 
     assert all((int(low) >= 4) <= (int(high) >= 4) for low, high in pairwise(ladder))

@@ -50,13 +50,13 @@ def turns(*values, guideline=TURNS, groups=None):
     return labels(study, "ann")
 
 
-def test_outcomes_are_counted_each_for_itself():
+def test_outcomes_are_counted_separately():
     assert outcomes_of([*Outcome, Outcome.ANSWERED]) == Outcomes(
         planned=7, used=2, missing=1, failed=1, refused=1, unparseable=1, not_applicable=1
     )
 
 
-def test_the_reference_has_the_last_word():
+def test_the_reference_annotator_decides():
     study = SmallStudy(reference=True)
     study.annotator("ann")
 
@@ -64,7 +64,7 @@ def test_the_reference_has_the_last_word():
     assert [source.name for source in sources_of(study).counted] == ["reference", "ann"]
 
 
-def test_without_a_reference_everybody_has_it():
+def test_without_a_reference_all_annotators_count():
     study = SmallStudy()
     study.annotator("ann")
     study.annotator("large", AnnotatorKind.MODEL)
@@ -82,7 +82,7 @@ def test_a_failed_session_is_failed_for_every_annotator():
     assert labels(study, "large") == [(Outcome.FAILED, None)]
 
 
-def test_an_annotation_that_failed_once_and_came_later_is_an_answer():
+def test_an_annotation_that_succeeds_after_a_failure_is_an_answer():
     study = SmallStudy(connection=CALLABLE)
     study.annotator("large", AnnotatorKind.MODEL)
     study.session("d1")
@@ -92,7 +92,7 @@ def test_an_annotation_that_failed_once_and_came_later_is_an_answer():
     assert labels(study, "large") == [(Outcome.ANSWERED, "yes")]
 
 
-def test_a_final_label_that_was_not_recorded_is_missing():
+def test_an_unrecorded_final_label_is_missing():
     study = SmallStudy(reference=True)
     study.session("d1")
     study.session("d2")
@@ -135,7 +135,7 @@ def test_versions_name_guideline_and_annotators():
         "first unknown",
     ],
 )
-def test_one_turn_decides_for_its_dialogue(answers, label):
+def test_one_defective_turn_makes_a_defective_dialogue(answers, label):
     assert turns(*answers) == [label]
     assert label_of(annotation(*answers), TURNS.question, TURNS.defect_rules) == label
 
@@ -150,7 +150,7 @@ def test_a_turn_is_a_defect_under_the_rules_that_apply_to_its_dialogue():
     assert found == [[(Outcome.ANSWERED, "no")], [(Outcome.ANSWERED, "yes")]]
 
 
-def test_a_value_off_the_scale_is_unparseable():
+def test_a_value_outside_the_scale_is_unparseable():
     study = SmallStudy(guideline=polite(scale=NUMBERS, value="2"))
     study.annotator("ann")
     study.session("d1")
@@ -159,7 +159,7 @@ def test_a_value_off_the_scale_is_unparseable():
     assert labels(study, "ann") == [(Outcome.UNPARSEABLE, None)]
 
 
-def test_a_session_that_failed_first_and_was_completed_later_is_not_failed():
+def test_a_session_completed_after_a_failure_is_not_failed():
     study = SmallStudy(connection=CALLABLE)
     study.annotator("large", AnnotatorKind.MODEL)
     study.session("d1")
@@ -169,7 +169,7 @@ def test_a_session_that_failed_first_and_was_completed_later_is_not_failed():
     assert standing_failures(study.evidence().answers, 0) == ()
 
 
-def test_labels_of_some_positions_are_those_of_the_whole_plan():
+def test_labels_of_selected_positions_equal_those_of_the_whole_plan():
     study = SmallStudy()
     study.annotator("ann")
     for number, value in enumerate(("yes", "no", "no")):
@@ -189,7 +189,7 @@ def test_labels_count_their_outcomes():
     assert list(found[1:3]) == [found[1], found[2]]
 
 
-def test_labels_are_worked_out_once_for_all_readers():
+def test_labels_are_computed_once_for_all_callers():
     evidence = live_evidence()
     guideline = evidence.study.guidelines[0]
 

@@ -35,15 +35,15 @@ def test_a_cost_is_rounded_up_to_whole_microdollars(price, tokens, cost):
         {"price": Price(input_usd=1, output_usd=1)},
     ],
 )
-def test_what_does_not_decide_replies_is_no_part_of_the_version(change):
+def test_settings_that_cannot_change_replies_are_not_part_of_the_version(change):
     assert replace(LARGE, **change).version == LARGE.version
 
 
 @pytest.mark.parametrize("change", [{"url": "http://x/v1"}, {"model": "n"}, {"params": {}}, {"script": ("a",)}])
-def test_what_decides_replies_is_part_of_the_version(change):
+def test_settings_that_can_change_replies_are_part_of_the_version(change):
     assert replace(LARGE, **change).version != LARGE.version
 
 
-def test_a_script_says_that_it_is_one():
+def test_a_scripted_model_is_marked_as_scripted():
     assert ModelEndpoint(name="s", script=("a",)).is_scripted
     assert not LARGE.is_scripted

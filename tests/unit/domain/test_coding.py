@@ -33,7 +33,7 @@ WRONG = Code(name="wrong", definition="Says what is not so.")
 BOOK = Codebook(study="s", codes=(VAGUE, WRONG))
 
 
-def test_all_faults_of_a_codebook_are_said_at_once():
+def test_all_errors_of_a_codebook_are_reported_at_once():
     with pytest.raises(InputError) as caught:
         Codebook(study="s", codes=(VAGUE, Code(name="Vague", definition=""), Code(name="", definition="x")))
 
@@ -50,12 +50,12 @@ def test_a_codebook_without_codes_is_refused():
     [({"name": "x"}, "which questions"), ({"covers": ("q.why",)}, "has no name")],
     ids=["a name alone", "questions alone"],
 )
-def test_a_codebook_for_some_questions_has_a_name_and_says_which(facts, words):
+def test_a_codebook_for_some_questions_has_a_name_and_lists_them(facts, words):
     with pytest.raises(InputError, match=words):
         Codebook(study="s", codes=(VAGUE,), **facts)
 
 
-def test_a_code_that_is_not_there_is_named_with_the_likely_one():
+def test_a_missing_code_is_reported_with_the_closest_name():
     with pytest.raises(InputError, match=r"`vage`\. Did you mean `vague`"):
         BOOK.check(["vage"])
 
@@ -73,13 +73,13 @@ def test_a_code_that_is_not_there_is_named_with_the_likely_one():
     ],
     ids=["same", "order", "example", "meaning", "new code", "gone and borne", "gone and not borne"],
 )
-def test_a_further_codebook_outdates_what_it_concerns(codes, given, is_due):
+def test_a_later_codebook_outdates_codings_of_its_questions(codes, given, is_due):
     later = Codebook(study="s", codes=codes, revision=2)
 
     assert later.outdates(BOOK, given) is is_due
 
 
-def test_hidden_words_are_blocked_out_and_nothing_moves():
+def test_redacted_words_are_blocked_out_at_equal_length():
     answer = OpenAnswer(session="a", questionnaire="b", question="c")
     leave = QuoteRelease(answer=answer, by="x", hidden=(HiddenStretch(start=0, end=3), HiddenStretch(start=8, end=99)))
 
@@ -114,7 +114,7 @@ def work(*codes: tuple[str, ...], resolved: object = "no", books: tuple[Codebook
     ],
     ids=[state.name for state in CodedState for _ in range(2 if state is CodedState.ALIKE else 1)],
 )
-def test_where_an_answer_stands(done, state):
+def test_an_answer_states_its_location(done, state):
     (coded,) = done.coded([ANSWER])
 
     assert coded.state is state
@@ -130,7 +130,7 @@ def test_where_an_answer_stands(done, state):
     ],
     ids=["one coder", "disputed", "no consensus", "consensus"],
 )
-def test_a_code_is_known_where_coders_say_the_same_or_agreed_on_it(done, has):
+def test_a_code_is_decided_where_coders_agree_or_resolved_it(done, has):
     (coded,) = done.coded([ANSWER])
 
     assert [coded.has(code) for code in "abc"] == has
@@ -145,13 +145,13 @@ def test_a_changed_codebook_makes_codings_due_and_resolutions_void():
     assert (coded.state, coded.resolution) == (CodedState.UNCODED, None)
 
 
-def test_the_codebook_of_the_highest_revision_holds():
+def test_the_codebook_with_the_highest_revision_applies():
     later = replace(CODED_BOOK, codes=CODED_BOOK.codes[:1], revision=2)
 
     assert work(books=(later, CODED_BOOK)).codebook_for(ANSWER.place) == later
 
 
-def test_a_codebook_for_some_questions_goes_before_that_for_all_others():
+def test_a_codebook_for_some_questions_precedes_the_general_one():
     own = replace(CODED_BOOK, name="reasons", covers=("q.why",))
     done = work(("a",), books=(CODED_BOOK, own))
 
@@ -160,14 +160,14 @@ def test_a_codebook_for_some_questions_goes_before_that_for_all_others():
     assert not done.is_due(done.codings[0])
 
 
-def test_without_a_codebook_for_its_question_nothing_holds():
+def test_no_codebook_applies_to_a_question_without_one():
     own = replace(CODED_BOOK, name="methods", covers=("q.how",))
 
     assert work(("a",), books=(own,)).codebook_for("q.why") is None
     assert work(("a",), books=(own,)).is_due(work(("a",)).codings[0])
 
 
-def test_a_place_is_free_where_who_left_would_code_again():
+def test_a_slot_is_vacant_if_an_absent_coder_would_have_to_code_again():
     later = replace(CODED_BOOK, codes=(*CODED_BOOK.codes, Code(name="d", definition="d")), revision=2)
     stays, due = work(("a",), ("b",)), work(("a",), ("b",), books=(CODED_BOOK, later))
 
@@ -186,9 +186,9 @@ def test_all_notes_of_a_session_are_one_answer_about_its_dialogues():
 
 
 @pytest.mark.parametrize("state", [SessionState.WAITING, SessionState.ACTIVE, SessionState.WITHDRAWN])
-def test_notes_that_may_still_change_or_were_taken_back_are_none(state):
+def test_notes_that_are_open_or_withdrawn_are_not_answers(state):
     assert list(tried_in([noted(STUDY, state=state)])) == []
 
 
-def test_a_session_without_a_note_is_left_out():
+def test_a_session_without_a_note_is_skipped():
     assert list(tried_in([noted(STUDY, strategies=())])) == []

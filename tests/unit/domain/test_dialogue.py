@@ -33,7 +33,7 @@ LINES = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp")), min_
 PASSAGES = st.lists(st.builds(Passage, name=LINES, text=LINES), max_size=3).map(tuple)
 
 
-def test_blank_lines_keep_paragraphs_apart():
+def test_blank_lines_separate_paragraphs():
     found = passages_in("a.md", "\n\n# One\nmore \n \t\n\nTwo\n")
 
     assert [(passage.name, passage.text) for passage in found] == [
@@ -43,14 +43,14 @@ def test_blank_lines_keep_paragraphs_apart():
 
 
 @given(st.text())
-def test_no_word_of_a_document_is_lost(text):
+def test_every_word_of_a_document_is_preserved(text):
     kept = " ".join(passage.text for passage in passages_in("a", text))
 
     assert kept.split() == text.split()
 
 
 @given(LINES, st.lists(st.tuples(LINES, PASSAGES), min_size=1, max_size=3))
-def test_what_searches_found_is_read_back_from_the_record_of_a_dialogue(source, searches):
+def test_search_results_are_restored_from_the_record_of_a_dialogue(source, searches):
     records = [in_turn(n, found_text(query, found)) for n, (query, found) in enumerate(searches, start=1)]
 
     material, found = found_in(material_with(source, *records), [query for query, _ in searches])
@@ -59,7 +59,7 @@ def test_what_searches_found_is_read_back_from_the_record_of_a_dialogue(source, 
     assert found == tuple(FoundPassages(turn=n, passages=one) for n, (_, one) in enumerate(searches, start=1))
 
 
-def test_material_without_searches_stays_as_it_is():
+def test_material_without_searches_is_unchanged():
     assert found_in("Returns are free.", ["Returns?"]) == ("Returns are free.", ())
     assert found_in("Returns are free.", []) == ("Returns are free.", ())
 

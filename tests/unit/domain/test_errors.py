@@ -15,7 +15,7 @@ from theodolite.domain.study import Budget, Sampling
     ("word", "words"),
     [("promptz", ". Did you mean `prompt`?"), ("goall", ". Did you mean `goal`?"), ("zebra", ""), ("", "")],
 )
-def test_the_likeliest_known_word_is_offered(word, words):
+def test_the_closest_known_word_is_suggested(word, words):
     assert did_you_mean(word, ["prompt", "goal", "response"]) == words
 
 
@@ -35,7 +35,7 @@ TOO_SMALL = [
 
 
 @pytest.mark.parametrize(("record", "values", "words"), TOO_SMALL, ids=[words for _, _, words in TOO_SMALL])
-def test_a_record_refuses_numbers_that_mean_nothing(record, values, words):
+def test_a_record_refuses_meaningless_numbers(record, values, words):
     with pytest.raises(InputError) as caught:
         record(**values)
 
@@ -55,11 +55,11 @@ def test_a_record_refuses_numbers_that_mean_nothing(record, values, words):
         (Scale, {"kind": ScaleKind.NUMBERS, "lowest": -50, "highest": 50}),
     ],
 )
-def test_a_record_takes_the_smallest_and_the_largest_that_mean_something(record, values):
+def test_a_record_accepts_the_smallest_and_the_largest_valid_numbers(record, values):
     record(**values)
 
 
 @pytest.mark.parametrize(("lowest", "highest"), [(0, MOST_POINTS), (1, 10**12)])
-def test_a_scale_has_no_more_points_than_anybody_can_tell_apart(lowest, highest):
+def test_a_scale_has_a_limited_number_of_points(lowest, highest):
     with pytest.raises(InputError, match="101 points at most"):
         Scale(kind=ScaleKind.NUMBERS, lowest=lowest, highest=highest)

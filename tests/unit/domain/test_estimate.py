@@ -22,19 +22,19 @@ def test_an_estimate_holds_finite_numbers_only(name, number):
         Estimate(**{**PARTS, name: number})
 
 
-def test_an_account_adds_up():
+def test_the_counts_of_a_disposition_add_up():
     account = Outcomes(planned=10, used=4, missing=1, failed=1, refused=1, unparseable=1, not_applicable=2)
 
     assert account.unmeasured == 4
 
 
 @pytest.mark.parametrize("parts", [{"used": 9}, {"used": 11, "missing": -1}, {"used": 10, "failed": 1}])
-def test_an_account_that_does_not_add_up_is_refused(parts):
+def test_a_disposition_that_does_not_add_up_is_refused(parts):
     with pytest.raises(InputError, match="sum of the other counts"):
         Outcomes(planned=10, **parts)
 
 
-def test_a_confusion_matrix_knows_how_many_units_it_holds():
+def test_a_confusion_matrix_counts_its_units():
     assert ConfusionMatrix(categories=("a", "b"), counts=((1, 2), (0, 3))).n == 6
 
 
@@ -45,7 +45,7 @@ def former() -> str:
     return gzip.decompress(FORMER.read_bytes()).decode()
 
 
-def test_a_former_certificate_is_read_whole():
+def test_an_earlier_validation_report_is_read_completely():
     validation_report = record_from(ValidationReport, ValidationReport.in_present_shape(former()))
 
     exact = validation_report.figure(Measure.EXACT_AGREEMENT, authority="anna")
@@ -56,7 +56,7 @@ def test_a_former_certificate_is_read_whole():
     assert validation_report.figure(Measure.JUDGE_SENSITIVITY, authority="anna", rule="defect").result.n > 0
 
 
-def test_a_present_certificate_is_read_as_it_is():
+def test_a_current_validation_report_is_read_unchanged():
     present = ValidationReport.in_present_shape(former())
 
     assert ValidationReport.in_present_shape(present) == present

@@ -24,7 +24,7 @@ def records_of(columns):
     return dict(columns.by_position())
 
 
-def test_every_answer_stands_at_the_position_of_its_session(recorded):
+def test_every_answer_has_the_position_of_its_session(recorded):
     table = recorded.answers
     position = recorded.sessions.find("gpt4/v2-31")
     (given,) = (one for one in recorded.archive.annotations((position,)) if one.annotator == "annotator 1")
@@ -87,7 +87,7 @@ def test_columns_are_read_by_arrays_without_a_copy(recorded):
     assert [columns.texts[code] for code in values[:5]] == [columns.record(row).value for row in range(5)]
 
 
-def test_every_answer_says_where_it_comes_from(recorded):
+def test_every_answer_states_its_source(recorded):
     table = recorded.answers
     columns = table.columns("annotator 1", "refusal", "label")
     given = next(one for one in recorded.archive.annotations() if one.annotator == "annotator 1")
@@ -101,7 +101,7 @@ def test_equal_dialogues_are_one_object(recorded):
     assert len({id(dialogue) for dialogue in recorded.answers.dialogues}) < 5
 
 
-def test_failures_of_sessions_stand_where_no_dialogue_was_completed():
+def test_failures_of_sessions_are_recorded_where_no_dialogue_was_completed():
     evidence = live_evidence()
 
     failed = evidence.answers.failures
@@ -111,7 +111,7 @@ def test_failures_of_sessions_stand_where_no_dialogue_was_completed():
     assert all(isinstance(one, UnitFailure) for some in failed.values() for one in some)
 
 
-def test_words_are_left_out_but_not_whether_there_were_any():
+def test_texts_can_be_excluded_while_their_presence_is_recorded():
     evidence = live_evidence()
     first = next(evidence.archive.annotations())
     quoted = Answer(
@@ -130,7 +130,7 @@ def test_words_are_left_out_but_not_whether_there_were_any():
     assert [table.is_labelled for table in seen] == [True, False]
 
 
-def test_what_is_of_no_planned_session_is_left_out():
+def test_records_without_a_planned_session_are_ignored():
     evidence = live_evidence(held=7)
 
     table = answer_table(evidence.sessions, (), evidence.archive.annotations())
@@ -138,7 +138,7 @@ def test_what_is_of_no_planned_session_is_left_out():
     assert (table.n_completed, dict(table.answers), table.is_labelled) == (0, {}, False)
 
 
-def test_a_builder_is_freed_at_once(recorded):
+def test_a_builder_is_garbage_collected_at_once(recorded):
     builder = AnswerTableBuilder(recorded.sessions)
     for dialogue in recorded.archive.dialogues():
         builder.add_dialogue(dialogue)

@@ -40,7 +40,7 @@ def state_of(text, result, outcomes=None):
         ("completeness >= 95%", GateForm.COMPLETENESS, 0.95),
     ],
 )
-def test_the_forms_of_a_gate(text, form, limit):
+def test_each_form_of_a_gate_is_parsed(text, form, limit):
     gate = Gate.parse("tone", text)
 
     assert (gate.form, gate.limit) == (form, pytest.approx(limit))
@@ -105,14 +105,14 @@ def test_completeness_counts_labelled_dialogues_of_those_that_apply(used, state)
     assert result.reason == ("" if state is GateState.MET else "6 of 100 planned have no label")
 
 
-def test_nothing_planned_is_not_complete():
+def test_an_empty_plan_is_not_complete():
     result = state_of("completeness >= 0%", Undefined(reason="no label"), Outcomes(planned=0, used=0))
 
     assert result.state is GateState.NOT_MET
 
 
 @pytest.mark.parametrize("text", ["upper <= 20%", "rate <= 20%", "count <= 0"])
-def test_no_rate_keeps_no_gate(text):
+def test_without_a_rate_no_gate_passes(text):
     result = state_of(text, Undefined(reason="no label"), Outcomes(planned=3, used=0, missing=3))
 
     assert (result.state, result.reason) == (GateState.INCONCLUSIVE, "no rate can be computed: no label")
@@ -122,7 +122,7 @@ def test_no_rate_keeps_no_gate(text):
     value=st.floats(0, 1),
     limit=st.floats(0.01, 0.99),
 )
-def test_the_stated_number_of_dialogues_decides(value, limit):
+def test_the_required_number_of_dialogues_decides(value, limit):
     """By statsmodels' formula of the score interval: at n it excludes the limit, at n - 2 it does not."""
     n = needed(value, limit, 0.95)
     if n is None:
@@ -139,7 +139,7 @@ def crosses(value, limit, n):
     return centre - half < limit * (1 - 1e-9) and centre + half > limit * (1 + 1e-9)
 
 
-def test_the_worst_state_is_that_of_all():
+def test_the_overall_state_is_the_worst_one():
     met, open_ = state_of("upper <= 20%", rate(0, 57)), state_of("upper <= 20%", rate(9, 57))
     broken = state_of("upper <= 20%", rate(30, 57))
 
@@ -160,7 +160,7 @@ def difference(value, low, high):
         pytest.param((-0.02, 0.08), GateState.INCONCLUSIVE, id="crosses"),
     ],
 )
-def test_a_worsening_is_judged_by_the_interval_of_the_difference(ends, state):
+def test_a_deterioration_is_judged_by_the_interval_of_the_difference(ends, state):
     result = state_of("worse_by <= 5 points", difference(sum(ends) / 2, *ends))
 
     assert (result.state, result.n_needed) == (state, None)

@@ -52,24 +52,24 @@ def test_an_operator_picks_the_defects_of_a_scale(operator, limits, scale, defec
         (Operator.ONE_OF, "bad", "bad", True),
     ],
 )
-def test_free_text_is_compared_letter_by_letter(operator, limit, said, is_defect):
+def test_free_text_is_compared_character_by_character(operator, limit, said, is_defect):
     assert rule(operator, limit).is_defect(said, TEXT) is is_defect
 
 
 @pytest.mark.parametrize("scale", [NAMES, TEXT])
 @pytest.mark.parametrize("operator", [operator for operator in Operator if operator.needs_order])
-def test_an_order_is_never_read_into_a_scale_without_one(operator, scale):
+def test_unordered_scales_have_no_order(operator, scale):
     with pytest.raises(InputError, match="ordered scale"):
         rule(operator, "red").is_defect("red", scale)
 
 
-def test_a_threshold_off_the_scale_is_refused():
+def test_a_threshold_outside_the_scale_is_refused():
     with pytest.raises(InputError, match="label <= 7"):
         rule(Operator.AT_MOST, "7").is_defect("3", NUMBERS)
 
 
 @pytest.mark.parametrize(("value", "scale"), [("6", NUMBERS), ("3.0", NUMBERS), ("Red", NAMES), ("", ORDERED)])
-def test_a_value_off_the_scale_is_neither_sound_nor_a_defect(value, scale):
+def test_a_value_outside_the_scale_is_neither_a_defect_nor_a_non_defect(value, scale):
     with pytest.raises(InputError, match="no point of the scale"):
         rule(Operator.EQUAL, "red").is_defect(value, scale)
 
@@ -85,7 +85,7 @@ def test_a_value_off_the_scale_is_neither_sound_nor_a_defect(value, scale):
         ({"kind": "safe", "type": "x"}, {"kind": "safe", "type": "y"}, False),
     ],
 )
-def test_a_rule_judges_only_the_groups_that_it_names(among, groups, applies):
+def test_a_rule_applies_only_to_the_groups_it_names(among, groups, applies):
     assert rule(among=among).applies_to(groups) is applies
 
 
@@ -97,7 +97,7 @@ def test_a_rule_judges_only_the_groups_that_it_names(among, groups, applies):
         (Operator.UNEQUAL, ["no"], "label != no"),
     ],
 )
-def test_a_rule_reads_as_it_was_written(operator, values, words):
+def test_a_rule_is_displayed_as_written(operator, values, words):
     assert rule(operator, *values).condition == words
 
 
@@ -115,7 +115,7 @@ def test_a_rule_has_no_operator_by_default():
         DefectRule(name="r", question="label", values=("yes",))
 
 
-def test_a_guideline_with_a_rule_about_nothing_is_refused():
+def test_a_guideline_with_a_rule_about_an_unknown_question_is_refused():
     with pytest.raises(InputError, match="no question `mood`"):
         guideline(rules=[rule(question="mood")])
 

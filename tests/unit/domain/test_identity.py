@@ -81,7 +81,7 @@ def test_fields_at_their_defaults_are_left_out():
     assert canonical_json(Sample(name="x", count=3)) == '{"count":3}'
 
 
-def test_members_of_a_union_are_told_apart():
+def test_members_of_a_union_have_different_versions():
     by_function = Application(name="a", connection=PythonCallable(target="m:f"))
     by_class = Application(name="a", connection=AriaClass(target="m:f"))
 
@@ -100,13 +100,13 @@ def test_values_without_a_canonical_form_are_refused(value):
         canonical_json(Sample(parts=(value,)))
 
 
-def test_a_moment_is_written_with_its_offset():
+def test_a_time_is_written_with_its_offset():
     sample = Sample(parts=(datetime(2026, 1, 2, tzinfo=UTC),))
 
     assert canonical_json(sample) == '{"parts":["2026-01-02T00:00:00+00:00"]}'
 
 
-def test_keys_are_sorted_and_records_inside_say_their_type():
+def test_keys_are_sorted_and_nested_records_state_their_type():
     sample = Sample(inner=Inner(name="a"), words={"b": Colour.BLUE, "a": frozenset({"y", "x"})}, rate=0.5)
 
     assert canonical_json(sample) == (
@@ -114,7 +114,7 @@ def test_keys_are_sorted_and_records_inside_say_their_type():
     )
 
 
-def test_letters_beyond_ascii_are_kept():
+def test_characters_beyond_ascii_are_preserved():
     assert canonical_json(Sample(name="Zürich 東京")) == '{"name":"Zürich 東京"}'
 
 
@@ -123,11 +123,11 @@ def test_a_lone_surrogate_has_a_digest():
 
 
 @pytest.mark.parametrize(("first", "second"), [(("ab", "c"), ("a", "bc")), (("a",), ("a", "")), (("1:a",), ("a",))])
-def test_parts_of_a_digest_are_kept_apart(first, second):
+def test_parts_of_a_digest_are_separated(first, second):
     assert digest(*first) != digest(*second)
 
 
-def test_draws_are_spread_evenly():
+def test_draws_are_uniform():
     draws = [keyed_draw(7, "test", str(key)) for key in range(10_000)]
     tenths = [sum(tenth / 10 <= draw < (tenth + 1) / 10 for draw in draws) for tenth in range(10)]
 
@@ -138,7 +138,7 @@ def test_draws_are_spread_evenly():
 
 
 @pytest.mark.parametrize("other", [(8, "test", "a"), (7, "other", "a"), (7, "test", "b")])
-def test_a_draw_hangs_on_each_of_its_arguments(other):
+def test_a_draw_depends_on_each_of_its_arguments(other):
     assert keyed_draw(7, "test", "a") == keyed_draw(7, "test", "a")
     assert keyed_draw(7, "test", "a") != keyed_draw(*other)
 
@@ -157,21 +157,21 @@ def test_the_canonical_form_of_a_persona_does_not_change_by_accident():
     assert version_of(ana) == "c5cfcf7a034c23e311d2b02706cfba4623de9cee6df9a699728bc781b2cab472"
 
 
-def test_a_fixed_object_has_the_text_of_any_other_with_its_content():
+def test_a_frozen_object_has_the_same_text_as_equal_content():
     parts = {"b": [1, None], "a": {"d": "\u00fc", "c": 2.0}}
 
     assert canonical_json(FixedJson(parts)) == canonical_json(parts) == '{"a":{"c":2,"d":"\u00fc"},"b":[1,null]}'
     assert canonical_json([FixedJson(parts)]) == f"[{canonical_json(parts)}]"
 
 
-def test_a_fixed_object_keeps_the_order_of_its_keys_for_those_to_whom_it_matters() -> None:
+def test_a_frozen_object_preserves_the_order_of_its_keys() -> None:
     fixed = FixedJson({"b": 1, "a": {"d": "\u00fc", "c": None}})
 
     assert fixed.as_given == '{"b":1,"a":{"d":"\\u00fc","c":null}}'
     assert fixed.as_given is fixed.as_given
 
 
-def test_a_fixed_object_writes_its_text_once():
+def test_a_frozen_object_serialises_its_text_once():
     fixed = FixedJson({"a": 1})
 
     assert canonical_json(fixed) is canonical_json(fixed)

@@ -7,12 +7,12 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import YES_NO, Condition, Instrument, Label, Operator, Scale, ScaleKind
 
 
-def test_numbers_are_points_in_order():
+def test_numbers_are_ordered_points():
     assert NUMBERS.categories == ("1", "2", "3", "4", "5")
     assert NUMBERS.is_numeric
 
 
-def test_labels_keep_the_order_in_which_they_were_written():
+def test_labels_preserve_their_written_order():
     assert categories("b", "a").categories == ("b", "a")
 
 
@@ -28,7 +28,7 @@ def test_labels_keep_the_order_in_which_they_were_written():
         (Scale(kind=ScaleKind.TEXT), "anything", True),
     ],
 )
-def test_a_scale_admits_its_points_and_nothing_else(scale, value, admitted):
+def test_a_scale_accepts_its_points_only(scale, value, admitted):
     assert scale.admits(value) is admitted
 
 
@@ -44,12 +44,12 @@ def test_a_scale_admits_its_points_and_nothing_else(scale, value, admitted):
         {"kind": ScaleKind.NUMBERS, "lowest": 5, "highest": 1},
     ],
 )
-def test_a_scale_that_cannot_tell_two_things_apart_is_refused(parts):
+def test_a_scale_with_indistinguishable_points_is_refused(parts):
     with pytest.raises(InputError):
         Scale(**parts)
 
 
-def test_two_questions_of_one_name_are_refused():
+def test_duplicate_question_names_are_refused():
     with pytest.raises(InputError, match="two questions"):
         Instrument(name="i", questions=(question("a"), question("a")))
 
@@ -72,7 +72,7 @@ DECIMALS = Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1, ordered=True)
         *((value, False) for value in ("1.01", "-0.1", "nan", "")),
     ],
 )
-def test_a_decimal_scale_admits_every_number_between_its_ends(value, is_admitted):
+def test_a_decimal_scale_accepts_every_number_between_its_ends(value, is_admitted):
     assert DECIMALS.admits(value) is is_admitted
     assert DECIMALS.categories == ()
 
@@ -94,7 +94,7 @@ def test_conditions_compare_decimals_as_numbers(operator, limit, value, holds):
     assert condition.holds(value, DECIMALS) is holds
 
 
-def test_a_decimal_scale_runs_upwards():
+def test_a_decimal_scale_has_increasing_ends():
     with pytest.raises(InputError, match="`lowest` below `highest`"):
         Scale(kind=ScaleKind.DECIMALS, lowest=1, highest=1)
 
@@ -121,5 +121,5 @@ def test_a_decimal_scale_runs_upwards():
         (Scale(kind=ScaleKind.TEXT), "Any words.", "Any words."),
     ],
 )
-def test_a_text_is_the_point_that_it_equals(scale, written, point):
+def test_a_text_matches_the_point_it_equals(scale, written, point):
     assert scale.matched(written) == point

@@ -37,12 +37,12 @@ FREE = [
 
 
 @pytest.mark.parametrize(("address", "who", "rest"), HELD)
-def test_a_user_and_a_password_are_found_however_they_are_written(address, who, rest):
+def test_credentials_in_an_address_are_found_in_any_notation(address, who, rest):
     assert (userinfo_of(address), without_userinfo(address)) == (who, rest)
 
 
 @pytest.mark.parametrize("address", FREE)
-def test_an_address_without_them_stays_as_it_is(address):
+def test_an_address_without_credentials_is_unchanged(address):
     assert (userinfo_of(address), without_userinfo(address)) == ("", address)
 
 
@@ -50,7 +50,7 @@ def test_an_address_without_them_stays_as_it_is(address):
 @pytest.mark.parametrize(
     "record", [lambda url: ModelEndpoint(name="m", url=url), lambda url: HttpEndpoint(url=url)], ids=["model", "http"]
 )
-def test_no_record_holds_a_password_so_nothing_can_store_or_show_one(record, address):
+def test_no_record_accepts_a_password(record, address):
     with pytest.raises(InputError, match="no user and no password") as caught:
         record(address)
 
@@ -77,7 +77,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("secret", SECRETS)
-def test_what_looks_like_a_secret_is_struck_out_at_equal_length(secret):
+def test_likely_secrets_are_masked_at_equal_length(secret):
     struck = strike_out(f"key: {secret} end")
 
     assert holds_secret(secret)
@@ -98,7 +98,7 @@ def test_what_looks_like_a_secret_is_struck_out_at_equal_length(secret):
         "http://host.example/?tenant=550e8400-e29b-41d4-a716-446655440000&topic=counterrevolutionaries",
     ],
 )
-def test_common_words_are_no_secrets(text):
+def test_common_words_are_not_secrets(text):
     assert not holds_secret(text)
 
 
@@ -115,18 +115,18 @@ def test_common_words_are_no_secrets(text):
         ("A" * 65, False),
     ],
 )
-def test_names_of_variables_are_told_from_keys(word, known):
+def test_names_of_variables_are_distinguished_from_keys(word, known):
     assert is_variable_name(word) is known
 
 
 @pytest.mark.parametrize(
     ("key", "known"), [("key", True), ("api_key", True), ("X-Api-Key", True), ("Authorization", True), ("keys", False)]
 )
-def test_keys_that_are_likely_to_hold_secrets_are_known(key, known):
+def test_likely_names_of_secrets_are_recognised(key, known):
     assert names_secret(key) is known
 
 
-def test_looking_for_secrets_takes_time_in_proportion_to_the_text():
+def test_the_search_for_secrets_takes_linear_time():
     """A pattern that looks ahead from each letter would not come back from this one."""
     assert not holds_secret("?a=" + "x" * 2_000_000)
 
@@ -135,5 +135,5 @@ def test_looking_for_secrets_takes_time_in_proportion_to_the_text():
     ("name", "known"),
     [("X-Api-Key", True), ("authorization", True), ("Cookie", True), ("X-Auth", True), ("Accept", False)],
 )
-def test_headers_that_carry_keys_are_known(name, known):
+def test_headers_with_keys_are_recognised(name, known):
     assert is_key_header(name) is known

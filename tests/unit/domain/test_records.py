@@ -34,13 +34,13 @@ def test_every_record_is_frozen_and_has_slots():
     assert named(record for record in RECORDS if "__slots__" not in vars(record)) == []
 
 
-def test_the_fields_of_a_record_are_named_when_it_is_made():
+def test_the_fields_of_a_record_are_passed_by_name():
     positional = [record for record in RECORDS if not all(field.kw_only for field in dataclasses.fields(record))]
 
     assert {*positional} == STATES, named(positional)
 
 
-def test_the_names_of_records_are_told_apart_without_their_modules():
+def test_the_names_of_records_are_unique_across_modules():
     counts = Counter(record.__name__ for record in RECORDS)
 
     assert named(record for record in RECORDS if counts[record.__name__] > 1) == []

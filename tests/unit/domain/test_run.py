@@ -5,7 +5,7 @@ import dataclasses
 from theodolite.domain.run import Spending
 
 
-def test_the_sum_of_two_spendings_leaves_no_field_out():
+def test_the_sum_of_two_spendings_includes_every_field():
     names = [field.name for field in dataclasses.fields(Spending)]
     first = Spending(**{name: number for number, name in enumerate(names, start=1)})
 

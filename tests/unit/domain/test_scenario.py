@@ -15,7 +15,7 @@ def test_the_sources_of_a_scenario_are_one_text():
     assert scenario.Scenario(name="s").context == ""
 
 
-def test_a_strategy_is_called_by_what_it_does_whoever_brought_it():
+def test_a_strategy_is_identified_by_its_behaviour_regardless_of_its_source():
     ours = StrategyInfo(name="ours/beg", tries=2, title="begs")
     told = (scenario.Scenario(name="s"), scenario.Scenario(name="t", brought=(ours,)))
 
@@ -24,7 +24,7 @@ def test_a_strategy_is_called_by_what_it_does_whoever_brought_it():
     assert titles == ["the request as part of a story", "begs", "a way of the tester's own", "long gone"]
 
 
-def test_the_title_of_a_strategy_plays_no_part_in_what_a_study_is():
+def test_the_title_of_a_strategy_is_not_part_of_a_study_version():
     plain = StrategyInfo(name="ours/beg", tries=2)
     versions = {version_of(replace(plain, title=title)) for title in ("", "begs")}
 

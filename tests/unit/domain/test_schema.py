@@ -19,7 +19,7 @@ def category(name):
 CATEGORIES = (category("risk"), category("style"), category("utility"))
 
 
-def test_a_route_names_what_follows_the_first_category():
+def test_a_route_states_what_follows_the_first_category():
     route = Routing(first="risk", on_violation=("style", "utility"), otherwise=("utility",))
     schema = AnnotationSchema(name="s", categories=CATEGORIES, routing=route)
 
@@ -41,17 +41,17 @@ def test_categories_are_found_by_name():
 
 
 @pytest.mark.parametrize("categories", [(), (category("risk"), category("risk"))], ids=["none", "one name twice"])
-def test_categories_have_different_names(categories):
+def test_categories_have_distinct_names(categories):
     with pytest.raises(InputError, match="needs categories"):
         AnnotationSchema(name="s", categories=categories)
 
 
-def test_a_route_to_nowhere_is_refused():
+def test_a_route_to_an_unknown_category_is_refused():
     with pytest.raises(InputError, match="routes to `safety`"):
         AnnotationSchema(name="s", categories=CATEGORIES, routing=Routing(first="risk", on_violation=("safety",)))
 
 
-def test_a_response_gives_every_label_that_was_chosen():
+def test_a_response_returns_every_chosen_label():
     chosen = [Answer(question="kinds", outcome=Outcome.ANSWERED, value=value) for value in ("rude", "wrong")]
     response = QuestionnaireResponse(
         session="s", participant="p", questionnaire="q", instrument_version="v", answers=tuple(chosen)

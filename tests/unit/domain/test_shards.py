@@ -48,14 +48,14 @@ SESSION = SessionResult(
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 12])
-def test_shards_are_a_partition_of_near_equal_parts(count):
+def test_shards_are_a_partition_into_nearly_equal_parts(count):
     parts = [list(Shard(number=number, count=count).of(range(10))) for number in range(1, count + 1)]
 
     assert sorted(position for part in parts for position in part) == list(range(10))
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-def test_a_file_returns_what_was_written():
+def test_a_shard_file_returns_the_written_data():
     lines = list(shard_lines(HEADER, [SESSION, SESSION]))
 
     assert all(line.count("\n") == 1 and line.encode() for line in lines)
@@ -63,19 +63,19 @@ def test_a_file_returns_what_was_written():
     assert list(sessions_in("x", lines)) == [SESSION, SESSION]
 
 
-def test_a_file_without_sessions_is_whole():
+def test_a_shard_file_without_sessions_is_complete():
     assert list(sessions_in("x", shard_lines(HEADER, []))) == []
 
 
 @pytest.mark.parametrize("n_lines", [0, 1, 2, 3])
-def test_a_file_without_its_end_is_refused(n_lines):
+def test_a_truncated_shard_file_is_refused(n_lines):
     lines = list(shard_lines(HEADER, [SESSION, SESSION]))[:n_lines]
 
     with pytest.raises(InputError, match="`x` is not whole"):
         list(sessions_in("x", lines))
 
 
-def test_a_file_of_a_later_form_is_refused():
+def test_a_shard_file_of_a_later_format_is_refused():
     line = next(shard_lines(HEADER, [])).replace('"theodolite_shard":1', '"theodolite_shard":2')
 
     with pytest.raises(InputError, match="has form 2 of shards, and this program reads form 1"):
@@ -83,10 +83,10 @@ def test_a_file_of_a_later_form_is_refused():
 
 
 @pytest.mark.parametrize("text", ["", "2", "0/4", "5/4", "a/b", "1/2/3", "-1/2"])
-def test_other_words_name_no_shard(text):
+def test_other_texts_are_not_shard_names(text):
     with pytest.raises(InputError, match=r"e\.g\. `2/8`"):
         shard_number(text)
 
 
-def test_a_shard_is_named_as_it_is_written():
+def test_a_shard_name_is_displayed_as_written():
     assert str(shard_number(" 2 / 8 ")) == "2/8"

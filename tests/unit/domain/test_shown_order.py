@@ -56,7 +56,7 @@ ORDERS = st.builds(
 )
 
 
-def test_the_first_row_is_as_written_and_the_second_of_two_reversed() -> None:
+def test_the_first_row_is_as_written_and_the_second_of_two_is_reversed() -> None:
     assert named(FOUR, NOT_VARIED) == named(FOUR, ShownOrder(row=1, rows=2)) == list("abcd")
     assert named(FOUR, ShownOrder(row=2, rows=2)) == list("dcba")
 
@@ -73,11 +73,11 @@ def test_balanced_rows_hold_each_question_at_each_place_equally_often(n: int) ->
     assert {sum(row[place] == name for row in shown) for place in range(n) for name in names} == {rows // n}
 
 
-def test_follow_ups_stay_behind_what_opens_them_and_kinds_of_places_do_not_mix() -> None:
+def test_follow_ups_stay_after_their_opener_and_kinds_of_positions_do_not_mix() -> None:
     assert named(NESTED, ShownOrder(row=2, rows=2)) == ["b", "a", "a2", "t", "d", "c"]
 
 
-def test_a_question_that_stays_keeps_its_place() -> None:
+def test_a_fixed_question_keeps_its_position() -> None:
     kept = Instrument(name="kept", questions=(asked("a"), asked("b", stays=True), asked("c"), asked("d")))
     assert named(kept, ShownOrder(row=2, rows=2)) == ["d", "b", "c", "a"]
 
@@ -88,7 +88,7 @@ def test_one_question_has_one_order(plan: QuestionOrder) -> None:
 
 
 @given(ORDERS)
-def test_an_order_is_read_from_its_own_words(order: ShownOrder) -> None:
+def test_an_order_is_parsed_from_its_text_form(order: ShownOrder) -> None:
     assert shown_order_of(order.text) == order
     assert has_suggestions(order.text) == bool(order.suggestions)
 
@@ -96,18 +96,18 @@ def test_an_order_is_read_from_its_own_words(order: ShownOrder) -> None:
 @pytest.mark.parametrize(
     "text", ["questions", "questions 7 of 6", "options upside down", "colours reversed", "suggestions reversed"]
 )
-def test_words_that_are_no_order_are_refused(text: str) -> None:
+def test_other_texts_are_not_orders(text: str) -> None:
     with pytest.raises(InputError):
         shown_order_of(text)
 
 
-def test_a_plan_varies_nothing_by_itself() -> None:
+def test_a_plan_varies_nothing_by_default() -> None:
     assert not OrderPlan().is_varied
     assert OrderPlan(turns=True).is_varied
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
-def test_each_thing_follows_each_other_equally_often(n: int) -> None:
+def test_each_item_follows_each_other_equally_often(n: int) -> None:
     rows = williams_rows(n)
     followed = Counter(pair for row in rows for pair in pairwise(row))
     assert len(followed) == n * (n - 1)

@@ -19,11 +19,11 @@ RUN = Run(
 )
 
 
-def test_calls_a_second_are_those_of_the_stretch():
+def test_calls_per_second_are_those_of_the_measured_period():
     assert RunPace(calls=30, over_s=60).calls_per_s == 0.5
 
 
-def test_a_stretch_without_length_has_no_pace():
+def test_a_period_of_zero_length_has_no_rate():
     assert RunPace(calls=3, over_s=0).calls_per_s == 0
 
 
@@ -47,7 +47,7 @@ PACE = RunPace(calls=30, over_s=60)
     ],
     ids=["moving", "at their ends", "over", "none has ended yet", "standing", "left alone"],
 )
-def test_the_time_left_follows_from_the_calls_to_come_and_the_pace(sessions, annotations, calls, pace, left_s):
+def test_the_remaining_time_follows_from_remaining_calls_and_rate(sessions, annotations, calls, pace, left_s):
     status = Status(run=RUN, sessions=sessions, annotations=annotations, calls=calls, pace=pace)
 
     assert status.left_s == left_s
@@ -57,7 +57,7 @@ def call(**changes):
     return Call(reply=Reply(text="Yes.", **changes))
 
 
-def test_calls_cost_what_their_replies_cost():
+def test_the_cost_of_calls_is_that_of_their_replies():
     priced = call(finish="stop", tokens_in=100, tokens_out=20, cost_microusd=70, attempts=2)
 
     assert spent_on([priced, priced]) == Spending(
@@ -65,11 +65,11 @@ def test_calls_cost_what_their_replies_cost():
     )
 
 
-def test_only_a_model_that_was_really_asked_lacks_a_price():
+def test_only_a_called_model_lacks_a_price():
     application, script, model = call(), call(scripted=True, finish="stop"), call(finish="stop")
 
     assert [spent_on([one]).unpriced_calls for one in (application, script, model)] == [0, 0, 1]
 
 
-def test_what_the_cache_gave_is_no_call():
+def test_cache_hits_are_not_calls():
     assert spent_on([call(attempts=0, finish="stop", cost_microusd=0)]).calls == 0

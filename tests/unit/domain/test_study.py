@@ -26,11 +26,11 @@ def test_parts_are_found_by_name():
     assert SMALL.annotator("ann") == person()
 
 
-def test_recorded_dialogues_may_name_a_scenario_that_nobody_wrote_down():
+def test_recorded_dialogues_may_name_an_undefined_scenario():
     assert SMALL.scenario("elsewhere").name == "elsewhere"
 
 
-def test_another_model_behind_an_application_is_another_application():
+def test_another_model_of_an_application_is_another_application_version():
     prompted = Application(name="bot", connection=PromptedModel(model="m"))
     first = study(applications=(prompted,), models=(ModelEndpoint(name="m", url="u", model="one"),))
     second = replace(first, models=(ModelEndpoint(name="m", url="u", model="two"),))
@@ -46,11 +46,11 @@ def test_another_model_behind_an_application_is_another_application():
         {"annotators": (judge(model="user"),)},
     ],
 )
-def test_guideline_and_model_are_part_of_a_judges_version(change):
+def test_guideline_and_model_are_part_of_the_version_of_a_judge(change):
     assert replace(SMALL, **change).annotator_version("grounded") != SMALL.annotator_version("grounded")
 
 
-def test_a_model_is_no_part_of_a_persons_version():
+def test_a_model_is_not_part_of_the_version_of_a_person():
     changed = replace(SMALL, models=())
 
     assert changed.annotator_version("ann") == SMALL.annotator_version("ann")
@@ -59,7 +59,7 @@ def test_a_model_is_no_part_of_a_persons_version():
 @pytest.mark.parametrize(
     "change", [{"model": "two"}, {"params": {"seed": 1}}, {"kind": ModelKind.ANTHROPIC}, {"url": "v"}]
 )
-def test_what_decides_a_models_replies_is_part_of_the_studys_substance(change):
+def test_settings_that_change_replies_are_part_of_the_run_fingerprint(change):
     first = ModelEndpoint(name="m", url="u", model="one")
     plain, changed = (study(models=(model,)) for model in (first, replace(first, **change)))
 
@@ -67,7 +67,7 @@ def test_what_decides_a_models_replies_is_part_of_the_studys_substance(change):
     assert replace(first, **change).version != first.version
 
 
-def test_to_edit_what_is_claimed_of_an_application_asks_nothing_anew():
+def test_editing_the_claims_of_an_application_repeats_no_request():
     claimed = replace(
         SMALL.applications[0], claims=(Claim(text="It is kind.", kind=ClaimKind.CAPABILITY),), description="A bot."
     )
@@ -78,7 +78,7 @@ def test_to_edit_what_is_claimed_of_an_application_asks_nothing_anew():
     assert version_of(edited) != version_of(SMALL)
 
 
-def test_how_often_an_application_is_called_at_one_time_is_no_part_of_its_version():
+def test_the_concurrency_of_an_application_is_not_part_of_its_version():
     one, many = (Application(name="a", connection=PythonCallable(target="a:b", parallel=n)) for n in (1, 64))
 
     assert version_of(one) == version_of(many)

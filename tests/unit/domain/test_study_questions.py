@@ -26,7 +26,7 @@ STUDY = Study(
 )
 
 
-def test_testers_are_asked_what_their_level_of_the_scenario_says():
+def test_testers_answer_the_questionnaire_of_their_level_and_scenario():
     assert STUDY.questionnaires_after("s", Level.RED_TEAMING) == (AFTER,)
     assert STUDY.questionnaires_after("s", Level.FIELD_TESTING) == ()
 
@@ -45,6 +45,6 @@ def test_the_schema_in_use_is_the_named_one_or_the_only_one():
     assert both.schema("aria") is SCHEMA
 
 
-def test_what_only_people_are_asked_changes_no_run():
+def test_questions_for_people_do_not_change_a_run():
     assert STUDY.run_fingerprint == replace(STUDY, schemas=(SCHEMA,), questionnaires=()).run_fingerprint
     assert STUDY.run_fingerprint == replace(STUDY, schemas=(replace(SCHEMA, edition="2"),)).run_fingerprint

@@ -21,11 +21,11 @@ from theodolite.domain.text import best_language, cost_text, dollars, is_tag, pr
     ],
     ids=["plain", "lines", "csi", "osc", "bidi", "zero-width", "c1", "tab"],
 )
-def test_characters_that_steer_a_terminal_are_replaced(text, shown):
+def test_control_characters_are_replaced(text, shown):
     assert printable(text) == shown
 
 
-def test_a_name_stays_on_one_line():
+def test_a_name_is_shown_on_one_line():
     assert printable_line("bot.py:answer\n0 errors") == "bot.py:answer 0 errors"
 
 
@@ -42,21 +42,21 @@ def test_a_name_stays_on_one_line():
         (1250, "$1,250.00"),
     ],
 )
-def test_an_amount_below_a_cent_is_no_nothing(usd, words):
+def test_an_amount_below_one_cent_is_not_shown_as_zero(usd, words):
     assert dollars(usd) == words
 
 
-def test_a_cost_is_told_in_dollars():
+def test_a_cost_is_shown_in_dollars():
     assert (cost_text(0), cost_text(410), cost_text(930_000)) == ("$0.00", "$0.00041", "$0.93")
 
 
 @pytest.mark.parametrize("tag", ["de", "pt-BR", "zh-Hant", "zh-Hant-TW", "es-419", "sl-rozaj", "ckb"])
-def test_language_tags_are_known_by_their_form(tag):
+def test_language_tags_are_recognised_by_their_form(tag):
     assert is_tag(tag)
 
 
 @pytest.mark.parametrize("text", ["", "german", "d", "de_AT", "de-", "de AT", "x"])
-def test_what_is_formed_otherwise_is_no_tag(text):
+def test_malformed_language_tags_are_refused(text):
     assert not is_tag(text)
 
 
@@ -72,5 +72,5 @@ def test_what_is_formed_otherwise_is_no_tag(text):
         ([], ["en"], ""),
     ],
 )
-def test_the_dearest_wish_that_can_be_met_is_met(wanted, offered, best):
+def test_the_preferred_available_language_is_used(wanted, offered, best):
     assert best_language(wanted, offered) == best

@@ -21,7 +21,7 @@ NODES = {
 }
 
 
-def test_children_stand_before_those_that_sum_them_up():
+def test_children_come_before_their_parents():
     names = [node.name for node in design(NODES).upwards()]
 
     assert all(names.index(child) < names.index(top) for top, child in [("top", "left"), ("right", "a"), ("left", "a")])
@@ -32,18 +32,18 @@ def test_a_node_may_have_several_parents():
     assert design(NODES).roots == ("top",)
 
 
-def test_leaves_that_are_reached_twice_are_named_once():
+def test_leaves_with_two_paths_are_listed_once():
     assert design(NODES).leaves_below("top") == ("a", "b")
 
 
-def test_a_cycle_is_told_by_a_node_that_lies_on_it():
+def test_a_cycle_is_reported_by_one_of_its_nodes():
     looped = design({"x": {"summary": "mean", "of": ["y"]}, "y": {"summary": "mean", "of": ["x"]}})
 
     with pytest.raises(InputError, match="cycle through `x`"):
         looped.upwards()
 
 
-def test_words_do_not_change_the_method():
+def test_titles_do_not_change_the_method():
     plain = design(NODES)
     titled = design({**NODES, "left": {**NODES["left"], "title": "Left", "about": "Left side"}}, about="More words")
 
@@ -55,27 +55,27 @@ def test_words_do_not_change_the_method():
     [{"summary": "median"}, {"of": {"a": 2}}, {"weigh": "answer"}, {"of": ["a", "b"]}],
     ids=["summary", "weight", "weighing", "topology"],
 )
-def test_whatever_decides_values_changes_the_method(change):
+def test_every_setting_that_affects_values_changes_the_method(change):
     assert design({**NODES, "left": {**NODES["left"], **change}}).method_version != design(NODES).method_version
 
 
-def test_the_order_in_which_nodes_are_written_is_no_part_of_the_method():
+def test_the_order_of_nodes_is_not_part_of_the_method():
     assert design(dict(reversed(NODES.items()))).method_version == design(NODES).method_version
 
 
-def test_a_deep_chain_of_nodes_is_no_problem():
+def test_a_deep_chain_of_nodes_is_evaluated():
     chain = {f"n{i}": {"summary": "mean", "of": [f"n{i + 1}"]} for i in range(3_000)} | {"n3000": answers("a")}
 
     assert next(iter(design(chain).upwards())).name == "n3000"
 
 
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf")])
-def test_a_weight_must_be_a_number_of_0_or_more(weight):
+def test_a_weight_is_a_number_of_0_or_more(weight):
     with pytest.raises(InputError, match="must be a number of 0 or more"):
         Edge(child="a", weight=weight)
 
 
-def test_a_range_needs_room():
+def test_a_range_has_a_positive_length():
     with pytest.raises(InputError, match="lower end below"):
         ValueRange(lowest=1, highest=1)
 
@@ -115,13 +115,13 @@ def test_an_expanded_tree_has_one_parent_for_each_node_and_the_same_values():
     assert sum(name.startswith("leaf") for name in tree.by_name) == 3
 
 
-def test_a_proper_tree_stays_as_it_is():
+def test_a_proper_tree_is_unchanged():
     nodes = {"top": {"summary": "mean", "of": "answers"}, "answers": SHARED["answers"]}
 
     assert design(nodes).expanded() == design(nodes)
 
 
-def test_an_expansion_beyond_all_bounds_is_refused():
+def test_an_expansion_beyond_the_limit_is_refused():
     layers = {f"n{n}": {"summary": "mean", "of": [f"n{n + 1}", f"m{n + 1}"]} for n in range(14)}
     layers |= {f"m{n}": {"summary": "mean", "of": [f"n{n + 1}", f"m{n + 1}"]} for n in range(1, 14)}
     layers |= {"n14": {"summary": "mean", "of": "answers"}, "m14": {"summary": "mean", "of": "answers"}}

@@ -50,11 +50,11 @@ FULL = {
 }  # fmt: skip
 
 
-def test_what_is_written_is_read_back():
+def test_a_written_tree_is_read_back_equal():
     assert design_of(design_document(design_of(FULL))) == design_of(FULL)
 
 
-def test_nothing_of_the_plain_form_is_lost():
+def test_the_plain_form_is_lossless():
     plain = {key: design_document(design_of(FULL))["nodes"][key] for key in ("coded", "slider", "scaled", "worst")}
 
     assert plain["coded"]["values"] == {"yes": 1.0, "no": 0.0, "unable": None}
@@ -65,7 +65,7 @@ def test_nothing_of_the_plain_form_is_lost():
 @pytest.mark.parametrize(
     ("text", "ends"), [("1-10", (1, 10)), ("-2..2", (-2, 2)), ("0 to 0.5", (0, 0.5)), ("0\u20131", (0, 1))]
 )
-def test_ranges_are_written_in_several_ways(text, ends):
+def test_ranges_have_several_notations(text, ends):
     found = range_of(text)
 
     assert (found.lowest, found.highest) == ends
@@ -88,14 +88,14 @@ def test_ranges_are_written_in_several_ways(text, ends):
         ("max", "must be a mapping"),
     ],
 )
-def test_a_misfit_is_said_in_words(node, message):
+def test_an_error_is_explained_in_words(node, message):
     with pytest.raises(InputError) as refusal:
         design({"top": node, "a": answers("a")})
 
     assert message in str(refusal.value)
 
 
-def test_all_misfits_are_said_at_once_with_their_paths():
+def test_all_errors_are_reported_at_once_with_their_paths():
     with pytest.raises(InputError) as refusal:
         design({"x": {"summary": "max", "off": 1}, "y": {"answers": "q", "scale": "?"}}, dimensiosn={})
 
@@ -120,17 +120,17 @@ FILE = TreeFile(
 )
 
 
-def test_file_what_is_written_is_read_back():
+def test_a_written_tree_file_is_read_back_equal():
     assert tree_file_of(json.loads(json.dumps(tree_file_document(FILE)))) == FILE
 
 
-def test_a_design_by_itself_is_a_tree_file_without_leaves():
+def test_a_design_alone_is_a_tree_file_without_leaves():
     plain = {"tree": "small", "nodes": {"a": answers("g.a")}}
 
     assert tree_file_of(plain).sets == ()
 
 
-def test_values_beside_the_leaves_are_for_readers_and_not_read():
+def test_values_beside_the_leaves_are_informational():
     document = tree_file_document(FILE, {"one": [{"node": "top", "value": 99}]})
 
     assert tree_file_of(document) == FILE
@@ -145,7 +145,7 @@ def test_an_application_is_named_where_there_are_several():
 
 
 @pytest.mark.parametrize("plain", [{}, {"format": "other/1", "tree": {}}, {"format": "theodolite-tree/1", "tree": "x"}])
-def test_another_file_is_told_from_a_tree_file(plain):
+def test_other_files_are_distinguished_from_tree_files(plain):
     with pytest.raises(InputError, match="expected a tree"):
         tree_file_of(plain)
 
@@ -162,7 +162,7 @@ def test_another_file_is_told_from_a_tree_file(plain):
         ({"question": "q", "session": "d", "value": "1", "outcome": "missing"}, "only an `answered` one"),
     ],
 )
-def test_a_leaf_that_is_none_is_said_with_its_place(row, message):
+def test_an_invalid_leaf_is_reported_with_its_location(row, message):
     with pytest.raises(InputError) as refusal:
         leaves_of([{"question": "q", "session": "d", "value": 1}, row])
 

@@ -45,7 +45,7 @@ def test_no_two_reasons_have_the_same_words():
         ("3 materialised without a grade.", "undefined: 3 materialised without a grade"),
     ],
 )
-def test_an_undefined_number_reads_as_part_of_a_line(reason, text):
+def test_an_undefined_number_can_be_shown_inline(reason, text):
     assert undefined_text(Undefined(reason=reason)) == text
     assert reason_text(SAME_ANSWER).startswith("all labels are the same")
 
@@ -64,5 +64,5 @@ def literal_reasons() -> Iterator[str]:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}"
 
 
-def test_reasons_are_written_in_the_table_alone():
+def test_reasons_are_defined_in_the_table_only():
     assert list(literal_reasons()) == []

@@ -67,20 +67,20 @@ def in_german(words):
     return localised(replace(STUDY, translations=(Translation(language="de", words=words),)), "de")
 
 
-def test_every_text_that_people_read_has_a_key_and_no_other():
+def test_every_translatable_text_has_a_unique_key():
     keys = {written(key) for texts in texts_of(STUDY).values() for key in texts}
 
     assert keys == set(GERMAN)
 
 
-def test_a_goal_is_read_only_where_a_level_of_people_lacks_instructions():
+def test_a_goal_is_translatable_only_if_a_level_of_people_lacks_instructions():
     told = replace(STUDY, levels=STUDY.levels[:1])
 
     assert ("scenarios", "talk", "goal") in texts_of(STUDY)
     assert ("scenarios", "talk", "goal") not in texts_of(told)
 
 
-def test_a_whole_translation_reads_in_its_language_and_keeps_all_names():
+def test_a_complete_translation_is_used_throughout_and_preserves_all_names():
     read = in_german(GERMAN)
     met, much = read.study.questionnaire("q").instrument.questions
 
@@ -94,7 +94,7 @@ def test_a_whole_translation_reads_in_its_language_and_keeps_all_names():
     assert {read.language_of(part) for part in texts_of(STUDY)} == {"de"}
 
 
-def test_what_people_may_meet_and_its_topics_are_read_in_one_language():
+def test_the_content_notice_and_its_topics_are_shown_in_one_language():
     lacking = {key: words for key, words in GERMAN.items() if key != "topics/open-hate/about"}
     whole, half = in_german(GERMAN), in_german(lacking)
 
@@ -106,7 +106,7 @@ def test_what_people_may_meet_and_its_topics_are_read_in_one_language():
     assert half.language_of(WARNING) == "en"
 
 
-def test_half_a_questionnaire_is_shown_as_a_whole_in_the_studys_own_language():
+def test_a_partly_translated_questionnaire_is_shown_in_the_original_language():
     lacking = {key: words for key, words in GERMAN.items() if key != "questionnaires/q/questions/met/labels/no"}
     read = in_german(lacking)
 
@@ -116,19 +116,19 @@ def test_half_a_questionnaire_is_shown_as_a_whole_in_the_studys_own_language():
     assert read.language_of(task_part("talk", Level.RED_TEAMING)) == "de"
 
 
-def test_what_is_missing_is_named():
+def test_missing_texts_are_listed():
     texts = texts_of(STUDY)["questionnaires", "q"]
     found = missing(texts, Translation(language="de", words={**GERMAN, "questionnaires/q/questions/much/ask": ""}))
 
     assert found == [("questionnaires", "q", "questions", "much", "ask")]
 
 
-def test_without_a_translation_a_study_is_read_as_it_was_written():
+def test_without_a_translation_a_study_is_shown_as_written():
     assert localised(STUDY, "fr").study is STUDY
     assert localised(STUDY, "fr").language_of(CONSENT) == "en"
 
 
-def test_a_translation_makes_another_edition_and_asks_runs_nothing_else():
+def test_a_translation_changes_the_release_and_no_request_of_a_run():
     other = replace(STUDY, translations=(Translation(language="de", words=GERMAN),))
 
     assert version_of(other) != version_of(STUDY)

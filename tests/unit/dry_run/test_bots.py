@@ -28,14 +28,14 @@ def bot_at(step: str, status: int) -> bots.TesterBot:
 
 
 @pytest.mark.parametrize(("step", "status", "said"), CASES.values(), ids=CASES)
-def test_a_bot_says_on_which_page_it_could_not_go_on(step: str, status: int, said: str) -> None:
+def test_a_bot_reports_the_page_on_which_it_is_stuck(step: str, status: int, said: str) -> None:
     with pytest.raises(Stuck) as stuck:
         bot_at(step, status).walk()
 
     assert str(stuck.value) == said
 
 
-def test_a_bot_at_the_end_is_through() -> None:
+def test_a_bot_on_the_last_page_is_finished() -> None:
     bot = bot_at("done/", 200)
 
     bot.walk()
@@ -52,7 +52,7 @@ PAGE = """
 """  # noqa: E501
 
 
-def test_a_form_tells_what_one_may_choose_and_write() -> None:
+def test_a_form_lists_its_options_and_text_fields() -> None:
     form = PageAnswer("http://h/p/", 200, "", PAGE).form("")
 
     assert form is not None
@@ -61,14 +61,14 @@ def test_a_form_tells_what_one_may_choose_and_write() -> None:
     assert form.texts == ["why", "words"]
 
 
-def test_a_form_is_found_by_the_end_of_its_address() -> None:
+def test_a_form_is_found_by_the_suffix_of_its_address() -> None:
     form = PageAnswer("http://h/p/", 200, "", PAGE).form("/out/")
 
     assert form is not None
     assert form.fields == {"token": "x"}
 
 
-def test_a_missing_form_is_named_with_its_page() -> None:
+def test_a_missing_form_is_reported_with_its_page() -> None:
     visitor = HttpVisitor("http://h")
     visitor.page = PageAnswer("http://h/p/", 200, "", "")
 
@@ -110,7 +110,7 @@ def test_the_organiser_suspends_an_enforced_schedule(text: str, sent: list[str])
     assert visitor.sent == sent
 
 
-def test_the_home_page_has_the_text_by_which_a_bot_knows_that_it_needs_admission() -> None:
+def test_the_home_page_contains_the_text_that_announces_admission() -> None:
     template = PACKAGE / "web" / "templates" / "web" / "annotator" / "_step.html"
 
     assert bots.NEEDS_ADMISSION in template.read_text(encoding="utf-8")

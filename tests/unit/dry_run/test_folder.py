@@ -35,11 +35,11 @@ def page(text: str, *, status: int = 200) -> PageAnswer:
 
 
 @pytest.mark.parametrize(("path", "kind"), PATHS.items())
-def test_a_kind_of_page_holds_no_key_and_no_number(path: str, kind: str) -> None:
+def test_a_kind_of_page_contains_no_key_and_no_number(path: str, kind: str) -> None:
     assert kind_of(path) == kind
 
 
-def test_the_fullest_page_of_a_kind_is_kept_whole_and_without_scripts(tmp_path: Path) -> None:
+def test_the_longest_page_of_a_kind_is_stored_completely_and_without_scripts(tmp_path: Path) -> None:
     archive = PageArchive()
     keep = archive.sink_for("tester")
     full = page('<link rel="stylesheet" href="/a.css"><script src="/b.js"></script><p>long and full</p>')
@@ -53,7 +53,7 @@ def test_the_fullest_page_of_a_kind_is_kept_whole_and_without_scripts(tmp_path: 
     assert file.read_text(encoding="utf-8") == "<style>/* http://h/a.css */</style><p>long and full</p>"
 
 
-def test_a_page_is_drawn_beside_its_file(tmp_path: Path) -> None:
+def test_a_screenshot_is_stored_next_to_its_page(tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     file.write_text("<p>seen</p>", encoding="utf-8")
 
@@ -61,11 +61,11 @@ def test_a_page_is_drawn_beside_its_file(tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_browser_that_is_none_draws_nothing(tmp_path: Path) -> None:
+def test_an_invalid_browser_takes_no_screenshot(tmp_path: Path) -> None:
     assert take_screenshots((tmp_path / "a.html",), str(tmp_path / "no-browser")) == 0
 
 
-def test_pages_of_people_are_searched_and_those_of_organisers_are_not() -> None:
+def test_pages_for_people_are_searched_and_those_of_organisers_are_not() -> None:
     scanner = Lookout("red teamer", (SecretWord("bot-1", "an application"),))
     archive = PageArchive({"red-teamer": scanner})
     archive.sink_for("organiser")(page("<p>bot-1</p>"))
@@ -91,7 +91,7 @@ def loaded(tmp_path: Path) -> LoadedStudy:
     return load_study(tmp_path / "event", resolver=resource_resolver())
 
 
-def test_the_copy_has_a_workspace_of_its_own_even_within_the_study(loaded: LoadedStudy) -> None:
+def test_the_copy_has_a_separate_workspace_even_within_the_study(loaded: LoadedStudy) -> None:
     scratch = copy_study(loaded, loaded.folder / "out")
 
     assert workspace_for(scratch.study) == scratch.study.resolve() / ".theodolite"
@@ -99,7 +99,7 @@ def test_the_copy_has_a_workspace_of_its_own_even_within_the_study(loaded: Loade
     assert {path.name for path in scratch.study.iterdir()} == {".theodolite"} | theirs
 
 
-def test_a_folder_with_something_else_is_left_alone(loaded: LoadedStudy, tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_left_alone(loaded: LoadedStudy, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
 
@@ -114,7 +114,7 @@ def test_an_earlier_dry_run_is_replaced(loaded: LoadedStudy, tmp_path: Path) -> 
     assert list(copy_study(loaded, tmp_path / "out").pages.iterdir()) == []
 
 
-def test_the_server_gets_keys_but_no_database_and_no_mail() -> None:
+def test_the_server_receives_keys_but_no_database_and_no_mail() -> None:
     environ = {"TOY_KEY": "k", "DATABASE_URL": "postgres://real", "THEODOLITE_EMAIL_URL": "smtp://real"}
 
     saved = {"TOY_KEY": "k", "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1", "THEODOLITE_ALLOW_KEYS": "1"}
@@ -122,7 +122,7 @@ def test_the_server_gets_keys_but_no_database_and_no_mail() -> None:
     assert server_environ(environ) == saved
 
 
-def test_a_dry_run_is_possible_before_its_texts_are_written(tmp_path: Path) -> None:
+def test_a_dry_run_is_possible_before_the_texts_are_complete(tmp_path: Path) -> None:
     study = tmp_path / "bare"
     study.mkdir()
     (study / "study.yaml").write_text(BARE, encoding="utf-8")

@@ -49,7 +49,7 @@ def session(event: EventContext) -> Session:
     return event.sessions.update(made.key, lambda one: one.begun(event.clock.now()))
 
 
-def test_the_application_is_told_the_dialogue_so_far_and_the_material(event, session):
+def test_the_application_receives_the_dialogue_so_far_and_the_material(event, session):
     first, _ = send_prompt(event, session.key, "How long?")
     finish_turn(event, first.key, COMPLETE)
 
@@ -60,7 +60,7 @@ def test_the_application_is_told_the_dialogue_so_far_and_the_material(event, ses
     assert turn.state is None
 
 
-def test_what_a_person_says_is_searched_and_what_it_finds_reaches_application_and_dialogue():
+def test_a_prompt_is_searched_and_the_passages_reach_application_and_dialogue():
     passage = Passage(name="faq, paragraph 1", text="Free.")
     event = replace(an_open_event(), searches={"shop": lambda query: (passage,) if query == "Fee?" else ()})
     session = begun(event)
@@ -76,7 +76,7 @@ def test_what_a_person_says_is_searched_and_what_it_finds_reaches_application_an
     assert found_in(held.context, ["Fee?", "And?"]) == ("", found)
 
 
-def test_a_retry_asks_the_same_again(event, session):
+def test_a_retry_sends_the_same_request_again(event, session):
     first, asked = send_prompt(event, session.key, "How long?")
     finish_turn(event, first.key, ERROR)
 
@@ -85,7 +85,7 @@ def test_a_retry_asks_the_same_again(event, session):
     assert (again.key, again.tries, asked_again) == (first.key, 2, asked)
 
 
-def test_nothing_is_tried_again_while_the_clock_stands_still(event, session):
+def test_there_is_no_retry_while_the_clock_is_stopped(event, session):
     first, _ = send_prompt(event, session.key, "How long?")
     finish_turn(event, first.key, ERROR)
     event.sessions.update(session.key, lambda one: one.paused(Pauser.ORGANISER, event.clock.now()))
@@ -94,7 +94,7 @@ def test_nothing_is_tried_again_while_the_clock_stands_still(event, session):
         retry(event, first.key)
 
 
-def test_no_more_turns_than_the_scenario_has(event, session):
+def test_the_number_of_turns_is_limited_by_the_scenario(event, session):
     for text in ("one", "two"):
         turn, _ = send_prompt(event, session.key, text)
         finish_turn(event, turn.key, COMPLETE)
@@ -103,14 +103,14 @@ def test_no_more_turns_than_the_scenario_has(event, session):
         send_prompt(event, session.key, "three")
 
 
-def test_nothing_is_said_while_the_clock_stands_still(event, session):
+def test_no_message_is_accepted_while_the_clock_is_stopped(event, session):
     event.sessions.update(session.key, lambda one: one.paused(Pauser.ORGANISER, event.clock.now()))
 
     with pytest.raises(InputError, match=STANDS_STILL):
         send_prompt(event, session.key, "How long?")
 
 
-def test_nothing_is_said_when_the_time_is_up_and_pauses_do_not_count(event, session):
+def test_no_message_is_accepted_after_the_time_limit_and_pauses_do_not_count(event, session):
     event.clock.passed_s = 10 * 60
     event.sessions.update(session.key, lambda one: one.paused(Pauser.TESTER, event.clock.now()))
     event.clock.passed_s = 60 * 60

@@ -69,7 +69,7 @@ def stands(store, person):
     return {one.answer: one.state for one in room(store).coded}[about(person)]
 
 
-def test_answers_are_masked_and_wait_for_two_coders_each_in_an_own_order(store):
+def test_answers_are_masked_and_assigned_to_two_coders_in_different_orders(store):
     begin(store)
     code(store, "p", "c1", "vague")
     code(store, "p", "c2", "vague")
@@ -79,7 +79,7 @@ def test_answers_are_masked_and_wait_for_two_coders_each_in_an_own_order(store):
     assert stands(store, "p") is CodedState.ALIKE
 
 
-def test_nobody_codes_before_there_is_a_codebook(store):
+def test_coding_requires_a_codebook(store):
     assert room(store).waiting("c1") == ()
     with pytest.raises(InputError, match="no codebook"):
         code(store, "p", "c1")
@@ -96,7 +96,7 @@ def test_a_coding_may_be_changed_until_the_other_has_coded(store):
     assert room(store).own(about("p"), "c1").memo == "on second thoughts"
 
 
-def test_a_changed_codebook_is_due_for_all_and_kept_with_its_reason(store):
+def test_a_changed_codebook_is_due_for_all_coders_and_stored_with_its_reason(store):
     begin(store)
     code(store, "p", "c1", "vague")
     more = (*CODES, Code(name="late", definition="Came late."))
@@ -108,7 +108,7 @@ def test_a_changed_codebook_is_due_for_all_and_kept_with_its_reason(store):
     assert [book.note for book in room(store).work.codebooks.values()] == ["", "Some speak of time."]
 
 
-def test_what_differs_is_resolved_with_a_reason_and_codings_stay(store):
+def test_disagreements_are_resolved_with_a_reason_and_codings_are_preserved(store):
     begin(store)
     code(store, "q", "c1", "cold")
     code(store, "q", "c2", "cold", "vague")
@@ -122,7 +122,7 @@ def test_what_differs_is_resolved_with_a_reason_and_codings_stay(store):
     assert [one.participants for one in room(store).work.resolutions] == [("c1", "c2")]
 
 
-def test_only_what_differs_is_talked_about(store):
+def test_only_disagreements_are_discussed(store):
     begin(store)
 
     with pytest.raises(Conflict, match="not coded yet"):
@@ -136,7 +136,7 @@ def test_codes_that_are_not_in_the_codebook_are_refused(store):
         code(store, "p", "c1", "colt")
 
 
-def test_a_quote_hides_what_is_told_wherever_it_stands(store):
+def test_a_released_quote_redacts_participant_names_everywhere(store):
     release_quote(store, room(store), about("q"), ["Ana", "Rude", "ude!"], by="c1")
     release_quote(store, room(store), about("p"), [], by="c1")
     quotes = {one.answer: one.text for one in room(store).work.quotes}
@@ -145,19 +145,19 @@ def test_a_quote_hides_what_is_told_wherever_it_stands(store):
     assert "ana@example.org" not in quotes[about("p")]
 
 
-def test_leave_to_quote_is_taken_back(store):
+def test_permission_to_quote_can_be_withdrawn(store):
     release_quote(store, room(store), about("q"), [], by="c1")
     release_quote(store, room(store), about("q"), [], by="c1", is_given=False)
 
     assert room(store).work.quotes == ()
 
 
-def test_words_that_stand_nowhere_are_all_named(store):
+def test_words_that_do_not_occur_are_all_reported(store):
     with pytest.raises(InputError, match=r"'Bea', 'Cy'"):
         release_quote(store, room(store), about("q"), ["Ana", "Bea", "Cy"], by="c1")
 
 
-def test_an_answer_that_was_taken_back_is_none(store):
+def test_a_withdrawn_answer_is_not_coded(store):
     begin(store)
 
     with pytest.raises(InputError, match="withdrawn"):
@@ -168,7 +168,7 @@ def leave(store, coder, reason="Moved on.", *, is_away=True):
     record_absence(store, STUDY.name, coder, is_away=is_away, by="c9", reason=reason)
 
 
-def test_what_a_coder_who_left_would_code_again_goes_to_somebody_else(store):
+def test_outdated_codings_of_an_absent_coder_are_reassigned(store):
     begin(store)
     code(store, "p", "c1", "vague")
     code(store, "p", "c2", "vague")
@@ -183,7 +183,7 @@ def test_what_a_coder_who_left_would_code_again_goes_to_somebody_else(store):
     assert stands(store, "p") is CodedState.ALIKE
 
 
-def test_who_has_left_is_asked_nothing_and_codes_nothing_until_they_are_back(store):
+def test_an_absent_coder_receives_and_codes_nothing_until_they_return(store):
     begin(store)
     leave(store, "c1")
 
@@ -194,14 +194,14 @@ def test_who_has_left_is_asked_nothing_and_codes_nothing_until_they_are_back(sto
     assert len(room(store).waiting("c1")) == 2
 
 
-def test_who_is_gone_from_the_study_is_as_good_as_away(store):
+def test_a_removed_coder_counts_as_absent(store):
     begin(store)
 
     gone = coding_project(store, STUDY, store.events.responses.in_study(STUDY.name), ["c1"])
     assert (gone.waiting("c1"), len(gone.waiting("c2"))) == ((), 2)
 
 
-def test_what_red_teamers_noted_is_coded_like_any_answer(store):
+def test_notes_of_red_teamers_are_coded_like_answers(store):
     tried = notes_in(STUDY, [noted(STUDY), noted(replace(STUDY, scenarios=OTHER), person="q")])
     begin(store, covers=("notes while testing.tried",), name="ways")
     found = coding_project(store, STUDY, tried)
@@ -215,7 +215,7 @@ BOOK = Codebook(study=STUDY.name, codes=(Code(name="vague", definition="Says not
 REVISED = replace(BOOK, codes=(Code(name="cold", definition="Unkind."),), revision=1, note="Fewer, clearer.")
 
 
-def test_two_writers_of_a_codebook_do_not_overwrite_each_other():
+def test_concurrent_edits_of_a_codebook_do_not_overwrite_each_other():
     store = fresh_store()
     kept = save_codebook(store, BOOK)
 
@@ -226,7 +226,7 @@ def test_two_writers_of_a_codebook_do_not_overwrite_each_other():
     assert save_codebook(store, REVISED).revision == 2
 
 
-def test_codebooks_of_different_names_are_revised_apart():
+def test_codebooks_of_different_names_have_separate_revisions():
     store = fresh_store()
     save_codebook(store, BOOK)
     own = save_codebook(store, replace(BOOK, name="ways", covers=("after.open",)))
@@ -243,7 +243,7 @@ def test_a_question_has_one_codebook():
         save_codebook(store, replace(BOOK, name="means", covers=("after.open", "after.more")))
 
 
-def test_an_absence_needs_a_reason_and_is_written_down_once():
+def test_an_absence_needs_a_reason_and_is_recorded_once():
     store = fresh_store()
     with pytest.raises(InputError, match="enter a reason"):
         record_absence(store, "s", "c1", is_away=True, by="c2", reason=" ")

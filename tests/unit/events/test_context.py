@@ -31,7 +31,7 @@ def evidence(event):
     return measured(event, planned)
 
 
-def test_what_was_held_elsewhere_is_a_dialogue_of_the_run_at_its_level():
+def test_an_imported_dialogue_is_a_dialogue_of_the_run_at_its_level():
     event = an_open_event()
 
     found = import_dialogues(event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, held_by=TesterType.PERSON)])
@@ -48,7 +48,7 @@ def test_what_was_held_elsewhere_is_a_dialogue_of_the_run_at_its_level():
     assert first.cluster != second.cluster
 
 
-def test_the_same_words_come_in_once_and_checking_keeps_nothing():
+def test_a_dialogue_is_imported_once_and_a_check_stores_nothing():
     event = an_open_event()
 
     assert import_dialogues(event, [elsewhere()], store=False).new == ("p001",)
@@ -59,7 +59,7 @@ def test_the_same_words_come_in_once_and_checking_keeps_nothing():
     assert (again.new, again.known) == (("p002",), 2)
 
 
-def test_people_before_and_after_keep_their_places():
+def test_participants_keep_their_positions_after_an_import():
     event = an_open_event()
     exchange(event, before := a_session(event, "p1"))
     end_session(event, before.key)
@@ -72,7 +72,7 @@ def test_people_before_and_after_keep_their_places():
     assert told == [("p001", TesterType.PERSON), ("p002", TesterType.RECORDED), ("p003", TesterType.PERSON)]
 
 
-def test_it_fills_no_cell_and_is_no_sitting_of_the_event():
+def test_an_imported_dialogue_fills_no_cell_and_is_not_a_session_of_the_event():
     event = an_open_event()
     empty = len(evidence(event).sessions)
     import_dialogues(event, [elsewhere(tester="eve"), elsewhere("b", tester="eve")])
@@ -93,7 +93,7 @@ def test_equal_prompts_to_two_applications_are_a_pair():
     assert first.pair_key == second.pair_key
 
 
-def test_what_was_said_to_another_version_counts_no_more():
+def test_dialogues_with_an_earlier_version_are_not_counted():
     event = an_open_event()
     import_dialogues(event, [elsewhere()])
     scenarios = (Scenario(name="shop", turns=4, packet=Packet(permitted=("Anything.",))),)
@@ -103,7 +103,7 @@ def test_what_was_said_to_another_version_counts_no_more():
     assert list(evidence(changed).archive.dialogues()) == []
 
 
-def test_source_material_that_is_brought_stands_beside_that_of_the_scenario():
+def test_imported_source_material_is_stored_with_that_of_the_scenario():
     event = an_open_event()
     turns = (RecordedTurn(prompt="When?", response="At nine.", context="Open at nine."),)
     import_dialogues(event, [elsewhere(turns=turns)])
@@ -113,5 +113,5 @@ def test_source_material_that_is_brought_stands_beside_that_of_the_scenario():
     assert held.context.endswith("Open at nine.")
 
 
-def test_a_dialogue_without_source_material_keeps_the_key_that_it_always_had():
+def test_a_dialogue_without_source_material_keeps_its_key():
     assert canonical_json(RecordedTurn(prompt="a", response="b")) == '{"prompt":"a","response":"b"}'

@@ -35,7 +35,7 @@ def hours(*ago: float) -> dict[datetime, int]:
     return {NOON - timedelta(hours=one): 1 for one in ago}
 
 
-def test_days_are_those_of_the_events_zone_and_have_no_gaps():
+def test_days_are_those_of_the_time_zone_of_the_event_and_have_no_gaps():
     late = {datetime(2026, 3, 1, 23, 30, tzinfo=UTC): 2}  # half past midnight in Berlin
     days = day_counts((late, {}, {}, {NOON: 5}), BERLIN, until=None)
 
@@ -48,14 +48,14 @@ def test_days_are_those_of_the_events_zone_and_have_no_gaps():
     assert day_counts(({}, {}, {}, {}), BERLIN, until=NOON) == ()
 
 
-def test_the_pace_counts_whole_periods_of_24_hours_before_now():
+def test_the_rate_counts_whole_periods_of_24_hours_before_now():
     ended = hours(1, 2, 25, 60, 71.9, 73)
 
     assert last_days(ended, first=NOON - timedelta(hours=72), now=NOON) == [2, 1, 2]
     assert last_days(ended, first=NOON - timedelta(hours=23), now=NOON) == []
 
 
-def test_a_timeline_counts_what_happened_and_has_no_forecast_on_the_first_day():
+def test_a_timeline_counts_events_and_has_no_forecast_on_the_first_day():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)
@@ -79,7 +79,7 @@ def after(tester: TesterActivity, seconds: float):
     return stuck_tester(tester, NOON + timedelta(seconds=seconds))
 
 
-def test_a_tester_between_sessions_is_stuck_after_a_day_and_one_who_is_done_never():
+def test_a_tester_between_sessions_is_stuck_after_a_day_and_a_finished_one_never():
     assert after(activity(), IDLE_S - 1) is None
     assert after(activity(), IDLE_S).reason is StuckReason.IDLE
     assert after(activity(is_done=True), 10 * IDLE_S) is None
@@ -100,7 +100,7 @@ def test_in_a_session_silence_and_a_waiting_reply_count_from_the_last_prompt(ses
     assert after(waiting, STUCK_S).reason is StuckReason.REPLY
 
 
-def test_a_pause_of_the_tester_is_stuck_after_an_hour_and_one_of_an_organiser_never(session):
+def test_a_session_paused_by_the_tester_is_stuck_after_an_hour_and_one_paused_by_an_organiser_never(session):
     own, ours = (activity(session=session.paused(by, NOON)) for by in (Pauser.TESTER, Pauser.ORGANISER))
 
     assert after(own, PAUSED_S - 1) is None
@@ -108,7 +108,7 @@ def test_a_pause_of_the_tester_is_stuck_after_an_hour_and_one_of_an_organiser_ne
     assert after(ours, 10 * PAUSED_S) is None
 
 
-def test_stuck_testers_of_an_event_are_listed_with_those_in_a_session_first():
+def test_stuck_testers_are_listed_with_those_in_a_session_first():
     event = an_open_event()
     session = a_session(event, "p1")
     exchange(event, session)

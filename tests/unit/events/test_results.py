@@ -42,7 +42,7 @@ def answered(event, session):
     )
 
 
-def test_what_a_tester_answers_is_in_the_evidence_with_its_application_level_and_dialogue():
+def test_answers_of_a_tester_are_evidence_with_application_level_and_dialogue():
     event = an_open_event(replace(an_event(), questionnaires=(AFTER,)))
     session = a_session(event)
     exchange(event, session)
@@ -56,7 +56,7 @@ def test_what_a_tester_answers_is_in_the_evidence_with_its_application_level_and
     assert set(evidence.answered) == {dialogue.key for dialogue in evidence.archive.dialogues()}
 
 
-def test_answers_about_another_version_of_an_application_are_about_something_else():
+def test_answers_about_another_version_have_another_subject():
     event = an_open_event(replace(an_event(), questionnaires=(AFTER,)))
     session = a_session(event)
     exchange(event, session)
@@ -67,7 +67,7 @@ def test_answers_about_another_version_of_an_application_are_about_something_els
     assert measured(replace(event, study=replace(event.study, applications=changed))).responses == ()
 
 
-def test_replies_are_counted_by_how_they_ended_and_costs_are_added():
+def test_replies_are_counted_by_finish_and_costs_are_summed():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)

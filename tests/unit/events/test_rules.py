@@ -48,7 +48,7 @@ READ = SessionProgress(is_read=True)
         "nothing to do", "a new text of consent",
     ],
 )  # fmt: skip
-def test_one_step_follows_the_other(progress: Progress, expected: NextStep) -> None:
+def test_steps_follow_in_their_order(progress: Progress, expected: NextStep) -> None:
     assert next_step(progress) == expected
 
 
@@ -76,7 +76,9 @@ def test_one_step_follows_the_other(progress: Progress, expected: NextStep) -> N
         "topics", "new topics", "nothing is left", "nothing more is left",
     ],
 )  # fmt: skip
-def test_what_keeps_people_from_a_session_and_what_does_not(progress: Progress, expected: Step) -> None:
+def test_conditions_that_block_a_session_are_distinguished_from_those_that_do_not(
+    progress: Progress, expected: Step
+) -> None:
     assert next_step(progress).step is expected
 
 
@@ -84,7 +86,7 @@ class TestSlots:
     def test_the_lowest_free_slot_is_taken(self):
         assert [free_slot(taken, Level.RED_TEAMING, capacity=3) for taken in ((), {0}, {1, 2})] == [0, 1, 0]
 
-    def test_a_suitable_slot_goes_before_the_lowest(self):
+    def test_a_suitable_slot_precedes_the_lowest_one(self):
         assert free_slot({0, 1}, Level.RED_TEAMING, capacity=9, suitable=lambda taken: 3 + len(taken)) == 5
 
     @pytest.mark.parametrize(
@@ -103,7 +105,7 @@ class TestSlots:
     @pytest.mark.parametrize(
         ("coder", "instead_of", "slot"), [("c1", "", 1), ("c2", "", 2), ("c2", "c1", 1)], ids=["own", "next", "vacant"]
     )
-    def test_a_coder_keeps_the_own_slot_or_takes_a_free_one(self, coder, instead_of, slot):
+    def test_a_coder_keeps_their_slot_or_takes_a_free_one(self, coder, instead_of, slot):
         assert coder_slot(coder, {1: "c1"}, instead_of=instead_of) == slot
 
     @pytest.mark.parametrize(

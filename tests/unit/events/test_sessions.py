@@ -45,7 +45,7 @@ def held_dialogues(event):
     return list(event.store.dialogues(event.run))
 
 
-def test_a_person_meets_each_application_once_under_different_names():
+def test_a_participant_tests_each_application_once_under_different_pseudonyms():
     event = an_open_event()
     first, second = all_sessions(event, "p1", RED)
 
@@ -54,19 +54,19 @@ def test_a_person_meets_each_application_once_under_different_names():
     assert not {"blue", "green"} & {first.alias.split()[-1].lower(), second.alias.split()[-1].lower()}
 
 
-def test_a_session_is_made_once():
+def test_a_session_is_created_once():
     event = an_open_event()
 
     assert prepare_session(event, "p1", RED, 0) == prepare_session(event, "p1", RED, 0)
 
 
 @pytest.mark.parametrize(("level", "place"), [(FIELD, 0), (RED, 2), (RED, -1)])
-def test_there_is_no_session_where_the_study_plans_none(level, place):
+def test_no_session_is_created_where_the_study_plans_none(level, place):
     with pytest.raises(InputError):
         prepare_session(an_open_event(), "p1", level, place)
 
 
-def test_types_of_users_with_a_quota_are_seated_by_themselves():
+def test_types_of_users_with_a_quota_have_separate_slots():
     plan = LevelPlan(level=RED, people=4, sessions=1, quotas={"domain expert": 2})
     event = an_open_event(an_event(levels=(plan,)))
     event.participants.add_profile("p2", PersonProfile(user_type=UserType.DOMAIN_EXPERT), now=event.clock.now())
@@ -76,7 +76,7 @@ def test_types_of_users_with_a_quota_are_seated_by_themselves():
     assert [(session.stratum, session.slot) for session in seats] == [("", 0), ("domain expert", 0), ("", 1)]
 
 
-def test_an_ended_dialogue_is_a_dialogue_of_the_run():
+def test_a_completed_dialogue_is_part_of_the_run():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session, "May I?", "You may.")
@@ -89,7 +89,7 @@ def test_an_ended_dialogue_is_a_dialogue_of_the_run():
     assert [(turn.prompt, turn.response, turn.latency_s) for turn in dialogue.turns] == [("May I?", "You may.", 0.5)]
 
 
-def test_a_reset_begins_another_dialogue_in_the_same_session():
+def test_a_reset_starts_another_dialogue_in_the_same_session():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)
@@ -101,7 +101,7 @@ def test_a_reset_begins_another_dialogue_in_the_same_session():
     assert not reset(event, session.key)
 
 
-def test_the_same_person_in_the_same_place_is_a_pair_across_applications():
+def test_the_same_participant_at_the_same_position_is_a_pair_across_applications():
     event = an_open_event()
     for place in (0, 1):
         session = a_session(event, place=place)
@@ -116,7 +116,7 @@ def test_the_same_person_in_the_same_place_is_a_pair_across_applications():
     assert first.application != second.application
 
 
-def test_an_error_and_a_stop_stand_in_the_dialogue_in_words_of_ours():
+def test_errors_and_stops_are_recorded_in_the_dialogue_in_neutral_words():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)
@@ -139,7 +139,7 @@ def test_a_session_in_which_the_application_never_answered_has_failed():
     assert held_dialogues(event) == []
 
 
-def test_a_session_in_which_nothing_was_said_is_complete_and_brings_nothing():
+def test_a_session_without_messages_is_complete_and_has_no_dialogue():
     event = an_open_event()
     session = a_session(event)
 
@@ -147,7 +147,7 @@ def test_a_session_in_which_nothing_was_said_is_complete_and_brings_nothing():
     assert event.dialogues.summaries("small") == []
 
 
-def test_strategies_of_a_red_teamer_come_along():
+def test_strategies_of_a_red_teamer_are_stored_with_the_dialogue():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)
@@ -160,7 +160,7 @@ def test_strategies_of_a_red_teamer_come_along():
     assert dialogue.strategies == (Strategy(name="role_play", dialogue=dialogue.key, attempts=(tried,)),)
 
 
-def test_what_a_dead_server_left_under_way_ends_as_interrupted():
+def test_replies_interrupted_by_a_dead_server_end_as_interrupted():
     event = an_open_event()
     session = a_session(event)
     turn, _ = send_prompt(event, session.key, "Hello?")
@@ -173,7 +173,7 @@ def test_what_a_dead_server_left_under_way_ends_as_interrupted():
     assert (said.prompt, said.response, said.state) == ("Hello?", "Good mor", TurnState.INTERRUPTED)
 
 
-def test_a_session_that_names_itself_is_recorded_as_it_does():
+def test_a_session_with_its_own_name_is_recorded_under_it():
     event = an_open_event()
     session = a_session(event)
     turn = exchange(event, session, "Who are you?", "I am ChatGPT, made by OpenAI.")
@@ -182,7 +182,7 @@ def test_a_session_that_names_itself_is_recorded_as_it_does():
     assert turn.response == "I am ChatGPT, made by OpenAI."
 
 
-def test_time_is_up_after_the_minutes_of_the_level():
+def test_time_is_up_after_the_limit_of_the_level():
     event = an_open_event()
     session = a_session(event)
     event.clock.passed_s = 20 * 60
@@ -195,7 +195,7 @@ MINUTE_S = 60
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(19, False), (21, False), (29, False), (31, True)])
-def test_a_session_is_abandoned_some_minutes_after_its_time_was_up(minutes: int, expected: bool) -> None:
+def test_a_session_is_abandoned_some_minutes_after_its_time_limit(minutes: int, expected: bool) -> None:
     event = an_open_event()
     session = a_session(event)
     event.clock.passed_s += minutes * MINUTE_S
@@ -203,7 +203,7 @@ def test_a_session_is_abandoned_some_minutes_after_its_time_was_up(minutes: int,
     assert is_session_abandoned(event, event.sessions.get(session.key)) is expected
 
 
-def test_a_pause_does_not_count_until_the_level_has_closed() -> None:
+def test_a_pause_counts_only_until_the_level_has_closed() -> None:
     event = an_open_event(an_event(event=Event(closes="2999-01-01T00:00")))
     session = a_session(event)
     now = event.clock.now()
@@ -215,7 +215,7 @@ def test_a_pause_does_not_count_until_the_level_has_closed() -> None:
     assert is_session_abandoned(closed, paused)
 
 
-def test_what_was_said_in_it_counts() -> None:
+def test_messages_of_a_closed_level_count() -> None:
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)
@@ -227,7 +227,7 @@ def test_what_was_said_in_it_counts() -> None:
 TOPIC = SensitiveTopic(name="grief", scenarios=("funeral",))
 
 
-def test_a_level_has_room_for_as_many_people_as_the_study_says():
+def test_a_level_has_as_many_slots_as_the_study_plans():
     event = an_open_event()
     free = capacity_left(event, RED, None)
     a_session(event, "p1")
@@ -235,7 +235,7 @@ def test_a_level_has_room_for_as_many_people_as_the_study_says():
     assert (free, capacity_left(event, RED, None), capacity_left(event, FIELD, None)) == (2, 1, 0)
 
 
-def test_a_slot_that_would_be_allocated_shows_the_cells_that_its_participant_gets():
+def test_a_slot_preview_shows_the_cells_of_its_participant():
     event = an_open_event()
     promised = planned_cells(event, "p1", RED)
 
@@ -245,7 +245,7 @@ def test_a_slot_that_would_be_allocated_shows_the_cells_that_its_participant_get
     assert planned_cells(event, "p1", RED) == promised
 
 
-def test_the_next_session_is_the_first_that_is_not_over():
+def test_the_next_session_is_the_first_unfinished_one():
     event = an_open_event()
     before = next_session_index(event, "p1", RED)
     end_session(event, a_session(event, "p1").key)
@@ -264,7 +264,7 @@ def test_sessions_on_avoided_topics_are_not_expected_unless_they_have_started():
     assert expected_sessions(event, "p2", RED, ()) == 4
 
 
-def test_who_leaves_keeps_what_was_said_and_frees_the_seat():
+def test_a_participant_who_withdraws_keeps_their_data_and_frees_the_slot():
     event = an_open_event()
     all_sessions(event, "p1", RED)
     exchange(event, a_session(event))
@@ -276,7 +276,7 @@ def test_who_leaves_keeps_what_was_said_and_frees_the_seat():
     assert prepare_session(event, "p2", RED, 0).slot == 0
 
 
-def test_what_is_removed_is_left_as_a_count():
+def test_removed_data_leaves_a_count():
     event = an_open_event()
     session = a_session(event)
     exchange(event, session)
@@ -290,7 +290,7 @@ def test_what_is_removed_is_left_as_a_count():
     assert event.sessions.of_participant("p1") == []
 
 
-def test_what_is_anonymised_stays_and_leads_to_nobody():
+def test_anonymised_data_is_kept_and_cannot_be_linked():
     event = an_open_event()
     exchange(event, a_session(event), "I am ana@example.org. May I?")
     withdraw(event, "p1", Withdrawal.ANONYMISE)
@@ -310,7 +310,7 @@ def venue_with(*scenarios: Scenario, people: int = 4):
     return an_open_event(replace(an_event(people=people, scenarios=scenarios or (FORUM, SHOP)), topics=(GRIM,)))
 
 
-def test_who_avoids_a_topic_gets_a_seat_without_it_and_leaves_the_other_free() -> None:
+def test_a_participant_with_opt_outs_gets_a_suitable_slot_and_leaves_the_other_free() -> None:
     event = venue_with()
     opt_out(event, "p1", ["grim"])
     mine = all_sessions(event, "p1", RED)
@@ -320,7 +320,7 @@ def test_who_avoids_a_topic_gets_a_seat_without_it_and_leaves_the_other_free() -
     assert sorted([mine[0].slot, *others]) == [0, 1, 2, 3]
 
 
-def test_a_seat_on_which_nothing_was_begun_is_given_up_for_one_that_suits() -> None:
+def test_an_unused_slot_is_exchanged_for_a_suitable_one() -> None:
     event = venue_with()
     grim = next(who for who in ("p1", "p2", "p3", "p4") if prepare_session(event, who, RED, 0).scenario == "forum")
     event = venue_with()
@@ -336,7 +336,7 @@ def test_a_seat_on_which_nothing_was_begun_is_given_up_for_one_that_suits() -> N
     assert not event.sessions.of_participant(grim)
 
 
-def test_what_goes_on_ends_without_questions_and_its_words_count() -> None:
+def test_an_active_session_ends_without_questions_and_its_dialogue_counts() -> None:
     event = venue_with(FORUM)
     session = a_session(event)
     exchange(event, session)
@@ -348,7 +348,7 @@ def test_what_goes_on_ends_without_questions_and_its_words_count() -> None:
     assert next_session_index(event, "p1", RED) is None
 
 
-def test_who_avoids_everything_finds_no_seat_until_they_choose_otherwise() -> None:
+def test_a_participant_who_avoids_everything_has_no_slot_until_they_change_it() -> None:
     event = venue_with(FORUM)
     opt_out(event, "p1", ["grim"])
     assert next_session_index(event, "p1", RED) is None
@@ -361,7 +361,7 @@ def test_who_avoids_everything_finds_no_seat_until_they_choose_otherwise() -> No
     assert prepare_session(event, "p1", RED, 0).slot == 0
 
 
-def test_that_somebody_was_asked_is_kept_whatever_they_chose() -> None:
+def test_the_request_for_opt_outs_is_recorded_regardless_of_the_choice() -> None:
     event = venue_with()
     opt_out(event, "p1", [])
 
@@ -370,12 +370,12 @@ def test_that_somebody_was_asked_is_kept_whatever_they_chose() -> None:
     assert event.participants.avoided_topics_in(event.study.name) == {"p1": frozenset()}
 
 
-def test_a_topic_that_the_study_does_not_name_is_refused() -> None:
+def test_an_unknown_topic_is_refused() -> None:
     with pytest.raises(InputError, match="grim"):
         opt_out(venue_with(), "p1", ["grime"])
 
 
-def test_time_turns_and_marks_of_all_sessions_count_and_a_new_session_is_a_break():
+def test_exposure_sums_all_sessions_and_a_new_session_is_a_break():
     study, store, clock = a_study(), fresh_store(), FakeClock()
     event = EventContext(study=study, plan=a_plan(), run=store.open_run(study, a_plan()), store=store, clock=clock)
     for place in (0, 1):
@@ -397,7 +397,7 @@ def test_time_turns_and_marks_of_all_sessions_count_and_a_new_session_is_a_break
     assert BreakRule(every_min=10).is_due(replace(exposure))
 
 
-def test_enough_is_what_the_study_says_and_without_a_rule_it_never_is():
+def test_the_exposure_limit_is_that_of_the_study_and_absent_by_default():
     limited = an_open_event(an_event(event=Event(breaks=BreakRule(most_severe=1))))
     free = an_open_event()
     for event in (limited, free):

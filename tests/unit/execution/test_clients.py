@@ -32,7 +32,7 @@ ASKED = AskModel(model="large", messages=(), party=FailureSource.JUDGE)
 
 
 @pytest.mark.parametrize("request_", [SAID, ASKED])
-async def test_a_request_is_answered_by_whom_it_names(request_):
+async def test_a_request_is_answered_by_its_client(request_):
     clients = clients_for(board := Switchboard(answer=lambda request: reply(type(request).__name__, cost_microusd=5)))
 
     record_reply = await clients.answer(request_, "u")
@@ -43,7 +43,7 @@ async def test_a_request_is_answered_by_whom_it_names(request_):
 
 
 @pytest.mark.parametrize("request_", [SAID, ASKED])
-async def test_a_reply_that_a_filter_withheld_is_a_reply(request_):
+async def test_a_reply_withheld_by_a_filter_is_a_reply(request_):
     clients = clients_for(Switchboard(answer=lambda _: ContentRefused("filter", tries=2)))
 
     for _ in range(25):
@@ -53,7 +53,7 @@ async def test_a_reply_that_a_filter_withheld_is_a_reply(request_):
     clients.stop_conditions.check()
 
 
-async def test_what_a_withheld_reply_cost_is_kept_with_it():
+async def test_the_cost_of_a_withheld_reply_is_stored_with_it():
     spent = Spending(tokens_in=9, tokens_out=4, cost_microusd=13)
     clients = clients_for(Switchboard(answer=lambda _: ContentRefused("filter", spent=spent)))
 
@@ -62,7 +62,7 @@ async def test_what_a_withheld_reply_cost_is_kept_with_it():
     assert (record_reply.tokens_in, record_reply.tokens_out, record_reply.cost_microusd) == (9, 4, 13)
 
 
-async def test_an_error_says_where_it_comes_from():
+async def test_an_error_states_its_source():
     clients = clients_for(Switchboard(answer=lambda _: TimedOut("30 s")))
 
     with pytest.raises(TimedOut) as late:
@@ -71,7 +71,7 @@ async def test_an_error_says_where_it_comes_from():
     assert late.value.endpoint == "bot"
 
 
-async def test_where_an_error_names_its_endpoint_it_is_believed():
+async def test_an_endpoint_named_by_an_error_is_used_as_the_source():
     clients = clients_for(Switchboard(answer=lambda _: TimedOut("30 s", endpoint="app")))
 
     with pytest.raises(TimedOut) as late:
@@ -80,7 +80,7 @@ async def test_where_an_error_names_its_endpoint_it_is_believed():
     assert late.value.endpoint == "app"
 
 
-async def test_with_the_brakes_on_nothing_is_asked():
+async def test_after_a_stop_no_request_is_sent():
     clients = clients_for(board := Switchboard())
     clients.stop_conditions.stop("enough")
 
@@ -90,7 +90,7 @@ async def test_with_the_brakes_on_nothing_is_asked():
     assert board.asked == []
 
 
-async def test_closing_lets_go_of_everything():
+async def test_closing_releases_everything():
     clients = clients_for(board := Switchboard(), models=["a", "b"], applications=["c"])
 
     await clients.close()
@@ -132,7 +132,7 @@ async def driven(answer=usual_answer, stored=(), flow=None, journal=None):
     return result, board, journal
 
 
-async def test_a_flow_is_driven_to_its_end():
+async def test_a_flow_runs_to_its_end():
     result, board, journal = await driven()
 
     assert result == WHOLE.result
@@ -141,7 +141,7 @@ async def test_a_flow_is_driven_to_its_end():
 
 
 @pytest.mark.parametrize("stored", range(5))
-async def test_what_is_stored_is_not_asked_again(stored):
+async def test_stored_replies_are_not_requested_again(stored):
     result, board, journal = await driven(stored=WHOLE.journal[:stored])
 
     assert result == WHOLE.result
@@ -162,7 +162,7 @@ async def test_a_reply_is_stored_before_the_next_request_is_made():
     assert seen == [0, 1, 2, 3]
 
 
-async def test_a_failing_application_is_the_applications_fault_and_names_the_turn():
+async def test_a_failing_application_is_attributed_to_the_application_and_its_turn():
     result, _, journal = await driven(failing_at(3, TimedOut("30 s")))
 
     assert isinstance(result, Failure)
@@ -170,19 +170,19 @@ async def test_a_failing_application_is_the_applications_fault_and_names_the_tur
     assert len(journal.entries) == 3
 
 
-async def test_a_failing_model_behind_an_application_is_named_beside_the_application():
+async def test_a_failing_model_of_an_application_is_named_with_the_application():
     result, _, _ = await driven(failing_at(3, TimedOut("30 s", endpoint="large")))
 
     assert (result.party, result.application, result.endpoint) == (FailureSource.APPLICATION, "bot", "large")
 
 
-async def test_a_failing_simulated_user_is_not_the_applications_fault():
+async def test_a_failing_simulated_user_is_not_attributed_to_the_application():
     result, _, _ = await driven(failing_at(2, ServerFault("500")))
 
     assert (result.party, result.turn, result.endpoint) == (FailureSource.SIMULATED_USER, None, "user")
 
 
-async def test_a_failing_judge_is_the_judges_fault():
+async def test_a_failing_judge_is_attributed_to_the_judge():
     flow = annotate(annotation_task(judge(), dialogue(), guideline()))
 
     result, _, _ = await driven(failing_at(0, EmptyReply("nothing")), flow=flow)
@@ -191,7 +191,7 @@ async def test_a_failing_judge_is_the_judges_fault():
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
-async def test_a_user_who_never_begins_is_the_simulated_users_fault_resumed_or_not(is_stored):
+async def test_a_user_who_never_starts_is_attributed_to_the_simulated_user_even_after_a_resume(is_stored):
     def leave(request):
         return "[END]"
 
@@ -208,7 +208,7 @@ async def test_a_user_who_never_begins_is_the_simulated_users_fault_resumed_or_n
     )
 
 
-async def test_a_refusal_of_the_applications_filter_is_a_turn():
+async def test_a_refusal_by_the_filter_of_the_application_is_a_turn():
     result, _, _ = await driven(lambda r: usual_answer(r) if to_model(r) else ContentRefused("filter"))
 
     assert [turn.response for turn in result.turns] == [FILTERED_TEXT] * 2
@@ -232,7 +232,7 @@ async def test_a_template_that_cannot_be_filled_is_an_explicit_failure():
     assert (result.party, result.kind) == (FailureSource.MACHINERY, FailureKind.TEMPLATE)
 
 
-async def test_a_database_that_fails_ends_the_run_and_not_the_unit():
+async def test_a_database_error_ends_the_run_and_does_not_fail_the_unit():
     with pytest.raises(StorageUnavailable):
         await driven(journal=Notebook(room=2))
 
@@ -253,7 +253,7 @@ async def test_a_stopped_run_ends_between_two_requests():
     assert len(board.asked) == len(journal.entries) == 1
 
 
-async def test_a_recorded_reply_is_not_written_down_a_second_time():
+async def test_a_recorded_reply_is_not_stored_a_second_time():
     scene = Scenario(name="shop", scripts=scripts("s", turns=2))
     flow = run_session(session_task(study(scenarios=(scene,), personas=())))
 
@@ -271,12 +271,12 @@ def asked(party):
 
 
 @pytest.mark.parametrize("error", GatewayError.__subclasses__(), ids=lambda error: error.__name__)
-def test_every_error_of_a_gateway_has_a_kind_of_its_own(error):
+def test_every_gateway_error_has_its_own_kind(error):
     assert error in _KINDS
     assert len(set(_KINDS.values())) == len(_KINDS)
 
 
-def test_every_kind_of_failure_comes_from_an_error_but_the_one_that_people_decide():
+def test_every_kind_of_failure_has_an_error_except_the_one_decided_by_people():
     assert set(FailureKind) - set(_KINDS.values()) == {FailureKind.WITHDRAWN}
 
 
@@ -289,7 +289,7 @@ def test_every_kind_of_failure_comes_from_an_error_but_the_one_that_people_decid
         (None, FailureSource.MACHINERY, None),
     ],
 )
-def test_a_failure_is_the_fault_of_who_was_asked(request_, party, turn):
+def test_a_failure_is_attributed_to_the_called_endpoint(request_, party, turn):
     failure = failure_of(unit(annotator="grounded"), TimedOut("30 s", endpoint="e", tries=3), request_)
 
     assert (failure.party, failure.turn) == (party, turn)
@@ -301,13 +301,13 @@ def test_a_failure_is_the_fault_of_who_was_asked(request_, party, turn):
     ("error", "kind"),
     [(TemplateError("t"), FailureKind.TEMPLATE), (ReplayError("r"), FailureKind.REPLAY)],
 )
-def test_what_is_wrong_with_us_is_the_machinerys_fault(error, kind):
+def test_an_internal_error_is_attributed_to_the_system(error, kind):
     failure = failure_of(unit(), error, ERROR_TEXT)
 
     assert (failure.party, failure.kind) == (FailureSource.MACHINERY, kind)
 
 
-def test_an_error_of_a_plugin_counts_as_what_it_refines():
+def test_an_error_of_a_plugin_counts_as_its_base_class():
     class Gone(Unreachable):
         pass
 
@@ -328,18 +328,18 @@ def executor():
     room.close()
 
 
-async def test_calls_run_in_one_thread_of_their_own(executor):
+async def test_calls_run_on_one_dedicated_thread(executor):
     first = await executor.call(threading.get_ident)
     second = await executor.call(threading.get_ident)
 
     assert first == second != threading.get_ident()
 
 
-async def test_arguments_and_results_come_through(executor):
+async def test_arguments_and_results_are_passed_through(executor):
     assert await executor.call(divmod, 7, 2) == (3, 1)
     assert await executor.call(int, "11", base=2) == 3
 
 
-async def test_an_error_comes_through(executor):
+async def test_an_error_is_passed_through(executor):
     with pytest.raises(ZeroDivisionError):
         await executor.call(divmod, 1, 0)

@@ -94,7 +94,7 @@ async def appearance(stage: Stage, reply: LiveReply, after: int = 0) -> list[tup
     return [(round(stage.clock.passed_s, 3), shown) async for shown in reply.watch(after)]
 
 
-async def test_what_is_shown_is_what_the_application_said_and_is_kept(stage: Stage) -> None:
+async def test_the_displayed_text_is_the_reply_and_is_stored(stage: Stage) -> None:
     reply = stage.ask(stage.speaker())
 
     pieces = [shown.text async for shown in reply.watch()]
@@ -104,7 +104,7 @@ async def test_what_is_shown_is_what_the_application_said_and_is_kept(stage: Sta
     assert stage.keeper.ended["t1"].text == TEXT
 
 
-async def test_whether_an_application_gives_its_reply_in_pieces_is_not_to_be_seen(stage: Stage) -> None:
+async def test_streaming_and_whole_replies_look_the_same(stage: Stage) -> None:
     fast = stage.ask(stage.speaker(every_s=0.0001), "in pieces")
     at_once = stage.ask(stage.speaker([TEXT], streams=False), "at once")
 
@@ -115,14 +115,16 @@ async def test_whether_an_application_gives_its_reply_in_pieces_is_not_to_be_see
 
 
 @pytest.mark.parametrize(("first_s", "waited_s"), [(0.0, 1.2), (0.7, 1.2), (3.0, 3.02)])
-async def test_no_reply_starts_before_the_least_wait_and_a_slow_one_shows(stage: Stage, first_s, waited_s) -> None:
+async def test_a_reply_starts_after_the_minimum_delay_and_a_slow_one_is_visible(
+    stage: Stage, first_s, waited_s
+) -> None:
     ending = await stage.ended(stage.ask(stage.speaker([TEXT], first_s=first_s)))
 
     assert ending.waited_s == pytest.approx(waited_s)
     assert ending.latency_s == pytest.approx(first_s + 0.02)
 
 
-async def test_a_piece_that_comes_late_does_not_put_off_those_after_it() -> None:
+async def test_a_late_chunk_does_not_delay_the_following_ones() -> None:
     clock, keeper = LateClock(), FakeReplySink()
     live = LiveReplies(keeper, clock)
     async with clock.passing(), live.open():
@@ -142,7 +144,7 @@ async def test_with_whole_replies_even_a_slow_stream_appears_only_at_its_end(sta
     assert seen == [(10.0, ReplyPiece(upto=10, text="slow words"))]
 
 
-async def test_stop_keeps_what_was_shown_and_calls_the_application_off(stage: Stage) -> None:
+async def test_a_stop_stores_the_displayed_text_and_cancels_the_call(stage: Stage) -> None:
     speaker = stage.speaker(every_s=0.5)
     reply = stage.ask(speaker)
     async for shown in reply.watch():
@@ -155,7 +157,7 @@ async def test_stop_keeps_what_was_shown_and_calls_the_application_off(stage: St
     assert speaker.n_cancelled == 1
 
 
-async def test_stop_in_the_pause_before_the_first_word_takes_effect_at_once(stage: Stage) -> None:
+async def test_a_stop_during_the_initial_pause_takes_effect_at_once(stage: Stage) -> None:
     reply = stage.ask(stage.speaker([TEXT]))
     await stage.clock.sleep(0.1)
     stage.live.stop("t1")
@@ -166,7 +168,7 @@ async def test_stop_in_the_pause_before_the_first_word_takes_effect_at_once(stag
     assert stage.clock.passed_s < 0.5
 
 
-async def test_watchers_come_and_go_and_each_goes_on_where_it_was(stage: Stage) -> None:
+async def test_each_watcher_resumes_at_its_last_position(stage: Stage) -> None:
     reply = stage.ask(stage.speaker())
     async for shown in reply.watch():
         if shown.upto > 30:
@@ -178,7 +180,7 @@ async def test_watchers_come_and_go_and_each_goes_on_where_it_was(stage: Stage) 
     assert stage.keeper.ended["t1"].state is TurnState.COMPLETE
 
 
-async def test_a_watcher_who_waits_long_is_told_that_the_line_is_alive() -> None:
+async def test_an_idle_watcher_receives_keep_alive_messages() -> None:
     reply = LiveReply("t1")
     watching = reply.watch(pulses=True)
     asyncio.get_running_loop().call_soon(reply.pulse)
@@ -189,7 +191,7 @@ async def test_a_watcher_who_waits_long_is_told_that_the_line_is_alive() -> None
     assert await anext(watching) == ReplyPiece(upto=2, text="so")
 
 
-async def test_nobody_has_to_watch_for_a_reply_to_be_kept(stage: Stage) -> None:
+async def test_a_reply_is_stored_without_a_watcher(stage: Stage) -> None:
     stage.ask(stage.speaker())
     await stage.clock.sleep(60)
 
@@ -198,7 +200,7 @@ async def test_nobody_has_to_watch_for_a_reply_to_be_kept(stage: Stage) -> None:
     assert stage.live.in_flight() == 0
 
 
-async def test_what_is_shown_is_saved_now_and_then_for_all_replies_together(stage: Stage) -> None:
+async def test_displayed_texts_are_stored_together_at_intervals(stage: Stage) -> None:
     replies = [stage.ask(stage.speaker(every_s=0.1), key) for key in ("t1", "t2")]
     await asyncio.gather(*map(stage.ended, replies))
 
@@ -217,14 +219,14 @@ async def test_what_is_shown_is_saved_now_and_then_for_all_replies_together(stag
     ],
     ids=["server fault", "empty reply", "foreign exception"],
 )
-async def test_a_fault_ends_as_an_error_with_its_cause_apart_from_the_text(stage: Stage, error, kind) -> None:
+async def test_an_error_ends_the_reply_with_its_cause_separate_from_the_text(stage: Stage, error, kind) -> None:
     ending = await stage.ended(stage.ask(stage.speaker(["In that "], error=error)))
 
     assert (ending.state, ending.kind, ending.text) == (TurnState.ERROR, kind, "In that ")
     assert str(error) in ending.cause
 
 
-async def test_an_application_that_never_ends_is_an_error_once_patience_is_over(stage: Stage) -> None:
+async def test_an_endless_reply_is_an_error_after_the_timeout(stage: Stage) -> None:
     endless = stage.speaker(["x"], first_s=1e9)
     reply = stage.ask(endless, pacing=Pacing(patience_s=0.01))
     await asyncio.sleep(0.05)
@@ -235,7 +237,7 @@ async def test_an_application_that_never_ends_is_an_error_once_patience_is_over(
     assert endless.n_cancelled == 1
 
 
-async def test_a_filter_of_the_application_is_a_refusal_and_no_error(stage: Stage) -> None:
+async def test_a_filter_of_the_application_gives_a_refusal_and_no_error(stage: Stage) -> None:
     at_once = await stage.ended(stage.ask(stage.speaker([], error=ContentRefused("filtered")), "t1"))
     late = await stage.ended(stage.ask(stage.speaker(["In the "], error=ContentRefused("filtered")), "t2"))
 
@@ -243,21 +245,21 @@ async def test_a_filter_of_the_application_is_a_refusal_and_no_error(stage: Stag
     assert (late.state, late.text) == (TurnState.COMPLETE, f"In the \n\n{FILTERED_TEXT}")
 
 
-async def test_a_turn_is_never_answered_twice_at_one_time(stage: Stage) -> None:
+async def test_a_turn_has_one_reply_at_a_time(stage: Stage) -> None:
     stage.ask(stage.speaker())
 
     with pytest.raises(Conflict, match="being answered already"):
         stage.ask(stage.speaker())
 
 
-async def test_a_turn_can_be_answered_again_once_it_has_ended(stage: Stage) -> None:
+async def test_a_turn_can_be_answered_again_after_its_reply_has_ended(stage: Stage) -> None:
     await stage.ended(stage.ask(stage.speaker([], error=ServerFault("down"))))
     ending = await stage.ended(stage.ask(stage.speaker(["up again"])))
 
     assert (ending.state, ending.text) == (TurnState.COMPLETE, "up again")
 
 
-async def test_a_store_that_fails_for_a_while_loses_nothing(stage: Stage) -> None:
+async def test_temporary_database_errors_lose_no_text(stage: Stage) -> None:
     stage.keeper.failures = 3
 
     ending = await stage.ended(stage.ask(stage.speaker()))
@@ -265,7 +267,7 @@ async def test_a_store_that_fails_for_a_while_loses_nothing(stage: Stage) -> Non
     assert (ending.state, ending.text) == (TurnState.COMPLETE, TEXT)
 
 
-async def test_a_store_that_fails_for_good_is_told_to_the_watcher(stage: Stage) -> None:
+async def test_a_permanent_database_error_is_shown_to_the_watcher(stage: Stage) -> None:
     stage.keeper.failures = 1_000_000
     reply = stage.ask(stage.speaker(["gone"]))
     async for _ in reply.watch():
@@ -275,7 +277,7 @@ async def test_a_store_that_fails_for_good_is_told_to_the_watcher(stage: Stage) 
     assert (reply.ending.state, reply.ending.cause) == (TurnState.ERROR, "the reply could not be stored")
 
 
-async def test_the_end_of_the_program_interrupts_and_keeps_what_was_shown() -> None:
+async def test_shutdown_interrupts_the_reply_and_stores_the_displayed_text() -> None:
     clock, keeper = VirtualClock(), FakeReplySink()
     live = LiveReplies(keeper, clock)
     async with clock.passing(), live.open():
@@ -289,7 +291,7 @@ async def test_the_end_of_the_program_interrupts_and_keeps_what_was_shown() -> N
         stage.ask(stage.speaker())
 
 
-async def test_a_whole_reply_that_differs_from_its_pieces_is_right() -> None:
+async def test_a_final_reply_overrides_different_chunks() -> None:
     reply = LiveReply("t1")
     reply.hear("abc\ud83d")
     reply.show(10)

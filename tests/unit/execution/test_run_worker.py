@@ -119,7 +119,7 @@ JITTERS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 
 @settings(deadline=None, max_examples=150)
 @given(JITTERS, JITTERS, JITTERS, st.integers(1, 5), st.integers(0, 5), st.integers(1, 3), st.integers(0, 12))
-def test_no_order_of_events_loses_a_wake_up(calls, writes, reads, parallel, n_people, n_judges, failures):
+def test_no_order_of_events_misses_a_wake_up(calls, writes, reads, parallel, n_people, n_judges, failures):
     def answer(request):
         return FAULT if failures and len(desk.board.asked) % (failures + 1) == 0 else usual_answer(request)
 
@@ -142,7 +142,7 @@ def test_no_order_of_events_loses_a_wake_up(calls, writes, reads, parallel, n_pe
 
 @settings(deadline=None, max_examples=50)
 @given(JITTERS, JITTERS, st.integers(1, 3))
-def test_two_sittings_share_the_work(calls, reads, parallel):
+def test_two_workers_share_the_units(calls, reads, parallel):
     desk = Desk(people(6, 2), board=Switchboard(jitter=Jitter(calls)), jitter=Jitter(reads), parallel=parallel)
 
     asyncio.run(desk.sit(BOTH, "me", "you"))
@@ -163,7 +163,7 @@ def everybody_oversleeps(monkeypatch):
     monkeypatch.setattr(run_worker_module, "LEASE_S", -1.0)
 
 
-async def test_whoever_oversleeps_does_not_begin_its_own_units_again(monkeypatch):
+async def test_a_process_that_lost_its_leases_does_not_repeat_its_units(monkeypatch):
     everybody_oversleeps(monkeypatch)
     desk = Desk(people(20), board=Switchboard(jitter=Jitter((3, 1))), parallel=3)
 
@@ -174,7 +174,7 @@ async def test_whoever_oversleeps_does_not_begin_its_own_units_again(monkeypatch
 
 
 @pytest.mark.parametrize("draws", [(0, 1), (3, 1), (1, 0, 4), (2,)], ids=str)
-async def test_a_unit_that_another_process_took_over_is_left_to_it(monkeypatch, draws):
+async def test_a_unit_taken_over_by_another_process_is_left_to_it(monkeypatch, draws):
     everybody_oversleeps(monkeypatch)
     desk = Desk(people(12, 2), board=Switchboard(jitter=Jitter(draws)), parallel=3)
 
@@ -231,7 +231,7 @@ class Slow(Gate):
         return await Switchboard.take(board, request)
 
 
-async def test_all_annotators_of_one_dialogue_work_at_once():
+async def test_all_annotators_of_one_dialogue_work_concurrently():
     desk = gated(people(2, annotators=3), Slow(wanted=3), parallel=3)
 
     await desk.sit()
@@ -239,7 +239,7 @@ async def test_all_annotators_of_one_dialogue_work_at_once():
     assert desk.states(UnitKind.ANNOTATION) == {"done": 6}
 
 
-async def test_a_ledger_that_holds_more_than_one_claim_is_asked_again():
+async def test_a_store_with_more_units_than_one_batch_is_polled_again():
     desk = gated(people(2, annotators=7), Gate(wanted=7), parallel=2)
 
     await desk.sit()
@@ -262,7 +262,7 @@ class Drawer(JitteryStore):
         await super().append(unit, entry)
 
 
-async def test_replies_that_are_being_stored_take_no_place():
+async def test_replies_being_stored_take_no_slot():
     desk = Desk(people(6), store=Drawer(wanted=6), parallel=4)
 
     await desk.sit()
@@ -270,7 +270,7 @@ async def test_replies_that_are_being_stored_take_no_place():
     assert desk.states(UnitKind.SESSION) == {"done": 6}
 
 
-async def test_no_more_calls_are_in_flight_than_there_are_places():
+async def test_the_number_of_concurrent_calls_is_limited():
     desk = Desk(people(9), board=Switchboard(jitter=Jitter((3, 1))), parallel=4)
 
     await desk.sit(SESSIONS)
@@ -278,7 +278,7 @@ async def test_no_more_calls_are_in_flight_than_there_are_places():
     assert desk.board.most_in_flight == 4
 
 
-async def test_sessions_alone_leave_annotations_waiting():
+async def test_running_only_sessions_leaves_annotations_waiting():
     desk = Desk(people(3))
 
     await desk.sit(SESSIONS)
@@ -287,7 +287,7 @@ async def test_sessions_alone_leave_annotations_waiting():
     assert desk.states(UnitKind.ANNOTATION) == {"waiting": 3}
 
 
-async def test_annotations_alone_go_as_far_as_there_are_dialogues():
+async def test_running_only_annotations_covers_existing_dialogues():
     desk = Desk(people(3))
     await desk.sit(ANNOTATIONS)
     assert desk.states(UnitKind.ANNOTATION) == {"waiting": 3}
@@ -298,7 +298,7 @@ async def test_annotations_alone_go_as_far_as_there_are_dialogues():
     assert desk.states(UnitKind.ANNOTATION) == {"done": 3}
 
 
-async def test_dialogues_that_are_no_longer_at_hand_are_read_back(monkeypatch):
+async def test_dialogues_that_left_memory_are_read_back(monkeypatch):
     monkeypatch.setattr(run_worker_module, "DIALOGUES_IN_MEMORY", 1)
     desk = Desk(people(6, 2), parallel=3, jitter=Jitter((3, 0, 1)))
 
@@ -308,7 +308,7 @@ async def test_dialogues_that_are_no_longer_at_hand_are_read_back(monkeypatch):
 
 
 @pytest.mark.parametrize("calls", range(1, 30, 4))
-async def test_brakes_stop_between_two_requests_and_lose_nothing(calls):
+async def test_a_stop_takes_effect_between_two_requests_and_loses_nothing(calls):
     desk = Desk(people(4, 2), parallel=3)
 
     def answer(request):
@@ -330,7 +330,7 @@ async def test_brakes_stop_between_two_requests_and_lose_nothing(calls):
 
 
 @pytest.mark.parametrize("room", [0, 1, 5, 13, 20])
-async def test_a_full_disk_ends_all_workers_and_says_so(room):
+async def test_a_full_disk_stops_all_workers_with_a_message(room):
     desk = Desk(people(4, 2), store=JitteryStore(Jitter((0, 2, 1)), room=room), parallel=3)
 
     with pytest.raises(ExceptionGroup) as group_:
@@ -341,7 +341,7 @@ async def test_a_full_disk_ends_all_workers_and_says_so(room):
 
 
 @pytest.mark.parametrize("steps", range(0, 60, 7))
-async def test_a_cancelled_sitting_leaves_no_task_behind(steps):
+async def test_a_cancelled_worker_leaves_no_task_running(steps):
     desk = Desk(people(4, 2), board=Switchboard(jitter=Jitter((1, 2))), parallel=3)
     worker = asyncio.create_task(desk.sit())
     for _ in range(steps):
@@ -357,7 +357,7 @@ async def test_a_cancelled_sitting_leaves_no_task_behind(steps):
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_units_that_were_taken_over_while_they_waited_are_not_begun():
+async def test_units_taken_over_while_waiting_are_not_started():
     desk = Desk(people(8), parallel=1)
     worker = desk.worker()
     unit_queue = worker._unit_queue
@@ -371,7 +371,7 @@ async def test_units_that_were_taken_over_while_they_waited_are_not_begun():
     assert second.key not in {first.key, waiting.key}
 
 
-async def test_whoever_watches_hears_while_no_session_ends(monkeypatch):
+async def test_watchers_get_updates_while_no_session_ends(monkeypatch):
     monkeypatch.setattr(run_worker_module, "PROGRESS_INTERVAL_S", 0.001)
     desk = Desk(people(1))
     lengths = asyncio.Event()
@@ -387,7 +387,7 @@ async def test_whoever_watches_hears_while_no_session_ends(monkeypatch):
     assert lengths.is_set()
 
 
-async def test_leases_are_renewed_while_somebody_works(monkeypatch):
+async def test_leases_are_renewed_during_work(monkeypatch):
     monkeypatch.setattr(run_worker_module, "LEASE_S", 0.01)
     desk = Desk(people(1))
 
@@ -400,7 +400,7 @@ async def test_leases_are_renewed_while_somebody_works(monkeypatch):
     assert desk.store.renewed.is_set()
 
 
-async def test_what_other_processes_did_and_spent_is_learned(monkeypatch):
+async def test_work_and_cost_of_other_processes_are_counted(monkeypatch):
     monkeypatch.setattr(run_worker_module, "STATUS_INTERVAL_S", 0.01)
     desk = Desk(people(3))
     desk.clients.stop_conditions.budget = Budget(calls=100)
@@ -422,7 +422,7 @@ async def test_what_other_processes_did_and_spent_is_learned(monkeypatch):
     assert "100 calls is spent" in desk.clients.stop_conditions.reason
 
 
-async def test_a_run_without_units_is_over_at_once():
+async def test_a_run_without_units_ends_at_once():
     desk = Desk(people(1))
     await desk.sit()
     asked = len(desk.board.asked)

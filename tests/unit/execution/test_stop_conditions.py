@@ -37,7 +37,7 @@ def refuse(stop_conditions, times, endpoint="large", start=0):
         (Budget(calls=3), "3 calls is spent"),
     ],
 )
-def test_a_spent_budget_lets_no_further_call_be_made(budget, words):
+def test_an_exhausted_budget_allows_no_further_call(budget, words):
     stop_conditions = StopConditions(budget=budget)
     for _ in range(2):
         stop_conditions.record_reply("large", PRICED)
@@ -49,14 +49,14 @@ def test_a_spent_budget_lets_no_further_call_be_made(budget, words):
         stop_conditions.check()
 
 
-def test_a_budget_that_an_earlier_sitting_spent_allows_not_one_call_more():
+def test_a_budget_exhausted_by_an_earlier_run_allows_no_call():
     stop_conditions = StopConditions(budget=Budget(calls=3))
     stop_conditions.spent = Spending(calls=3)
 
     assert "3 calls" in braked(stop_conditions)
 
 
-def test_a_budget_counts_what_other_processes_spent():
+def test_a_budget_counts_the_cost_of_other_processes():
     stop_conditions = StopConditions(budget=Budget(calls=3))
     stop_conditions.record_reply("large", PRICED)
 
@@ -66,7 +66,7 @@ def test_a_budget_counts_what_other_processes_spent():
     assert "3 calls" in braked(stop_conditions)
 
 
-def test_without_a_budget_nothing_stops():
+def test_without_a_budget_the_run_does_not_stop():
     stop_conditions = StopConditions(budget=Budget())
     stop_conditions.spent = Spending(calls=10**9, cost_microusd=10**15, tokens_in=10**12)
 
@@ -91,7 +91,7 @@ def test_a_stop_names_the_model_behind_an_application():
     assert braked(stop_conditions) == "20 consecutive calls to `large` were rejected: 401 invalid key"
 
 
-def test_a_reply_in_between_begins_the_row_anew():
+def test_a_successful_reply_resets_the_count_of_refusals():
     stop_conditions = StopConditions(budget=Budget())
     refuse(stop_conditions, LAST - 1)
     stop_conditions.record_reply("large", PRICED)
@@ -101,7 +101,7 @@ def test_a_reply_in_between_begins_the_row_anew():
     assert stop_conditions.endpoint_failures() == frozenset()
 
 
-def test_rows_of_two_endpoints_are_counted_apart():
+def test_refusals_are_counted_per_endpoint():
     stop_conditions = StopConditions(budget=Budget())
     refuse(stop_conditions, LAST - 1, "large")
     refuse(stop_conditions, LAST - 1, "bot")
@@ -112,7 +112,7 @@ def test_rows_of_two_endpoints_are_counted_apart():
     assert "`large`" in braked(stop_conditions)
 
 
-def test_a_budget_of_calls_counts_those_that_bring_nothing():
+def test_a_budget_of_calls_counts_failed_calls():
     stop_conditions = StopConditions(budget=Budget(calls=2))
     stop_conditions.record_failure("large", TimedOut("late"), "u")
     stop_conditions.record_reply("large", PRICED)
@@ -120,14 +120,14 @@ def test_a_budget_of_calls_counts_those_that_bring_nothing():
     assert braked(stop_conditions) == "the budget of 2 calls is spent"
 
 
-def test_units_of_the_row_that_stopped_a_run_are_not_at_fault():
+def test_units_refused_before_the_stop_are_released():
     stop_conditions = StopConditions(budget=Budget())
     refuse(stop_conditions, LAST + 2)
 
     assert stop_conditions.endpoint_failures() == {f"u{number}" for number in range(LAST + 2)}
 
 
-def test_a_late_reply_does_not_make_them_guilty():
+def test_a_late_reply_does_not_fail_the_released_units():
     stop_conditions = StopConditions(budget=Budget())
     refuse(stop_conditions, LAST)
     stop_conditions.record_reply("large", PRICED)
@@ -136,7 +136,7 @@ def test_a_late_reply_does_not_make_them_guilty():
     assert braked(stop_conditions)
 
 
-def test_the_first_reason_stands():
+def test_the_first_reason_is_reported():
     stop_conditions = StopConditions(budget=Budget())
     stop_conditions.stop("first")
     stop_conditions.stop("second")
@@ -144,7 +144,7 @@ def test_the_first_reason_stands():
     assert braked(stop_conditions) == "first"
 
 
-def test_an_answer_that_cannot_be_used_is_paid_for_all_the_same():
+def test_an_unusable_reply_counts_towards_the_budget():
     stop_conditions = StopConditions(budget=Budget(usd=1))
     error = EmptyReply("the token limit was reached first", spent=Spending(tokens_out=900, cost_microusd=1_000_000))
     stop_conditions.record_failure("large", error, unit="u1")
@@ -171,11 +171,11 @@ def test_refused_calls_are_counted_with_their_attempts():
         (reply(tokens_in=3, cost_microusd=0), Spending(calls=1, attempts=1, tokens_in=3)),
     ],
 )
-def test_a_reply_costs_what_it_says(said, spent):
+def test_the_cost_of_a_reply_is_the_reported_one(said, spent):
     assert spent_with(Spending(), said) == spent
 
 
-def test_a_gap_in_a_recording_is_no_refused_call():
+def test_a_gap_in_a_recording_is_not_a_refused_call():
     stop_conditions = StopConditions(budget=Budget())
     for number in range(2 * LAST):
         stop_conditions.record_failure("old", ServerFault("no such row", tries=0), f"u{number}")
@@ -207,7 +207,7 @@ CENTS = {"calls": 1, "tokens_in": 100, "tokens_out": 20, "cost_microusd": 400_00
 @pytest.mark.parametrize(
     "budget", [Budget(usd=1), Budget(tokens=300), Budget(calls=2)], ids=["money", "tokens", "calls"]
 )
-async def test_calls_in_flight_together_are_no_more_than_the_budget_bears(budget):
+async def test_the_budget_limits_concurrent_calls(budget):
     stop_conditions, n_at_once, made = StopConditions(budget=budget, cost_estimator=Prophet(**CENTS)), 0, []
 
     async def call():
@@ -226,7 +226,7 @@ async def test_calls_in_flight_together_are_no_more_than_the_budget_bears(budget
     assert stop_conditions.spent.cost_microusd == 800_000
 
 
-async def test_what_cost_less_than_expected_makes_room_for_more():
+async def test_a_lower_cost_than_estimated_frees_budget():
     stop_conditions = StopConditions(budget=Budget(usd=1), cost_estimator=Prophet(**CENTS))
     cheap = reply(cost_microusd=1)
     for _ in range(20):
@@ -238,7 +238,7 @@ async def test_what_cost_less_than_expected_makes_room_for_more():
 
 
 @pytest.mark.parametrize(("budget", "calls"), [(Budget(usd=1), 3), (Budget(tokens=220), 2)], ids=["money", "tokens"])
-async def test_replies_that_tell_no_tokens_are_held_against_the_budget_by_their_length(budget, calls):
+async def test_replies_without_token_counts_are_charged_by_their_length(budget, calls):
     stop_conditions = StopConditions(budget=budget, cost_estimator=Prophet(**CENTS))
     for _ in range(calls):
         reserved = await stop_conditions.reserve("q")
@@ -251,7 +251,7 @@ async def test_replies_that_tell_no_tokens_are_held_against_the_budget_by_their_
 
 
 @pytest.mark.parametrize("budget", [Budget(usd=1), Budget(tokens=300)], ids=["money", "tokens"])
-def test_what_an_earlier_sitting_was_supposed_to_have_spent_stays_spent(budget):
+def test_an_estimated_cost_of_an_earlier_run_remains_charged(budget):
     stop_conditions = StopConditions(budget=budget)
     stop_conditions.spent = Spending(calls=4, estimated_tokens=240, estimated_microusd=800_000)
     stop_conditions.check()
@@ -261,14 +261,14 @@ def test_what_an_earlier_sitting_was_supposed_to_have_spent_stays_spent(budget):
     assert braked(stop_conditions).endswith("is spent (240 tokens estimated: replies report no token counts)")
 
 
-async def test_a_call_that_failed_gives_back_what_was_set_aside_for_it():
+async def test_a_failed_call_releases_its_reserved_budget():
     stop_conditions = StopConditions(budget=Budget(calls=1), cost_estimator=Prophet(calls=1))
     stop_conditions.settle("q", await stop_conditions.reserve("q"), None)
 
     assert await stop_conditions.reserve("q") == Spending(calls=1)
 
 
-async def test_a_budget_too_small_for_the_first_call_stops_before_it():
+async def test_a_budget_below_the_first_call_stops_before_it():
     stop_conditions = StopConditions(budget=Budget(usd=0.1), cost_estimator=Prophet(**CENTS))
 
     with pytest.raises(RunStopped, match=r"the budget of \$0.10 does not cover another call \(about \$0.40\)"):
@@ -276,7 +276,7 @@ async def test_a_budget_too_small_for_the_first_call_stops_before_it():
     assert stop_conditions.remedy == "raise `budget` in the study"
 
 
-async def test_without_a_limit_nothing_is_set_aside():
+async def test_without_a_limit_nothing_is_reserved():
     assert await StopConditions(budget=Budget(), cost_estimator=Prophet(**CENTS)).reserve("q") is None
 
 
@@ -308,13 +308,13 @@ def expecting(*, model=LARGE, connection=None):
     [(LARGE, 100, 820), (replace(LARGE, params={}), 500, 4020), (replace(LARGE, price=None), 100, 0)],
     ids=["as params allow", "as usual", "without a price"],
 )
-def test_a_model_that_has_not_replied_is_expected_to_say_as_much_as_it_may(model, tokens_out, cost):
+def test_the_first_reply_of_a_model_is_estimated_at_its_maximum_length(model, tokens_out, cost):
     expected = expecting(model=model).expected(ASKED)
 
     assert expected == Spending(calls=1, tokens_in=10, tokens_out=tokens_out, cost_microusd=cost)
 
 
-def test_later_replies_are_expected_to_be_as_long_as_earlier_ones():
+def test_later_replies_are_estimated_from_earlier_ones():
     cost_estimator = expecting()
     for tokens in (10, 21):
         cost_estimator.learn(ASKED, reply(tokens_out=tokens))
@@ -322,7 +322,7 @@ def test_later_replies_are_expected_to_be_as_long_as_earlier_ones():
     assert cost_estimator.expected(ASKED).tokens_out == 16
 
 
-def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
+def test_a_reply_without_token_counts_is_estimated_from_its_text():
     cost_estimator = expecting()
     untold = reply(text="x" * 60)
     cost_estimator.learn(ASKED, untold)
@@ -341,19 +341,19 @@ def test_a_reply_that_tells_no_tokens_is_as_long_as_its_text():
     ],
     ids=["cached", "withheld", "tokens told", "cost told"],
 )
-def test_of_what_cost_nothing_or_tells_its_cost_nothing_is_supposed(said):
+def test_free_replies_and_replies_with_a_price_need_no_estimate(said):
     assert expecting().unreported_cost(ASKED, said) == Spending()
 
 
 @pytest.mark.parametrize("said", [reply(text="x" * 60, attempts=0), reply(text="x", finish=CONTENT_FILTER)])
-def test_replies_that_no_model_wrote_now_teach_nothing(said):
+def test_scripted_replies_do_not_change_the_estimate(said):
     cost_estimator = expecting()
     cost_estimator.learn(ASKED, said)
 
     assert cost_estimator.expected(ASKED).tokens_out == 100
 
 
-def test_a_prompted_application_reads_its_prompt_its_files_and_the_dialogue_so_far():
+def test_the_estimate_of_a_prompted_application_includes_prompt_files_and_dialogue():
     cost_estimator = expecting()
     cost_estimator.learn(SAID, reply(tokens_out=7))
 
@@ -367,5 +367,5 @@ def test_a_prompted_application_reads_its_prompt_its_files_and_the_dialogue_so_f
         (PythonCallable(target="bot:reply"), 1),
     ],
 )
-def test_of_others_only_the_call_is_known(connection, calls):
+def test_other_applications_are_estimated_by_the_number_of_calls(connection, calls):
     assert expecting(connection=connection).expected(SAID) == Spending(calls=calls)

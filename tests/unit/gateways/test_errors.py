@@ -67,7 +67,7 @@ from theodolite.gateways.proxies import NoAddress
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else None,
 )
-def test_an_exception_becomes_a_trouble(error: BaseException, kind: type[GatewayError], again: Again) -> None:
+def test_an_exception_becomes_an_attempt_error(error: BaseException, kind: type[GatewayError], again: Again) -> None:
     attempt_error = translate(error)
 
     assert (attempt_error.kind, attempt_error.again) == (kind, again)
@@ -76,7 +76,7 @@ def test_an_exception_becomes_a_trouble(error: BaseException, kind: type[Gateway
 @pytest.mark.parametrize(
     ("number", "words"), [(errno.ECONNREFUSED, "refused"), (errno.EHOSTUNREACH, "no route"), (errno.EPERM, "no conn")]
 )
-def test_the_reason_why_nobody_answers_is_said(number: int, words: str) -> None:
+def test_the_reason_of_a_failed_connection_is_stated(number: int, words: str) -> None:
     error = NoConnection(OSError(number, "strange words of the system"))
 
     assert translate(error).words.startswith(words)
@@ -99,14 +99,14 @@ def test_the_reason_why_nobody_answers_is_said(number: int, words: str) -> None:
         (529, RateLimited, Again.WHEN_ASKED),
     ],
 )
-def test_a_status_becomes_a_trouble(status: int, kind: type[GatewayError], again: Again) -> None:
+def test_a_status_becomes_an_attempt_error(status: int, kind: type[GatewayError], again: Again) -> None:
     attempt_error = of_status(status, "words")
 
     assert (attempt_error.kind, attempt_error.again, attempt_error.status) == (kind, again, status)
     assert attempt_error.words.startswith(f"{status} words")
 
 
-def test_nobody_there_is_said_with_host_tries_and_time() -> None:
+def test_a_failed_connection_states_host_attempts_and_time() -> None:
     refused = AttemptError(kind=Unreachable, words="refused")
 
     error = refused.error(endpoint="app", host="127.0.0.1:8000", tries=3, elapsed_s=1.44)
@@ -115,7 +115,7 @@ def test_nobody_there_is_said_with_host_tries_and_time() -> None:
     assert (error.endpoint, error.tries) == ("app", 3)
 
 
-def test_one_try_is_not_counted_aloud() -> None:
+def test_a_single_attempt_is_not_counted_in_the_message() -> None:
     assert str(of_status(401, "invalid key").error(endpoint="app")) == "401 invalid key"
 
 
@@ -128,7 +128,7 @@ def test_one_try_is_not_counted_aloud() -> None:
         (None, 3, "429 busy (3 tries, 2.0 s)"),
     ],
 )
-def test_whoever_gives_up_says_how_long_it_should_have_waited(asked_s: float | None, tries: int, said: str) -> None:
+def test_an_exhausted_retry_states_the_requested_delay(asked_s: float | None, tries: int, said: str) -> None:
     attempt_error = of_status(429, "busy", asked_wait_s=asked_s)
 
     assert str(attempt_error.error(endpoint="m", tries=tries, elapsed_s=2.0)) == said
@@ -151,7 +151,7 @@ def test_whoever_gives_up_says_how_long_it_should_have_waited(asked_s: float | N
         ([1], "", ""),
     ],
 )
-def test_json_complaints_are_read(body: Any, words: str, code: str) -> None:
+def test_json_error_bodies_are_parsed(body: Any, words: str, code: str) -> None:
     api_error = read_api_error(json.dumps(body).encode())
 
     assert api_error.words == words
@@ -162,20 +162,20 @@ def test_json_complaints_are_read(body: Any, words: str, code: str) -> None:
     ("body", "words"),
     [(b"upstream away", "upstream away"), (b" <!doctype html><p>502", "with an HTML page"), (b"", ""), (b"\xff", "�")],
 )
-def test_other_complaints_are_read_too(body: bytes, words: str) -> None:
+def test_other_error_bodies_are_parsed_too(body: bytes, words: str) -> None:
     assert read_api_error(body).words == words
 
 
-def test_a_deeply_nested_body_does_no_harm() -> None:
+def test_a_deeply_nested_body_is_harmless() -> None:
     assert read_api_error(b"[" * 60_000).words.startswith("[")
 
 
 @pytest.mark.parametrize("found", [None, [], "text", {"choices": []}, {"error": ""}, {"error": {}}])
-def test_an_answer_without_complaint_has_none(found: Any) -> None:
+def test_a_response_without_an_error_has_none(found: Any) -> None:
     assert api_error_in(found) is None
 
 
-def test_filters_and_empty_accounts_are_known_by_their_codes() -> None:
+def test_filters_and_empty_accounts_are_recognised_by_their_codes() -> None:
     assert ApiError(words="", code="content_filter").is_filter
     assert ApiError(words="", code="insufficient_quota").is_quota
 
@@ -190,7 +190,7 @@ def test_filters_and_empty_accounts_are_known_by_their_codes() -> None:
         ({"message": "m", "code": None, "type": ["server_error"]}, 0),
     ],
 )
-def test_a_complaint_may_name_the_status_that_it_would_have_had(error: dict[str, Any], status: int) -> None:
+def test_an_error_body_may_state_its_status(error: dict[str, Any], status: int) -> None:
     api_error = api_error_in({"error": error})
 
     assert api_error is not None
@@ -216,7 +216,7 @@ async def ended(outcomes: Sequence[str | AttemptError], **retry_policy: float) -
     return await retry(attempt, retry_policy=bounds, clock=HastyClock(), key=lambda: "k"), spent
 
 
-async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> None:
+async def test_a_reply_states_the_number_of_attempts() -> None:
     outcome, spent = await ended([BUSY, BUSY, "here"])
 
     assert outcome == ("here", 3)
@@ -224,7 +224,7 @@ async def test_what_comes_at_the_third_try_comes_with_the_number_of_tries() -> N
     assert spent[1] >= 1.25, "one attempt and half a first pause at least"
 
 
-async def test_what_will_not_pass_is_tried_once() -> None:
+async def test_a_permanent_error_is_attempted_once() -> None:
     outcome, spent = await ended([NO])
 
     assert isinstance(outcome, RetriesExhausted)
@@ -238,20 +238,20 @@ async def test_attempts_are_bounded() -> None:
     assert outcome.tries == 4
 
 
-async def test_being_asked_to_wait_spends_no_attempt() -> None:
+async def test_a_requested_delay_uses_no_attempt() -> None:
     outcome, _ = await ended([FULL, BUSY, FULL, FULL, BUSY, "here"], attempts=3, refusals=9)
 
     assert outcome == ("here", 6)
 
 
-async def test_being_asked_to_wait_is_bounded_too() -> None:
+async def test_requested_delays_are_bounded_too() -> None:
     outcome, _ = await ended([FULL] * 9, attempts=2, refusals=4)
 
     assert isinstance(outcome, RetriesExhausted)
     assert outcome.tries == 4
 
 
-async def test_so_is_the_time_that_all_of_them_take() -> None:
+async def test_the_total_time_of_attempts_is_bounded() -> None:
     outcome, spent = await ended([BUSY] * 9, attempts=9, deadline_s=5.0)
 
     assert isinstance(outcome, RetriesExhausted)
@@ -278,7 +278,7 @@ def busy(asked: float | None) -> AttemptError:
     ],
     ids=["fault", "late", "rejected", "asks for an hour"],
 )
-def test_the_tries_are_counted(attempt_error: AttemptError, tries: int) -> None:
+def test_attempts_are_counted(attempt_error: AttemptError, tries: int) -> None:
     retry_policy = RetryPolicy(attempts=5)
 
     waits = [retry_policy.wait_s(attempt_error, tried, "call") for tried in range(1, tries + 1)]
@@ -286,12 +286,12 @@ def test_the_tries_are_counted(attempt_error: AttemptError, tries: int) -> None:
     assert [wait is None for wait in waits] == [False] * (tries - 1) + [True]
 
 
-def test_attempts_of_the_study_are_never_exceeded() -> None:
+def test_the_configured_number_of_attempts_is_never_exceeded() -> None:
     assert RetryPolicy(attempts=1).wait_s(FAULT, 1, "call") is None
 
 
 @given(tried=st.integers(1, 30), key=st.text())
-def test_pauses_grow_within_bounds(tried: int, key: str) -> None:
+def test_delays_grow_within_bounds(tried: int, key: str) -> None:
     retry_policy = RetryPolicy(attempts=100, first_wait_s=0.5, longest_wait_s=30.0)
     middle = min(30.0, 0.5 * 2 ** (tried - 1))
 
@@ -302,7 +302,7 @@ def test_pauses_grow_within_bounds(tried: int, key: str) -> None:
     assert wait == retry_policy.wait_s(FAULT, tried, key)
 
 
-def test_a_call_that_may_be_tried_for_days_waits_no_longer_for_it() -> None:
+def test_a_long_deadline_does_not_increase_the_delays() -> None:
     retry_policy = RetryPolicy(attempts=10_000, longest_wait_s=30.0, deadline_s=1e9)
 
     wait = retry_policy.wait_s(FAULT, 5_000, "call")
@@ -311,14 +311,14 @@ def test_a_call_that_may_be_tried_for_days_waits_no_longer_for_it() -> None:
     assert 15.0 <= wait < 45.0
 
 
-def test_calls_that_failed_together_do_not_come_back_together() -> None:
+def test_calls_that_failed_together_are_retried_at_different_times() -> None:
     retry_policy = RetryPolicy()
 
     assert len({retry_policy.wait_s(FAULT, 1, f"call {number}") for number in range(50)}) == 50
 
 
 @given(asked=st.floats(0, 120))
-def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
+def test_a_delay_requested_by_the_endpoint_is_respected(asked: float) -> None:
     wait = RetryPolicy().wait_s(busy(asked), 1, "call")
 
     assert wait is not None
@@ -342,25 +342,25 @@ def test_what_the_endpoint_asks_for_is_granted_in_full(asked: float) -> None:
         (f"Mon, 02 Mar 2026 09:00:30 +{10**20}", None),
     ],
 )
-def test_retry_after_is_read_as_seconds_or_date(header: str, expected: float | None) -> None:
+def test_retry_after_is_parsed_as_seconds_or_date(header: str, expected: float | None) -> None:
     assert asked_wait_s({"retry-after": header}, NOW) == expected
 
 
 @pytest.mark.parametrize(
     ("header", "expected"), [({"retry-after-ms": "320"}, 0.32), ({"x-ms-retry-after-ms": "1500"}, 1.5), ({}, None)]
 )
-def test_what_is_told_in_milliseconds_is_closer(header: dict[str, str], expected: float | None) -> None:
+def test_a_delay_in_milliseconds_is_more_precise(header: dict[str, str], expected: float | None) -> None:
     assert asked_wait_s(header, NOW) == expected
     assert asked_wait_s({"retry-after": "2", **header}, NOW) == (expected or 2.0)
     assert asked_wait_s({"retry-after": "2", "retry-after-ms": "soon"}, NOW) == 2.0
 
 
 @pytest.mark.parametrize(("spent_s", "attempt_s"), [(0.0, 60.0), (70.0, 30.0), (99.5, 0.5)])
-def test_an_attempt_gets_what_the_deadline_leaves(spent_s: float, attempt_s: float) -> None:
+def test_an_attempt_is_limited_to_the_remaining_time(spent_s: float, attempt_s: float) -> None:
     assert RetryPolicy(deadline_s=100.0).attempt_s(spent_s) == pytest.approx(attempt_s)
 
 
-def test_a_pause_beyond_the_deadline_is_not_begun() -> None:
+def test_a_delay_beyond_the_deadline_is_not_started() -> None:
     retry_policy = RetryPolicy(deadline_s=100.0)
 
     assert retry_policy.wait_s(busy(20.0), 1, "call", spent_s=70.0) is not None

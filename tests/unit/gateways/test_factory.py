@@ -69,7 +69,7 @@ def opened(connection: Connection, folder: Path, **environ: str) -> Any:
 @pytest.mark.parametrize(
     ("endpoint", "kind"), [(LIVE, ChatModel), (ModelEndpoint(name="m", script=("a",)), ScriptedModel)]
 )
-def test_a_model_is_opened_by_what_it_is(endpoint: ModelEndpoint, kind: type) -> None:
+def test_a_model_is_opened_by_its_connection(endpoint: ModelEndpoint, kind: type) -> None:
     assert isinstance(open_model(endpoint, environ={"APP_KEY": "k"}, clock=HastyClock()), kind)
 
 
@@ -87,7 +87,7 @@ def test_an_application_is_opened_by_its_connection(connection: Connection, kind
     assert isinstance(opened(connection, tmp_path), kind)
 
 
-def test_a_model_through_inspect_says_how_the_extra_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_through_inspect_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspect_model, "find_spec", lambda name: None)
     endpoint = ModelEndpoint(name="gemini", model="google/gemini-x", kind=ModelKind.INSPECT)
 
@@ -96,7 +96,7 @@ def test_a_model_through_inspect_says_how_the_extra_is_installed(monkeypatch: py
 
 
 @pytest.mark.parametrize("environ", [{}, {"APP_KEY": ""}, {"APP_KEY": " \n"}])
-async def test_a_key_that_is_not_set_is_missed_at_the_first_knock(environ: dict[str, str]) -> None:
+async def test_a_missing_key_is_reported_by_the_first_health_check(environ: dict[str, str]) -> None:
     model = open_model(LIVE, environ=environ, clock=HastyClock())
     check = await model.check_endpoint()
 
@@ -131,7 +131,7 @@ async def test_an_application_without_its_token_is_not_called(tmp_path: Path) ->
         (AriaClass(target="json:JSONDecoder"), "does not define `OpenConnection`"),
     ],
 )
-def test_what_cannot_be_opened_is_said_with_the_applications_name(
+def test_an_application_that_cannot_be_opened_is_named_in_the_error(
     connection: Connection, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as caught:
@@ -149,7 +149,7 @@ def test_what_cannot_be_opened_is_said_with_the_applications_name(
         ("TEAM", {"ARIA_AUTH_JSON": '{"key": "a"}', "TEAM": '{"key": "b"}'}, {"key": "b"}),
     ],
 )
-async def test_a_class_is_given_the_credentials_of_its_own_variable_or_of_aria_s(
+async def test_a_class_receives_the_credentials_of_its_own_variable_or_the_default(
     auth: str, environ: dict[str, str], given: Any, tmp_path: Path
 ) -> None:
     (tmp_path / "team.py").write_text(TEAM)
@@ -174,7 +174,7 @@ def test_the_url_of_a_model_is_checked_before_its_account_is_opened() -> None:
         (CacheUse.ALL, False, CachedModel),
     ],
 )
-def test_a_model_is_cached_if_it_or_the_user_asks_for_it(use: CacheUse, always: bool, kind: type) -> None:
+def test_a_model_is_cached_if_the_study_or_the_user_requests_it(use: CacheUse, always: bool, kind: type) -> None:
     caching = Caching(cache=FakeCache(), always=always)
 
     assert type(open_model(replace(LIVE, cache=use), environ={}, clock=HastyClock(), caching=caching)) is kind

@@ -14,12 +14,12 @@ from theodolite.gateways.http_client import checked_address, host_of
         ("https://ana:secret@api.example.org:443/v1", "api.example.org:443"),
     ],
 )
-def test_the_host_is_shown_without_user_and_password(url: str, host: str) -> None:
+def test_the_host_is_shown_without_credentials(url: str, host: str) -> None:
     assert host_of(url) == host
 
 
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://h/x", "http://", "/v1", "http://[::1", "file:///etc"])
-def test_what_is_no_address_is_said(url: str) -> None:
+def test_a_malformed_address_is_reported(url: str) -> None:
     with pytest.raises(InputError, match="model `m` needs an address"):
         checked_address(url, what="model `m`")
 
@@ -31,5 +31,5 @@ def test_an_address_with_a_password_is_not_used_and_not_repeated() -> None:
     assert "pw123" not in str(caught.value)
 
 
-def test_a_slash_at_the_end_makes_no_difference() -> None:
+def test_a_trailing_slash_makes_no_difference() -> None:
     assert checked_address("http://h:1/v1/", what="m") == checked_address("http://h:1/v1", what="m")

@@ -12,7 +12,7 @@ from theodolite.gateways.png import png_bytes
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20"/></svg>'
 
 
-def test_a_drawing_becomes_a_png_of_twice_its_size():
+def test_a_drawing_becomes_a_png_at_twice_its_size():
     picture = png_bytes(SQUARE)
 
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"

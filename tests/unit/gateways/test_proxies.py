@@ -23,12 +23,12 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("address", INSIDE)
-def test_addresses_of_our_own_walls_are_not_public(address):
+def test_private_addresses_are_not_public(address):
     assert not is_public(address)
 
 
 @pytest.mark.parametrize("address", OUTSIDE)
-def test_addresses_of_the_internet_are(address):
+def test_internet_addresses_are_public(address):
     assert is_public(address)
 
 
@@ -38,7 +38,7 @@ def test_a_number_in_the_address_itself_is_refused(host):
         require_public_host(f"http://{host}/x", what="application `a`")
 
 
-def test_names_are_left_for_when_they_are_met():
+def test_names_are_checked_when_they_are_resolved():
     require_public_host("https://bot.example/x", what="application `a`")
 
 
@@ -54,13 +54,13 @@ def test_names_are_left_for_when_they_are_met():
         ("http://h/a%20b?q=%2F", ("http", "h", 80), "h", "/a%20b?q=%2F"),
     ],
 )
-def test_an_address_is_taken_apart(url, site, authority, target):
+def test_an_address_is_split_into_its_parts(url, site, authority, target):
     address = web_address(url)
 
     assert (address.site, address.authority, address.target) == (site, authority, target)
 
 
-def test_what_a_line_cannot_hold_is_written_in_other_signs():
+def test_control_characters_are_escaped():
     assert web_address("http://h/a b\u00e9?c d").target == "/a%20b%C3%A9?c%20d"
 
 
@@ -68,12 +68,12 @@ def test_what_a_line_cannot_hold_is_written_in_other_signs():
     "url",
     ["h/x", "ftp://h", "http://", "http://a b/", "http://h:99999/", "http://[::1", "http://h:x/", "http://a..b/"],
 )
-def test_what_is_no_address_is_refused(url):
+def test_a_malformed_address_is_refused(url):
     with pytest.raises(NoAddress):
         web_address(url)
 
 
 @pytest.mark.parametrize("host", ["a" * 64 + ".example", "\u00fc..b"])
-def test_a_name_that_no_look_up_could_find_is_no_address(host):
+def test_an_unresolvable_name_is_refused(host):
     with pytest.raises(NoAddress):
         web_address(f"http://{host}/")

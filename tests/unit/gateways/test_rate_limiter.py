@@ -36,7 +36,7 @@ from theodolite.gateways.rate_window import Window
     ],
     ids=["too many requests", "overloaded", "server error", "late", "broken off"],
 )
-async def test_only_what_speaks_of_overload_cuts_the_limit(attempt_error: AttemptError | None, limit: int) -> None:
+async def test_only_overload_errors_reduce_the_limit(attempt_error: AttemptError | None, limit: int) -> None:
     clock = FakeClock()
     account = SlotPool(clock)
     rate_limiter = RateLimiter(account, clock)
@@ -48,7 +48,7 @@ async def test_only_what_speaks_of_overload_cuts_the_limit(attempt_error: Attemp
     assert account.limit == limit
 
 
-async def test_a_call_that_waits_for_its_minute_holds_no_slot_of_the_account() -> None:
+async def test_a_call_waiting_for_its_minute_takes_no_slot_of_the_account() -> None:
     clock, sleeping = FakeClock(), asyncio.Event()
     account = SlotPool(clock, parallel=1)
 
@@ -68,7 +68,7 @@ async def test_a_call_that_waits_for_its_minute_holds_no_slot_of_the_account() -
     waiting.cancel()
 
 
-async def test_what_calls_really_take_is_learned() -> None:
+async def test_the_estimate_follows_the_actual_usage() -> None:
     clock = FakeClock()
     window = Window(tokens=100_000)
     rate_limiter = RateLimiter(SlotPool(clock), clock, window=window)
@@ -83,7 +83,7 @@ async def test_what_calls_really_take_is_learned() -> None:
     assert 100 <= foreseen[-1] <= 102
 
 
-async def test_a_call_that_takes_more_than_foreseen_raises_the_estimate_at_once() -> None:
+async def test_a_call_above_its_estimate_raises_the_estimate_at_once() -> None:
     clock = FakeClock()
     rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(tokens=100_000))
     rate_limiter.end(await rate_limiter.begin(1_000), None, answered=True, tokens=3_000)
@@ -94,7 +94,7 @@ async def test_a_call_that_takes_more_than_foreseen_raises_the_estimate_at_once(
     assert turn.start.tokens == 3_000
 
 
-async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> None:
+async def test_a_cancelled_wait_for_the_minute_admits_the_next_call() -> None:
     clock = FakeClock()
     rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=1))
     rate_limiter.end(await rate_limiter.begin(), None, answered=True)
@@ -107,7 +107,7 @@ async def test_a_broken_off_wait_for_the_minute_lets_the_next_one_through() -> N
     assert clock.passed_s > 60.0
 
 
-async def test_how_long_an_attempt_would_wait_is_told_beforehand() -> None:
+async def test_the_delay_of_an_attempt_is_known_in_advance() -> None:
     clock = FakeClock()
     rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(tokens=1_000))
     before = await rate_limiter.wait_s(1_000)
@@ -124,7 +124,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_no_more_enter_than_the_limit_allows() -> None:
+async def test_concurrency_never_exceeds_the_limit() -> None:
     account = SlotPool(FakeClock(), parallel=3)
     tasks = [asyncio.create_task(account.enter()) for _ in range(5)]
     await settle()
@@ -137,7 +137,7 @@ async def test_no_more_enter_than_the_limit_allows() -> None:
     tasks[4].cancel()
 
 
-async def test_a_limit_that_grows_lets_all_waiting_calls_in() -> None:
+async def test_a_raised_limit_admits_all_waiting_calls() -> None:
     account = SlotPool(FakeClock(), parallel=256)
     tasks = [asyncio.create_task(account.enter()) for _ in range(24)]
     await settle()
@@ -150,7 +150,7 @@ async def test_a_limit_that_grows_lets_all_waiting_calls_in() -> None:
 
 
 @pytest.mark.parametrize("given_first", [False, True])
-async def test_a_call_that_is_cancelled_while_it_waits_takes_no_slot_with_it(given_first: bool) -> None:
+async def test_a_call_cancelled_while_waiting_takes_no_slot(given_first: bool) -> None:
     account = SlotPool(FakeClock(), parallel=1)
     await account.enter()
     waiting, next_one = asyncio.create_task(account.enter()), asyncio.create_task(account.enter())
@@ -168,7 +168,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_takes_no_slot_with_it(giv
     assert next_one.done()
 
 
-async def test_a_refusal_halves_what_may_be_in_flight() -> None:
+async def test_a_refusal_halves_the_concurrency() -> None:
     clock = FakeClock()
     account = SlotPool(clock, parallel=8)
     tickets = [await account.enter() for _ in range(8)]
@@ -179,7 +179,7 @@ async def test_a_refusal_halves_what_may_be_in_flight() -> None:
     assert account.limit == 4
 
 
-def test_models_with_one_host_and_one_key_share_an_account() -> None:
+def test_models_with_the_same_host_and_key_share_an_account() -> None:
     accounts = SlotPools(FakeClock())
     one = accounts.of("api.example", "KEY", parallel=4)
 
@@ -188,7 +188,7 @@ def test_models_with_one_host_and_one_key_share_an_account() -> None:
     assert accounts.of("local.example", "KEY") is not one
 
 
-async def test_the_largest_wish_is_the_bound_for_all_who_share() -> None:
+async def test_the_largest_configured_limit_applies_to_all_who_share_an_account() -> None:
     accounts = SlotPools(FakeClock())
     account = accounts.of("api.example", "KEY", parallel=4)
     accounts.of("api.example", "KEY", parallel=6)
@@ -199,14 +199,14 @@ async def test_the_largest_wish_is_the_bound_for_all_who_share() -> None:
     assert account.limit == 6
 
 
-def test_an_account_whose_calls_cost_money_begins_with_fewer() -> None:
+def test_an_account_with_paid_calls_starts_with_fewer() -> None:
     accounts = SlotPools(FakeClock())
 
     assert accounts.of("a", "K", is_priced=True).limit == 4
     assert accounts.of("b", "K").limit == 8
 
 
-def test_what_an_earlier_run_learned_counts_in_part_where_calls_cost_money(tmp_path: Path) -> None:
+def test_the_limit_of_an_earlier_run_is_partly_reused_for_paid_calls(tmp_path: Path) -> None:
     for is_priced, first in ((True, 32), (False, 200)):
         name = f"host-{is_priced}"
         limit_log(tmp_path, FakeClock(), name, "K").note(200)
@@ -231,7 +231,7 @@ def overload(limit: AdaptiveLimit, *, now_s: float, asked_wait_s: float | None =
         limit.refused(ticket, left, now_s=now_s, asked_wait_s=asked_wait_s)
 
 
-def test_each_saturated_clean_round_doubles_the_limit_up_to_the_ceiling() -> None:
+def test_each_saturated_round_without_errors_doubles_the_limit_up_to_the_maximum() -> None:
     limit, seen = AdaptiveLimit(50), []
     for _ in range(5):
         seen.append(limit.limit)
@@ -240,7 +240,7 @@ def test_each_saturated_clean_round_doubles_the_limit_up_to_the_ceiling() -> Non
     assert seen == [8, 16, 32, 50, 50]
 
 
-def test_before_the_first_refusal_each_answer_lets_one_more_in() -> None:
+def test_before_the_first_refusal_each_reply_raises_the_limit_by_one() -> None:
     limit = AdaptiveLimit(256)
     begun = [limit.began(number + 1) for number in range(8)]
 
@@ -250,7 +250,7 @@ def test_before_the_first_refusal_each_answer_lets_one_more_in() -> None:
     assert limit.limit == 10
 
 
-def test_a_limit_that_is_not_used_does_not_grow() -> None:
+def test_an_unused_limit_does_not_grow() -> None:
     limit = AdaptiveLimit(256)
     for _ in range(20):
         a_round(limit, in_use=0.7)
@@ -258,7 +258,7 @@ def test_a_limit_that_is_not_used_does_not_grow() -> None:
     assert limit.limit == 8
 
 
-def test_the_first_refusals_lead_back_to_a_round_trip_ago() -> None:
+def test_the_first_refusals_restore_the_limit_of_one_round_trip_earlier() -> None:
     limit = AdaptiveLimit(256)
     a_round(limit)
     a_round(limit)
@@ -268,7 +268,7 @@ def test_the_first_refusals_lead_back_to_a_round_trip_ago() -> None:
     assert limit.limit == 16
 
 
-def test_after_a_cut_the_limit_comes_back_by_halves_to_just_below_where_it_was_refused() -> None:
+def test_after_a_cut_the_limit_recovers_by_halves_to_just_below_the_refused_level() -> None:
     limit, seen = AdaptiveLimit(256, start=40), []
     overload(limit, now_s=0.0)
 
@@ -279,7 +279,7 @@ def test_after_a_cut_the_limit_comes_back_by_halves_to_just_below_where_it_was_r
     assert seen == [29, 34, 36, 38, 39, 39, 39]
 
 
-def test_during_the_cooldown_the_limit_stays_below_where_it_was_refused() -> None:
+def test_during_the_cooldown_the_limit_stays_below_the_refused_level() -> None:
     limit, seen = AdaptiveLimit(256, start=20), []
     overload(limit, now_s=0.0)
     overload(limit, now_s=2.0)
@@ -290,7 +290,7 @@ def test_during_the_cooldown_the_limit_stays_below_where_it_was_refused() -> Non
     assert seen == [9, 9, 9, 9, 10, 11]
 
 
-def test_a_refusal_during_the_cooldown_leads_back_to_where_the_cut_led() -> None:
+def test_a_refusal_during_the_cooldown_restores_the_level_of_the_cut() -> None:
     limit = AdaptiveLimit(256, start=40)
     overload(limit, now_s=0.0)
     for _ in range(3):
@@ -301,7 +301,7 @@ def test_a_refusal_during_the_cooldown_leads_back_to_where_the_cut_led() -> None
     assert limit.limit == 20
 
 
-def test_beyond_where_it_was_refused_a_limit_grows_by_a_twentieth_of_it() -> None:
+def test_beyond_the_refused_level_a_limit_grows_by_a_twentieth_of_it() -> None:
     limit = AdaptiveLimit(256, start=200)
     overload(limit, now_s=0.0)
     for _ in range(8):
@@ -316,7 +316,7 @@ def test_beyond_where_it_was_refused_a_limit_grows_by_a_twentieth_of_it() -> Non
     ("asked_wait_s", "now_s", "cut"),
     [(None, 0.9 * COOLDOWN_S, 50), (None, COOLDOWN_S, 40), (30.0, 29.0, 50), (30.0, 30.0, 40), (9e9, 60.0, 40)],
 )
-def test_there_is_one_cut_a_cooldown(asked_wait_s: float | None, now_s: float, cut: int) -> None:
+def test_there_is_one_cut_per_cooldown(asked_wait_s: float | None, now_s: float, cut: int) -> None:
     limit = AdaptiveLimit(256, start=100)
     overload(limit, now_s=0.0, asked_wait_s=asked_wait_s)
 
@@ -325,7 +325,7 @@ def test_there_is_one_cut_a_cooldown(asked_wait_s: float | None, now_s: float, c
     assert limit.limit == cut
 
 
-def test_calls_that_began_before_a_cut_say_nothing_about_the_new_limit() -> None:
+def test_calls_started_before_a_cut_do_not_affect_the_new_limit() -> None:
     limit = AdaptiveLimit(256, start=100)
     late = [limit.began(number + 1) for number in range(100)]
     limit.refused(late.pop(), 100, now_s=0.0)
@@ -364,7 +364,7 @@ async def use(account: SlotPool, clock: FakeClock, *, rounds: int) -> None:
     account.answered(await account.enter())
 
 
-async def test_the_next_process_begins_where_the_last_one_was(tmp_path: Path) -> None:
+async def test_the_next_process_starts_at_the_last_limit(tmp_path: Path) -> None:
     clock = FakeClock()
     first = SlotPools(clock, folder=tmp_path).of("host", "KEY")
     assert first.limit == START
@@ -376,7 +376,7 @@ async def test_the_next_process_begins_where_the_last_one_was(tmp_path: Path) ->
     assert SlotPools(clock, folder=tmp_path).of("host", "OTHER").limit == START
 
 
-async def test_a_model_that_allows_less_has_the_last_word(tmp_path: Path) -> None:
+async def test_the_limit_of_a_model_cannot_be_exceeded(tmp_path: Path) -> None:
     clock = FakeClock()
     await use(SlotPools(clock, folder=tmp_path).of("host", "KEY"), clock, rounds=3)
     accounts = SlotPools(clock, folder=tmp_path)
@@ -390,14 +390,14 @@ async def test_a_model_that_allows_less_has_the_last_word(tmp_path: Path) -> Non
     ["", "17", "nonsense 5", "0 64", "1767225600 -3"],
     ids=["empty", "half", "words", "long ago", "less than none"],
 )
-def test_what_cannot_be_meant_is_no_hint(tmp_path: Path, text: str) -> None:
+def test_an_invalid_value_is_not_a_hint(tmp_path: Path, text: str) -> None:
     path = tmp_path / "x.limit"
     path.write_text(text)
 
     assert LimitLog(path, FakeClock()).recall() is None
 
 
-def test_a_day_later_nothing_is_known_any_more(tmp_path: Path) -> None:
+def test_hints_expire_after_a_day(tmp_path: Path) -> None:
     clock = FakeClock()
     limit_log(tmp_path, clock, "host", "KEY").note(64)
 
@@ -407,7 +407,7 @@ def test_a_day_later_nothing_is_known_any_more(tmp_path: Path) -> None:
     assert limit_log(tmp_path, clock, "host", "KEY").recall() is None
 
 
-def test_a_log_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+def test_an_unwritable_log_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
     limit_log(tmp_path / "file", FakeClock(), "host", "KEY").note(64)

@@ -12,7 +12,7 @@ def enter(window: Window, moment_s: float, tokens: int = 0) -> None:
     window.settle(window.start(moment_s, tokens), moment_s)
 
 
-def test_a_start_beyond_the_limit_waits_until_the_oldest_is_forgotten() -> None:
+def test_a_start_beyond_the_limit_waits_until_the_oldest_one_expires() -> None:
     window = Window(requests=2)
     enter(window, 0.0)
     enter(window, 10.0)
@@ -21,7 +21,7 @@ def test_a_start_beyond_the_limit_waits_until_the_oldest_is_forgotten() -> None:
     assert window.wait_s(60.61) == 0.0
 
 
-def test_tokens_wait_until_enough_of_them_are_forgotten() -> None:
+def test_tokens_wait_until_enough_of_them_expire() -> None:
     window = Window(tokens=100)
     for moment_s, tokens in ((0.0, 30), (1.0, 30), (2.0, 40)):
         enter(window, moment_s, tokens)
@@ -39,7 +39,7 @@ def test_a_call_larger_than_the_window_goes_alone() -> None:
 
 
 @pytest.mark.parametrize(("taken", "wait_s"), [(40, 0.0), (60, 60.6)])
-def test_tokens_are_put_right_when_the_answer_tells(taken: int, wait_s: float) -> None:
+def test_tokens_are_corrected_by_the_reply(taken: int, wait_s: float) -> None:
     window = Window(tokens=100)
     start = window.start(0.0, 80)
 
@@ -48,7 +48,7 @@ def test_tokens_are_put_right_when_the_answer_tells(taken: int, wait_s: float) -
     assert window.wait_s(0.0, 50) == pytest.approx(wait_s)
 
 
-def test_a_start_that_is_forgotten_is_settled_no_more() -> None:
+def test_an_expired_start_is_not_corrected() -> None:
     window = Window(tokens=100)
     start = window.start(0.0, 80)
     window.wait_s(70.0)
@@ -60,14 +60,14 @@ def test_a_start_that_is_forgotten_is_settled_no_more() -> None:
 
 
 @pytest.mark.parametrize(("answered_s", "free_s"), [(0.2, 60.8), (2.0, 62.6), (40.0, 63.6)])
-def test_a_call_counts_from_its_arrival_which_is_before_its_answer(answered_s: float, free_s: float) -> None:
+def test_a_call_counts_from_its_arrival_rather_than_from_its_reply(answered_s: float, free_s: float) -> None:
     window = Window(requests=1)
     window.settle(window.start(0.0), answered_s)
 
     assert answered_s + window.wait_s(answered_s) == pytest.approx(free_s)
 
 
-def test_who_waits_behind_a_call_that_goes_on_looks_again_when_that_one_is_forgotten() -> None:
+def test_a_call_waiting_for_a_running_call_retries_when_that_one_expires() -> None:
     window = Window(tokens=100)
     window.start(0.0, 50)
     window.settle(window.start(0.5, 50), 0.5)

@@ -35,7 +35,7 @@ def stream_of(heard: list[str] | None = None, seen: list[str] | None = None, pat
 
 
 @given(cuts=st.lists(st.integers(0, len(STREAM)), max_size=8))
-def test_it_does_not_matter_where_the_bytes_are_cut(cuts: list[int]) -> None:
+def test_the_position_of_chunk_boundaries_does_not_matter(cuts: list[int]) -> None:
     heard: list[str] = []
     stream = stream_of(heard)
     ends = [0, *sorted(cuts), len(STREAM)]
@@ -47,7 +47,7 @@ def test_it_does_not_matter_where_the_bytes_are_cut(cuts: list[int]) -> None:
     assert heard == ["Grüß ", "dich\u2028", "!"]
 
 
-def test_a_last_event_without_its_empty_line_counts() -> None:
+def test_a_last_event_without_an_empty_line_counts() -> None:
     stream = stream_of()
     stream.feed(b'data: {"a": "one"}\n\ndata: {"a": " two"}')
 
@@ -59,7 +59,7 @@ def test_a_last_event_without_its_empty_line_counts() -> None:
     [(b"data:x\n\n", MOST_EVENTS), (b"\n", MOST_LINES), (b":\r", MOST_LINES)],
     ids=["events", "lines", "comments"],
 )
-def test_a_flood_of_events_or_lines_is_given_up(flood: bytes, most: int) -> None:
+def test_a_flood_of_events_or_lines_is_cut_off(flood: bytes, most: int) -> None:
     reader = EventReader()
     for _ in range(10):
         assert len(list(reader.feed(flood * (most // 10)))) in {0, most // 10}
@@ -68,14 +68,14 @@ def test_a_flood_of_events_or_lines_is_given_up(flood: bytes, most: int) -> None
         list(reader.feed(flood * 2))
 
 
-def test_the_name_of_an_event_without_data_is_not_the_next_one_s() -> None:
+def test_the_name_of_an_event_without_data_does_not_apply_to_the_next() -> None:
     stream = stream_of()
     stream.feed(b'event: error\n\ndata: {"a": "one"}\n\n')
 
     assert stream.text() == "one"
 
 
-def test_events_of_plain_text_are_joined_and_every_event_is_shown() -> None:
+def test_plain_text_events_are_joined_and_every_event_is_shown() -> None:
     seen: list[str] = []
     stream = stream_of(seen=seen, path="text")
     stream.feed(b"data: one\n\ndata:  two\n\ndata: [DONE]\n\n")
@@ -100,7 +100,7 @@ def test_events_of_plain_text_are_joined_and_every_event_is_shown() -> None:
         (b'data: {"a": "x"}\n\ndata: {"a": "", "success": false}\n\n', ServerFault, "it says that it failed"),
     ],
 )
-def test_what_is_no_whole_reply_is_told_apart(body: bytes, kind: type[GatewayError], words: str) -> None:
+def test_incomplete_replies_are_distinguished(body: bytes, kind: type[GatewayError], words: str) -> None:
     stream = stream_of()
     stream.feed(body)
     attempt_error = stream.text()
@@ -128,7 +128,7 @@ def test_a_path_is_parsed(path: str, steps: object) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "text.a", "a.b", "$.", "$..a", "$.a[*]", "$.a[-1]", "$a", "$.a b"])
-def test_what_is_no_path_is_said(path: str) -> None:
+def test_a_malformed_path_is_reported(path: str) -> None:
     with pytest.raises(InputError, match="must be `text` or a path"):
         parse_path(path)
 
@@ -143,11 +143,11 @@ def test_what_is_no_path_is_said(path: str) -> None:
         ("$.a", b'{"a": "said", "error": "a remark", "success": true}', "said"),
     ],
 )
-def test_a_reply_is_read(path: str, body: bytes, text: str) -> None:
+def test_a_reply_is_extracted(path: str, body: bytes, text: str) -> None:
     assert ReplyPlace(path).read(HttpResponse(body=body)) == text
 
 
-def test_the_encoding_that_the_headers_name_is_used() -> None:
+def test_the_encoding_of_the_headers_is_used() -> None:
     assert (
         ReplyPlace("text").read(HttpResponse(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1")) == "été"
     )
@@ -179,7 +179,7 @@ def test_the_encoding_that_the_headers_name_is_used() -> None:
         ("$.a", b'{"error": {"message": "no", "code": "content_filter"}}', "", ContentRefused, "no"),
     ],
 )
-def test_what_is_no_reply_is_told_apart(
+def test_invalid_replies_are_distinguished(
     path: str, body: bytes, charset: str, kind: type[GatewayError], words: str
 ) -> None:
     answer = HttpResponse(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
@@ -198,18 +198,18 @@ def test_what_is_no_reply_is_told_apart(
         (r"\w+!", b"well, hello!", "hello!"),
     ],
 )
-def test_a_reply_is_found_by_a_regular_expression(pattern: str, body: bytes, text: str) -> None:
+def test_a_reply_is_extracted_by_a_regular_expression(pattern: str, body: bytes, text: str) -> None:
     assert ReplyPlace("text", pattern).read(HttpResponse(body=body)) == text
 
 
-def test_an_answer_that_does_not_match_is_malformed() -> None:
+def test_a_response_that_does_not_match_is_malformed() -> None:
     attempt_error = ReplyPlace("text", "(x)").read(HttpResponse(body=b"abc"))
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is MalformedReply
 
 
-def test_what_is_no_regular_expression_is_said() -> None:
+def test_a_malformed_regular_expression_is_reported() -> None:
     with pytest.raises(InputError, match="`regex` of `reply` is no regular expression"):
         ReplyPlace("text", "(")
 
@@ -225,7 +225,7 @@ def test_what_is_no_regular_expression_is_said() -> None:
         ('{"a": 7}', None, True),
     ],
 )
-def test_an_event_may_hold_a_piece_or_nothing_or_an_error(data: str, text: str | None, is_fatal: bool) -> None:
+def test_an_event_may_contain_a_chunk_nothing_or_an_error(data: str, text: str | None, is_fatal: bool) -> None:
     event = ReplyPlace("$.a").read_event(data)
 
     assert isinstance(event, StreamEvent)

@@ -37,25 +37,25 @@ def found(query: str, *, limit: int = 9) -> list[str]:
         ("", []),
     ],
 )
-def test_the_best_passage_comes_first_and_strangers_not_at_all(query: str, names: list[str]) -> None:
+def test_the_best_passage_is_first_and_unrelated_ones_are_absent(query: str, names: list[str]) -> None:
     assert found(query) == names
 
 
-def test_no_more_is_found_than_was_asked_for() -> None:
+def test_the_number_of_passages_is_limited_to_the_request() -> None:
     assert found("kettle", limit=1) == ["3"]
 
 
-def test_equal_passages_keep_the_order_of_the_corpus() -> None:
+def test_equal_passages_preserve_the_order_of_the_corpus() -> None:
     twins = tuple(Passage(name=name, text="the same words") for name in "abc")
 
     assert [passage.name for passage in CorpusSearch(twins, limit=2)("words")] == ["a", "b"]
 
 
 @pytest.mark.parametrize("corpus", [(), (Passage(name="a", text="..."),)])
-def test_a_corpus_without_words_holds_nothing(corpus: tuple[Passage, ...]) -> None:
+def test_a_corpus_without_words_has_no_passages(corpus: tuple[Passage, ...]) -> None:
     assert CorpusSearch(corpus, limit=3)("words") == ()
 
 
 @given(st.text(max_size=30))
-def test_the_same_query_finds_the_same_in_a_fresh_index(query: str) -> None:
+def test_the_same_query_gives_the_same_result_in_a_fresh_index(query: str) -> None:
     assert found(query) == found(query)

@@ -12,7 +12,7 @@ from theodolite.gateways.secret_redaction import SHOWN, Credentials, Secret, Str
 KEY = "sk-live-4242424242"
 
 
-def test_the_key_stands_in_neither_repr_nor_str() -> None:
+def test_the_key_is_in_neither_repr_nor_str() -> None:
     secret = Secret(KEY, variable="OPENAI_API_KEY")
 
     assert KEY not in f"{secret!r} {secret}"
@@ -20,7 +20,7 @@ def test_the_key_stands_in_neither_repr_nor_str() -> None:
 
 
 @given(before=st.text(max_size=50), after=st.text(max_size=50))
-def test_whatever_a_server_says_the_key_is_not_repeated(before: str, after: str) -> None:
+def test_the_key_is_never_repeated_from_a_server_message(before: str, after: str) -> None:
     assert KEY not in Secret(KEY).scrub(before + KEY + after)
 
 
@@ -33,7 +33,7 @@ def test_whatever_a_server_says_the_key_is_not_repeated(before: str, after: str)
         ("plain", "plain"),
     ],
 )
-def test_foreign_keys_and_control_letters_are_taken_out(words: str, shown: str) -> None:
+def test_foreign_keys_and_control_characters_are_removed(words: str, shown: str) -> None:
     assert Secret().scrub(words) == shown
 
 
@@ -42,7 +42,7 @@ def test_long_words_are_shortened() -> None:
 
 
 @pytest.mark.parametrize("text", ["two words", "line\nbreak", "schlüssel", "tab\tin"])
-def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str) -> None:
+def test_an_impossible_key_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(InputError) as caught:
         Secret(text, variable="APP_KEY")
 
@@ -50,11 +50,11 @@ def test_what_cannot_be_a_key_is_refused_without_repeating_it(text: str) -> None
     assert text not in str(caught.value)
 
 
-def test_a_line_break_at_the_end_is_forgiven() -> None:
+def test_a_trailing_line_break_is_ignored() -> None:
     assert Secret(f"{KEY}\n").headers() == {"Authorization": f"Bearer {KEY}"}
 
 
-def test_no_key_means_no_header() -> None:
+def test_without_a_key_no_header_is_sent() -> None:
     assert Secret().headers() == {}
     assert not Secret()
 
@@ -74,12 +74,12 @@ def test_no_key_means_no_header() -> None:
         ("", "swordfish", "swordfish"),
     ],
 )
-def test_keys_are_struck_out_of_replies_and_names_are_not(auth: str, text: str, struck: str) -> None:
+def test_keys_are_masked_in_replies_and_names_are_not(auth: str, text: str, struck: str) -> None:
     assert Credentials(auth, variable="AUTH").strike(text) == struck
 
 
 @given(st.lists(st.sampled_from(["abab", "c1", "ab", "ababc1", "a", " ", "so"])))
-def test_pieces_say_together_what_is_left_of_the_whole(pieces: list[str]) -> None:
+def test_chunks_together_equal_the_redacted_whole(pieces: list[str]) -> None:
     secret, heard = Secret("ababc1"), list[str]()
     struck = StruckPieces(secret, heard.append)
 

@@ -21,25 +21,25 @@ def url(tmp_path):
     return f"sqlite:///{tmp_path}/scores 1.db"
 
 
-def test_rows_come_as_texts(url):
+def test_rows_are_returned_as_texts(url):
     columns, rows = query_rows(url, "SELECT stars AS score, at FROM replies")
 
     assert columns == ("score", "at")
     assert rows == [{"score": "5", "at": "2026-01-01"}, {"score": "", "at": "2026-01-02"}]
 
 
-def test_the_database_is_only_read(url):
+def test_the_database_is_opened_read_only(url):
     with pytest.raises(InputError, match="readonly"):
         query_rows(url, "DELETE FROM replies")
 
 
 @pytest.mark.parametrize("query", ["SELECT nothing FROM replies", "SELECT", ""], ids=["column", "syntax", "empty"])
-def test_a_query_that_cannot_be_run_says_so(url, query):
+def test_an_invalid_query_is_reported(url, query):
     with pytest.raises(InputError, match="the query"):
         query_rows(url, query)
 
 
-def test_a_missing_file_is_not_made(tmp_path):
+def test_a_missing_file_is_not_created(tmp_path):
     with pytest.raises(InputError, match="there is no database file"):
         query_rows(f"sqlite:///{tmp_path}/none.db", "SELECT 1")
     assert not (tmp_path / "none.db").exists()
@@ -48,7 +48,7 @@ def test_a_missing_file_is_not_made(tmp_path):
 @pytest.mark.parametrize(
     ("place", "expected"), [("postgresql://host/db", True), ("stars.csv", False), ("C:/stars.csv", False)]
 )
-def test_databases_are_told_from_files(place, expected):
+def test_databases_are_distinguished_from_files(place, expected):
     assert is_database(place) is expected
 
 
@@ -60,7 +60,7 @@ def read(rows):
     return pq.read_table(io.BytesIO(stored))
 
 
-def test_what_is_not_there_is_null_and_what_looks_like_a_formula_stays():
+def test_missing_values_are_null_and_formula_like_texts_are_unchanged():
     table = read([("=a", 2), ("b", None), ("", "3"), (None, "")])
 
     assert table.to_pylist() == [
@@ -72,11 +72,11 @@ def test_what_is_not_there_is_null_and_what_looks_like_a_formula_stays():
 
 
 @pytest.mark.parametrize("rows", [[], [(None, None)], [("a", 1)]], ids=["no row", "nothing", "one"])
-def test_types_hang_on_the_names_of_columns_alone(rows):
+def test_types_depend_on_the_names_of_columns_only(rows):
     assert [str(field.type) for field in read(rows).schema] == ["string", "int64"]
 
 
-def test_numbers_and_truth_values_keep_their_type():
+def test_numbers_and_booleans_keep_their_type():
     columns = {"score": float, "defect": bool}
     stored = tables.parquet_bytes(columns, [(2.5, True), (None, None), (3, False)], about={})
 
@@ -87,17 +87,17 @@ def test_numbers_and_truth_values_keep_their_type():
     ]
 
 
-def test_many_rows_are_written_in_groups(monkeypatch):
+def test_many_rows_are_written_in_batches(monkeypatch):
     monkeypatch.setattr(tables, "_GROUP", 2)
 
     assert read([(str(number), number) for number in range(5)]).num_rows == 5
 
 
-def test_a_file_tells_what_it_is_of():
+def test_a_file_states_its_study():
     assert read([]).schema.metadata[b"study"] == b"s"
 
 
-def test_without_arrow_one_is_told_what_to_type(monkeypatch):
+def test_without_arrow_the_install_command_is_shown(monkeypatch):
     monkeypatch.setattr(tables, "find_spec", lambda _: None)
 
     with pytest.raises(InputError, match=r"pip install 'theodolite\[parquet\]'"):

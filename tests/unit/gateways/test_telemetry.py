@@ -89,7 +89,7 @@ def test_calls_are_counted_by_endpoint_role_and_outcome():
     assert value_of(metrics, "theodolite_call_cost_usd_total", **bot) == 2.5
 
 
-def test_a_call_that_a_stop_cuts_off_is_no_failure_of_the_endpoint():
+def test_a_call_cancelled_by_a_stop_is_not_a_failure_of_the_endpoint():
     metrics = PrometheusMetrics()
     with pytest.raises(KeyboardInterrupt), metrics.call(SAID, "u"):
         raise KeyboardInterrupt
@@ -108,7 +108,7 @@ def test_requests_are_measured_by_route():
     assert value_of(metrics, "theodolite_http_request_duration_seconds_bucket", **labels, le="0.01") == 0
 
 
-def test_numbers_of_databases_are_read_when_somebody_asks_and_no_study_counts_twice():
+def test_database_figures_are_read_on_request_and_each_study_is_counted_once():
     metrics, n_reads = PrometheusMetrics(), 0
 
     def read():
@@ -122,7 +122,7 @@ def test_numbers_of_databases_are_read_when_somebody_asks_and_no_study_counts_tw
     assert value_of(metrics, "theodolite_database_up") == 1
 
 
-def test_a_database_that_is_away_is_told_and_costs_no_other_metric():
+def test_an_unavailable_database_is_reported_and_other_metrics_are_available():
     def read():
         msg = "away"
         raise StorageUnavailable(msg)
@@ -212,7 +212,7 @@ def test_no_line_repeats_a_secret(lines):
     assert "/srv/theodolite" not in text
 
 
-def test_text_becomes_one_record_a_line_whatever_pieces_it_comes_in(lines):
+def test_text_becomes_one_record_per_line_regardless_of_its_chunks(lines):
     stream = LineLog(logging.getLogger("theodolite.output"))
     for piece in ("one", " line\ntwo", "\n\n", "three\nunfinished"):
         stream.write(piece)
@@ -284,7 +284,7 @@ async def test_spans_form_dialogues_turns_and_calls():
     assert tree["annotation d001 grounded"] == ["chat judge-1"]
 
 
-async def test_spans_carry_the_attributes_of_the_genai_conventions_and_no_text():
+async def test_spans_have_the_attributes_of_the_genai_conventions_and_no_text():
     spans = await Tracing(content=False).run()
 
     chat = next(span for span in spans if span.name == "chat actor-1")
@@ -308,7 +308,7 @@ async def test_spans_carry_the_attributes_of_the_genai_conventions_and_no_text()
     assert [name for span in spans for name in span.attributes if "messages" in name] == []
 
 
-async def test_prompts_and_replies_are_in_spans_only_if_the_operator_asks_for_them():
+async def test_prompts_and_replies_are_in_spans_only_at_the_request_of_the_operator():
     spans = await Tracing(content=True).run()
 
     agent = next(span for span in spans if span.name == "invoke_agent bot")

@@ -50,7 +50,7 @@ def filled(body: str) -> object:
     return body_template(body, what="`body`")(VARIABLES)
 
 
-def test_texts_are_filled_inside_the_document() -> None:
+def test_texts_are_filled_in_within_the_document() -> None:
     body = {"q": "{{ prompt }}", "meta": [{"sid": "{{ session }}-{{ turn }}"}, 7, None], "doc": "{{ context }}"}
 
     assert filled(json.dumps(body)) == {
@@ -61,13 +61,13 @@ def test_texts_are_filled_inside_the_document() -> None:
 
 
 @given(prompt=st.text())
-def test_whatever_the_prompt_the_form_of_the_body_stays(prompt: str) -> None:
+def test_no_prompt_changes_the_structure_of_the_body(prompt: str) -> None:
     fill = body_template('{"a": {"q": "{{ prompt }}"}, "b": 1}', what="`body`")
 
     assert fill(VARIABLES | {"prompt": prompt}) == {"a": {"q": prompt}, "b": 1}
 
 
-def test_history_and_turn_alone_keep_their_type() -> None:
+def test_only_history_and_turn_keep_their_type() -> None:
     assert filled('["{{ history }}", "{{ turn }}", "turn {{ turn }}"]') == [
         [{"prompt": "hi", "response": "hello"}],
         2,
@@ -80,7 +80,7 @@ def fields(body: object, **variables: object) -> list[tuple[str, str]]:
     return parse_qsl(written, keep_blank_values=True, strict_parsing=True)
 
 
-def test_the_fields_of_a_form_are_texts_a_list_is_its_field_several_times_and_the_rest_is_json() -> None:
+def test_form_fields_are_texts_a_list_repeats_its_field_and_other_values_are_json() -> None:
     body = {"q": "{{ prompt }}", "n": "{{ turn }}", "all": "{{ history }}", "tag": ["a", "{{ session }}"]}
 
     assert fields(body | {"none": [], "on": True, "x": 1.5, "": ""}) == [
@@ -100,12 +100,12 @@ def test_no_prompt_can_add_a_field_to_a_form(prompt: str) -> None:
     assert fields({"q": "{{ prompt }}", "b": "1"}, prompt=prompt) == [("q", prompt), ("b", "1")]
 
 
-def test_letters_that_nothing_can_encode_do_not_end_a_form() -> None:
+def test_characters_that_cannot_be_encoded_do_not_break_a_form() -> None:
     assert fields({"q": "{{ prompt }}"}, prompt="a\ud800b") == [("q", "a?b")]
 
 
 @pytest.mark.parametrize("body", ['["{{ prompt }}"]', '"{{ prompt }}"', "3"])
-def test_a_form_of_no_fields_is_refused(body: str) -> None:
+def test_a_form_without_fields_is_refused(body: str) -> None:
     with pytest.raises(InputError, match="must be an object of texts"):
         form_template(body, what="`body`")
 
@@ -118,29 +118,29 @@ def test_values_in_an_address_are_encoded() -> None:
 
 @pytest.mark.parametrize("source", ["{{ prompt.secret.deep }}", "{{ 1 / 0 }}", "{{ prompt + 1 }}"])
 @pytest.mark.parametrize("template", [text_template, address_template])
-def test_what_cannot_be_filled_is_said(template, source: str) -> None:
+def test_unfillable_slots_are_reported(template, source: str) -> None:
     with pytest.raises(TemplateError, match="`q`: the template cannot be filled"):
         template(source, what="`q`")(VARIABLES)
 
 
 @pytest.mark.parametrize("template", [text_template, address_template, body_template])
-def test_a_slot_that_nothing_fills_is_said_before_anything_is_sent(template) -> None:
+def test_an_unfillable_slot_is_reported_before_any_request(template) -> None:
     with pytest.raises(InputError, match="names `nme`, which nothing fills; it may name prompt, session"):
         template('"{{ nme }}"', what="`q`")
 
 
-def test_what_a_study_is_checked_for_is_what_a_request_fills() -> None:
+def test_validation_checks_the_same_slots_that_a_request_fills() -> None:
     assert set(HTTP_SLOTS) == set(VARIABLES)
 
 
 @pytest.mark.parametrize("source", ["{{ prompt", "{% if %}", "{{ prompt | nofilter }}", "{{ range(9) }}"])
-def test_what_is_no_template_is_said_before_anything_is_sent(source: str) -> None:
+def test_a_malformed_template_is_reported_before_any_request(source: str) -> None:
     with pytest.raises(InputError, match="not a template"):
         body_template(json.dumps({"q": source}), what="`body`")
 
 
 @pytest.mark.parametrize("body", ["{", "", "{'q': 1}"])
-def test_a_body_that_is_no_json_is_said(body: str) -> None:
+def test_a_body_that_is_not_json_is_reported(body: str) -> None:
     with pytest.raises(InputError, match="must be a JSON document"):
         body_template(body, what="`body`")
 
@@ -154,12 +154,12 @@ def test_a_body_that_is_no_json_is_said(body: str) -> None:
         "{{ history.append(1) }}",
     ],
 )
-def test_the_sandbox_holds(source: str) -> None:
+def test_the_sandbox_is_secure(source: str) -> None:
     with pytest.raises(InputError):
         text_template(source, what="`q`")(VARIABLES)
 
 
-def test_a_template_does_not_grow_without_end() -> None:
+def test_the_output_of_a_template_is_limited() -> None:
     with pytest.raises(TemplateError, match="longer than 1000000 characters"):
         text_template("{% for a in context %}{{ context }}{% endfor %}", what="`q`")(
             VARIABLES | {"context": "x" * (LARGEST_TEXT // 100)}
@@ -219,7 +219,7 @@ async def test_without_a_system_prompt_there_is_no_system_message() -> None:
     assert model.asked[0].messages[0].speaker is Speaker.USER
 
 
-async def test_source_material_is_no_template() -> None:
+async def test_source_material_is_not_a_template() -> None:
     odd = r"\1 {{ context }} {% if %}"
     model = await sent(PromptedModel(model="m", system="A {{ context }} B", context={"f": odd}))
 
@@ -227,12 +227,12 @@ async def test_source_material_is_no_template() -> None:
 
 
 @pytest.mark.parametrize("system", ["Say {{ name }}", "Say {% x %}", "{{ context.upper() }}"])
-def test_a_system_prompt_that_will_never_be_filled_is_said_before_anything_is_sent(system: str) -> None:
+def test_an_unfillable_system_prompt_is_reported_before_any_request(system: str) -> None:
     with pytest.raises(InputError, match="`system` of application `bot`"):
         PromptedModelApplication("bot", PromptedModel(model="m", system=system), model=FakeModel())
 
 
-async def test_a_knock_asks_the_model_in_the_applications_name() -> None:
+async def test_a_health_check_calls_the_model_in_the_name_of_the_application() -> None:
     application = PromptedModelApplication("bot", PromptedModel(model="m"), model=FakeModel(alive=False))
     check = await application.check_endpoint()
 
@@ -242,7 +242,7 @@ async def test_a_knock_asks_the_model_in_the_applications_name() -> None:
 @pytest.mark.parametrize(
     "error", [TimedOut("30 s"), TimedOut("30 s", endpoint="m"), ContentRefused("filter", endpoint="m")]
 )
-async def test_a_failure_names_the_model_that_brought_nothing(error: GatewayError) -> None:
+async def test_a_failure_names_the_model_that_caused_it(error: GatewayError) -> None:
     model = FakeModel(answer=lambda _: error)
     application = PromptedModelApplication("bot", PromptedModel(model="m"), model=model)
 
@@ -260,13 +260,13 @@ class Mute:
     close = FakeModel.close
 
 
-async def test_a_model_that_cannot_be_asked_counts_as_there() -> None:
+async def test_a_model_that_cannot_be_checked_counts_as_available() -> None:
     application = PromptedModelApplication("bot", PromptedModel(model="m"), model=Mute())  # type: ignore[arg-type]
 
     assert (await application.check_endpoint()).answer == "as model `m`"
 
 
-async def test_the_shared_model_is_left_open() -> None:
+async def test_the_shared_model_is_not_closed() -> None:
     model = FakeModel()
     await PromptedModelApplication("bot", PromptedModel(model="m"), model=model).close()
 
@@ -303,7 +303,7 @@ async def test_each_repeat_has_its_own_reply(application: RecordedApplication, r
     assert (reply.text, reply.cost_microusd, reply.attempts, reply.recorded) == (text, 0, 0, True)
 
 
-async def test_a_withheld_text_stays_withheld_and_says_why(application: RecordedApplication) -> None:
+async def test_a_withheld_text_stays_withheld_with_its_reason(application: RecordedApplication) -> None:
     reply = await application.reply(say("v2"), session="s")
 
     assert (reply.text, reply.withheld) == ("", "text not shipped")
@@ -315,22 +315,22 @@ async def test_an_empty_response_is_an_empty_reply(application: RecordedApplicat
 
 
 @pytest.mark.parametrize("request_", [say("v9"), say("v1", turn=3), say("v1", turn=0), say("v1", repeat=3), say("")])
-async def test_what_was_not_recorded_is_no_reply(application: RecordedApplication, request_: SayToApplication) -> None:
+async def test_an_unrecorded_prompt_has_no_reply(application: RecordedApplication, request_: SayToApplication) -> None:
     with pytest.raises(ServerFault, match="holds no response of `gpt4`"):
         await application.reply(request_, session="s")
 
 
-async def test_a_knock_says_how_much_is_recorded(application: RecordedApplication) -> None:
+async def test_a_health_check_states_the_number_of_recorded_replies(application: RecordedApplication) -> None:
     check = await application.check_endpoint()
 
     assert (check.alive, check.answer, check.host) == (True, "ok, 3 recorded dialogues", "")
 
 
-async def test_an_empty_recording_is_not_alive() -> None:
+async def test_an_empty_recording_fails_the_health_check() -> None:
     assert not (await RecordedApplication("gpt4", ()).check_endpoint()).alive
 
 
-async def test_a_recorded_reply_brings_its_source_material() -> None:
+async def test_a_recorded_reply_includes_its_source_material() -> None:
     turns = (RecordedTurn(prompt="a", response="A", context="Open at nine.\x00"),)
     application = RecordedApplication("gpt4", [RecordedDialogue(key="v1", application="gpt4", turns=turns)])
 
@@ -339,7 +339,7 @@ async def test_a_recorded_reply_brings_its_source_material() -> None:
     assert (reply.context, reply.repaired) == ("Open at nine.\ufffd", 1)
 
 
-async def test_an_empty_response_that_a_person_labelled_is_an_answer() -> None:
+async def test_an_empty_response_with_a_human_label_is_a_reply() -> None:
     turns = (RecordedTurn(prompt="a", response=""),)
     recording = RecordedDialogue(key="v1", application="gpt4", turns=turns, labelled=True)
 
@@ -352,14 +352,14 @@ def ask(*, replicate: int) -> AskModel:
 
 
 @pytest.mark.parametrize(("replicate", "text"), [(1, "a"), (2, "b"), (3, "a")])
-async def test_repetitions_begin_one_line_further(replicate: int, text: str) -> None:
+async def test_repetitions_start_one_line_later(replicate: int, text: str) -> None:
     reply = await ScriptedModel(ModelEndpoint(name="m", script=("a", "b"))).reply(ask(replicate=replicate))
 
     assert (reply.text, reply.scripted, reply.answered_as, reply.cost_microusd) == (text, True, "script", 0)
 
 
 @pytest.mark.parametrize(("script", "words"), [(("a",), "1 reply in turn"), (("a", "b"), "2 replies in turn")])
-async def test_a_knock_says_that_it_is_scripted(script: tuple[str, ...], words: str) -> None:
+async def test_a_health_check_states_that_the_model_is_scripted(script: tuple[str, ...], words: str) -> None:
     check = await ScriptedModel(ModelEndpoint(name="m", script=script)).check_endpoint()
 
     assert "SCRIPTED" in check.answer

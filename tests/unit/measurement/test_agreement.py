@@ -16,47 +16,47 @@ from theodolite.measurement.agreement import (
 from theodolite.measurement.proportion import defect_rate
 
 
-def test_chance_is_what_the_use_of_the_labels_alone_would_give():
+def test_chance_agreement_follows_the_label_frequencies():
     agreement = exact_agreement(["yes"] * 9 + ["no"], ["yes"] * 8 + ["no"] * 2)
 
     assert agreement.chance == pytest.approx(0.9 * 0.8 + 0.1 * 0.2)
 
 
-def test_texts_need_the_order_of_the_scale():
+def test_text_labels_need_the_order_of_the_scale():
     with pytest.raises(InputError, match="needs numbers, or `categories` with the scale in order"):
         relaxed_agreement(["low"], ["high"])
 
 
-def test_steps_are_counted_on_the_scale_that_is_given():
+def test_steps_are_counted_on_the_given_scale():
     far = relaxed_agreement(["low", "low"], ["high", "mid"], categories=["low", "mid", "high"])
 
     assert (far.count, far.n) == (1, 2)
 
 
-def test_a_label_off_the_scale_is_refused():
+def test_a_label_outside_the_scale_is_refused():
     with pytest.raises(InputError, match="`categories` must hold every label"):
         relaxed_agreement(["low"], ["huge"], categories=["low", "high"])
 
 
-def test_distances_bear_rounding():
+def test_distances_tolerate_rounding():
     assert relaxed_agreement([0.4], [0.3], within=0.1).count == 1
 
 
 @pytest.mark.parametrize("within", [-1, float("nan"), float("inf")])
-def test_a_distance_that_is_none_is_refused(within):
+def test_an_invalid_distance_is_refused(within):
     with pytest.raises(InputError, match="`within` must be a distance of 0 or more"):
         relaxed_agreement([1], [1], within=within)
 
 
 @pytest.mark.parametrize("agreement", [exact_agreement, relaxed_agreement])
-def test_no_pair_is_undefined(agreement):
+def test_agreement_without_pairs_is_undefined(agreement):
     result = agreement([1, None], [None, 2])
 
     assert isinstance(result, Undefined)
     assert result.reason == "No dialogue has a label from both annotators."
 
 
-def test_forty_of_forty_is_not_certainty():
+def test_forty_of_forty_has_an_interval_of_positive_width():
     agreement = exact_agreement(["yes"] * 40, ["yes"] * 40)
 
     assert agreement.value == 1.0
@@ -69,20 +69,20 @@ def test_all_annotators_of_a_unit_must_agree():
     assert (agreed.count, agreed.n) == (1, 3)
 
 
-def test_units_with_a_single_label_are_left_out():
+def test_units_with_a_single_label_are_excluded():
     agreed = unanimity([["a", "a", None], ["a", None, None]])
 
     assert (agreed.count, agreed.n) == (1, 1)
 
 
-def test_unanimity_of_two_is_their_exact_agreement():
+def test_unanimity_of_two_is_exact_agreement():
     a, b = ["a", "b", "b", "a"], ["a", "b", "a", "a"]
 
     assert unanimity([a, b]).value == exact_agreement(a, b).value
     assert unanimity([a, b]).low == exact_agreement(a, b).low
 
 
-def test_chance_falls_with_the_number_of_annotators():
+def test_chance_agreement_falls_with_the_number_of_annotators():
     two, three = (unanimity([["a", "b"]] * n) for n in (2, 3))
 
     assert (two.chance, three.chance) == (0.5, 0.25)
@@ -93,11 +93,11 @@ def test_without_a_shared_unit_unanimity_is_undefined():
     assert isinstance(unanimity([]), Undefined)
 
 
-def test_clusters_are_stated():
+def test_the_number_of_clusters_is_stated():
     assert unanimity([["a", "b", "a"], ["a", "a", "a"]], clusters=["x", "x", "y"]).n_clusters == 2
 
 
-def test_a_tie_has_no_majority_and_neither_has_a_lone_label():
+def test_ties_and_single_labels_have_no_majority():
     assert majority_labels([["a", "a", "a"], ["a", "b", None], ["b", None, None]]) == ["a", None, None]
 
 
@@ -106,7 +106,7 @@ def test_numbers_are_labels_too():
 
 
 @pytest.mark.parametrize("measure", [unanimity, majority_labels])
-def test_rows_must_be_equally_long(measure):
+def test_rows_must_have_equal_length(measure):
     with pytest.raises(InputError, match="rows of equal length"):
         measure([["a"], ["a", "b"]])
 
@@ -130,7 +130,7 @@ def test_the_interval_of_f1_is_that_of_the_shared_units():
     assert report.classes[0].f1.high == pytest.approx(2 * shared.high / (1 + shared.high))
 
 
-def test_a_label_that_nobody_uses_is_undefined_and_not_in_the_macro_average():
+def test_an_unused_label_is_undefined_and_excluded_from_the_macro_average():
     report = classification_report(["a", "b"], ["a", "b"], categories=["a", "b", "c"])
 
     unused = report.classes[2]
@@ -139,7 +139,7 @@ def test_a_label_that_nobody_uses_is_undefined_and_not_in_the_macro_average():
     assert report.macro_f1.value == 1.0
 
 
-def test_a_label_that_the_reference_alone_uses_is_missed_everywhere():
+def test_a_label_used_by_the_reference_only_has_recall_zero():
     report = classification_report(["a", "b", "b"], ["a", "a", "a"], categories=["a", "b"])
 
     missed = report.classes[1]
@@ -148,28 +148,28 @@ def test_a_label_that_the_reference_alone_uses_is_missed_everywhere():
     assert report.macro_f1.value == pytest.approx(0.25)
 
 
-def test_perfect_labels_leave_room_for_doubt():
+def test_perfect_labels_have_an_interval_of_positive_width():
     macro = classification_report(["a", "b"] * 10, ["a", "b"] * 10, categories=["a", "b"]).macro_f1
 
     assert (macro.value, macro.high) == (1.0, 1.0)
     assert 0.7 < macro.low < 0.95
 
 
-def test_units_without_one_of_the_labels_are_left_out():
+def test_units_without_one_of_the_labels_are_excluded():
     report = classification_report(["a", None, "b", "b"], ["a", "a", None, "b"], categories=["a", "b"])
 
     assert report.n == 2
     assert report.macro_f1.n == 2
 
 
-def test_without_a_pair_nothing_is_defined():
+def test_without_pairs_nothing_is_defined():
     report = classification_report([None], ["a"], categories=["a", "b"])
 
     assert isinstance(report.macro_f1, Undefined)
     assert report.macro_f1.reason == "No dialogue has a label from both annotators."
 
 
-def test_clusters_widen_what_is_known():
+def test_clusters_widen_the_interval():
     true, given = ["a"] * 20 + ["b"] * 20, ["a"] * 15 + ["b"] * 25
     clusters = [number // 5 for number in range(40)]
 

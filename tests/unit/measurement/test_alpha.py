@@ -10,35 +10,35 @@ from theodolite.domain.estimate import Undefined
 from theodolite.measurement.alpha import krippendorff_alpha
 
 
-def test_units_with_one_label_are_left_out():
+def test_units_with_one_label_are_excluded():
     with_gaps = krippendorff_alpha([[1, 2, 1, None], [1, 2, 2, 5]])
 
     assert with_gaps == krippendorff_alpha([[1, 2, 1], [1, 2, 2]])
 
 
 @pytest.mark.parametrize("ratings", [[[], []], [[1, None], [None, 1]]])
-def test_annotators_who_never_met_have_no_alpha(ratings):
+def test_annotators_without_common_units_have_no_alpha(ratings):
     result = krippendorff_alpha(ratings)
 
     assert isinstance(result, Undefined)
     assert result.reason == "No dialogue has labels from two annotators."
 
 
-def test_a_value_that_one_unit_alone_brings_leaves_the_interval_wide():
+def test_a_value_in_a_single_unit_leaves_the_interval_wide():
     alpha = krippendorff_alpha([[0] * 19 + [1], [0] * 19 + [1], [0] * 19 + [1], [0] * 19 + [1]])
 
     assert alpha.value == 1.0
     assert alpha.low < -0.5
 
 
-def test_more_disagreement_in_the_distance_lowers_interval_alpha_only():
+def test_more_distant_disagreement_lowers_interval_alpha_only():
     near, far = [[1, 5, 3, 1], [1, 5, 2, 1]], [[1, 5, 3, 1], [1, 5, 20, 1]]
 
     assert krippendorff_alpha(far).value == krippendorff_alpha(near).value
     assert krippendorff_alpha(far, scale="interval").value < krippendorff_alpha(near, scale="interval").value
 
 
-def test_a_hundred_thousand_units_are_no_burden():
+def test_a_hundred_thousand_units_are_computed_quickly():
     rng = np.random.default_rng(1)
     ratings = rng.integers(1, 6, size=(5, 100_000)).astype(float)
 
@@ -58,7 +58,7 @@ def test_a_hundred_thousand_units_are_no_burden():
         ([list(range(501))] * 2, "nominal", "at most 500 unless `scale` is interval; got 501 different values"),
     ],
 )
-def test_ratings_that_are_none_are_refused(ratings, scale, words):
+def test_invalid_ratings_are_refused(ratings, scale, words):
     with pytest.raises(InputError, match=words):
         krippendorff_alpha(ratings, scale=scale)
 
@@ -86,14 +86,14 @@ def test_the_bootstrap_draws_whole_clusters():
     assert drawn.high - drawn.low > alone.high - alone.low
 
 
-def test_a_bootstrap_without_variation_rests_on_the_share_of_agreeing_units():
+def test_a_bootstrap_without_variation_uses_the_share_of_agreeing_units():
     alpha = krippendorff_alpha([[1, 2, 1, 2], [1, 2, 1, 2]], replicates=50)
 
     assert alpha.low < alpha.value == 1.0
     assert alpha.method.startswith("wilson")
 
 
-def test_scales_with_many_points_are_counted_too():
+def test_scales_with_many_points_are_supported():
     ratings = np.arange(2 * 80).reshape(2, 80) // 2 % 80
 
     assert krippendorff_alpha(ratings, scale="interval").n == 80
@@ -109,7 +109,7 @@ def slider(n_units=40, annotators=3, seed=3):
 
 
 @pytest.mark.parametrize("clusters", [None, [unit // 4 for unit in range(40)]], ids=["units", "clusters"])
-def test_alpha_of_sums_is_the_alpha_of_coincidences(monkeypatch, clusters):
+def test_alpha_by_sums_equals_alpha_by_coincidences(monkeypatch, clusters):
     by_table = krippendorff_alpha(slider(), scale="interval", clusters=clusters)
     monkeypatch.setattr("theodolite.measurement.alpha.MOST_POINTS", 10)
     by_sums = krippendorff_alpha(slider(), scale="interval", clusters=clusters)
@@ -118,7 +118,7 @@ def test_alpha_of_sums_is_the_alpha_of_coincidences(monkeypatch, clusters):
     assert (by_sums.n, by_sums.n_clusters, by_sums.method) == (by_table.n, by_table.n_clusters, by_table.method)
 
 
-def test_a_fine_interval_scale_has_an_alpha_and_other_scales_say_what_to_use():
+def test_a_fine_interval_scale_has_an_alpha_and_other_scales_state_the_alternative():
     table = slider(600)
     found = krippendorff_alpha(table, scale="interval")
     drawn = krippendorff_alpha(table, scale="interval", replicates=200, seed=1)
@@ -130,7 +130,7 @@ def test_a_fine_interval_scale_has_an_alpha_and_other_scales_say_what_to_use():
         krippendorff_alpha(table, scale="ordinal")
 
 
-def test_large_values_keep_their_digits_in_sums():
+def test_sums_of_large_values_keep_their_precision():
     table = slider(600)
 
     far = krippendorff_alpha(table * 1e300, scale="interval")

@@ -43,7 +43,7 @@ def given(table=TABLE):
     ]
 
 
-def test_alpha_is_that_of_the_table():
+def test_alpha_equals_that_of_the_table():
     codes = {"y": 0.0, "n": 1.0, "-": math.nan}
     table = [[codes[letter] for letter in letters] for letters in TABLE.values()]
 
@@ -54,7 +54,7 @@ def test_alpha_is_that_of_the_table():
     assert found.prevalence == (("yes", 11), ("no", 8))
 
 
-def test_nobody_met_and_all_alike_are_said_in_words():
+def test_no_overlap_and_no_variation_are_explained_in_words():
     alone = question_agreement("risk", YES, answer_arrays(given({"anna": "yny"})))
     alike = question_agreement("risk", YES, answer_arrays(given({"anna": "nnn", "ben": "nnn"})))
 
@@ -64,7 +64,7 @@ def test_nobody_met_and_all_alike_are_said_in_words():
     assert alike.alike.value == 1.0
 
 
-def test_answers_without_a_value_are_counted_and_agree_with_nothing():
+def test_answers_without_a_value_are_counted_and_excluded_from_agreement():
     answers = [*given(), GivenAnswer("dora", 0, 0, None)]
 
     found = question_agreement("risk", YES, answer_arrays(answers))
@@ -81,7 +81,7 @@ def test_turns_are_clustered_in_their_dialogues():
     assert (found.alpha.n_clusters, found.alike.n_clusters) == (4, 4)
 
 
-def test_the_history_is_cut_into_stretches_of_equally_many_units():
+def test_the_history_is_divided_into_segments_of_equal_size():
     found = question_agreement("risk", YES, answer_arrays(given({"anna": "yn" * 20, "ben": "yn" * 10 + "ny" * 10})))
 
     assert [stretch.alike.n for stretch in found.over_time] == [10, 10, 10, 10]
@@ -107,7 +107,7 @@ def test_days_are_those_of_the_latest_label_and_need_five_units():
     assert agreement_per_day(YES, answer_arrays([]), ZoneInfo("UTC")) == ()
 
 
-def test_every_two_who_met_are_compared_and_models_are_marked():
+def test_every_pair_with_common_units_is_compared_and_models_are_marked():
     pairs = pair_agreements(YES, answer_arrays(given()))
     models = model_agreements(YES, answer_arrays(given({"anna": "yy-", "judge": "yn-"})), {"judge", "new"})
 
@@ -119,7 +119,7 @@ def test_every_two_who_met_are_compared_and_models_are_marked():
     assert [(one.first, one.second, one.is_model, one.alike.value) for one in models] == [("anna", "judge", True, 0.5)]
 
 
-def test_groups_that_see_it_their_own_way_are_told_from_the_rest():
+def test_groups_with_a_separate_view_are_identified():
     table = {f"a{number}": "yynn" * 3 for number in range(3)} | {f"b{number}": "ynyn" * 3 for number in range(3)}
     group_of = {name: name[0] for name in table if name != "b2"}
 
@@ -135,7 +135,7 @@ def answered(table):
     return answer_arrays(given(table))
 
 
-def test_everybody_stands_beside_all_others_they_met():
+def test_each_annotator_is_compared_with_all_others():
     anna, ben, carl = rater_agreements(YES, answered({"anna": "yyn", "ben": "yyy", "carl": "-n-"}))
 
     assert (anna.annotator, anna.prevalence, anna.n_answers) == ("anna", (("yes", 2), ("no", 1)), 3)
@@ -144,14 +144,14 @@ def test_everybody_stands_beside_all_others_they_met():
     assert ben.alike.value == pytest.approx((1 + 1 / 2 + 0) / 3)
 
 
-def test_whoever_met_nobody_has_no_number():
+def test_an_annotator_without_common_units_has_no_figure():
     (anna,) = rater_agreements(YES, answered({"anna": "yyn"}))
 
     assert isinstance(anna.alike, Undefined)
     assert rater_agreements(YES, answered({})) == ()
 
 
-def test_the_most_divided_dialogue_stands_first_with_its_distribution():
+def test_the_most_disputed_dialogue_is_first_with_its_distribution():
     first, second, third = spreads(YES, answered({"a": "yyyy", "b": "nyy-", "c": "nny-", "d": "nyy-"}))
 
     assert [one.dialogue for one in (first, second, third)] == [0, 1, 2]
@@ -160,7 +160,7 @@ def test_the_most_divided_dialogue_stands_first_with_its_distribution():
     assert spreads(YES, answered({})) == ()
 
 
-def test_the_planner_meets_the_width_it_promises():
+def test_the_planned_number_reaches_the_promised_width():
     rng = np.random.default_rng(5)
     levels = rng.normal(5.0, 1.0, 4000)
     answers = [
@@ -182,13 +182,13 @@ def levels_of(answers, unit):
     return [int(one.value) for one in answers[2 * unit : 2 * unit + 2]]
 
 
-def test_perfect_agreement_makes_a_second_pass_worthless():
+def test_perfect_agreement_makes_a_second_annotation_useless():
     plans = planned_passes(YES, answer_arrays(given({"anna": "ynyn" * 5, "ben": "ynyn" * 5})), 0.1)
 
     assert len({plan.n_dialogues for plan in plans}) == 1
 
 
-def test_what_cannot_be_planned_is_said():
+def test_an_impossible_plan_states_why():
     three = Question(
         name="t", text="?", scale=Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=v) for v in "abc"))
     )

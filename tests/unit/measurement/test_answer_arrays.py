@@ -20,14 +20,14 @@ def told(columns):
     ]
 
 
-def test_answers_come_back_by_question_with_who_gave_them_to_what_and_when():
+def test_answers_are_returned_by_question_with_annotator_unit_and_time():
     found = QueueAnswers().grown(FIRST).arrays(ANNOTATIONS)
 
     assert told(found["safe"]) == [("ann", 1, 0, "yes", 10.0), ("ben", 1, 0, "yes", 20.0)]
     assert told(found["tone"]) == [("ben", 1, 2, None, 20.0)]
 
 
-def test_a_table_that_grew_is_the_table_of_all():
+def test_an_extended_table_equals_one_built_at_once():
     grown = QueueAnswers().grown(FIRST).grown(NEXT)
     whole = QueueAnswers().grown((*FIRST, *NEXT))
 
@@ -36,7 +36,7 @@ def test_a_table_that_grew_is_the_table_of_all():
     assert QueueAnswers().grown(()).arrays(ANNOTATIONS) == {}
 
 
-def test_annotations_that_do_not_count_and_further_repetitions_are_left_out():
+def test_superseded_annotations_and_repetitions_are_excluded():
     table = QueueAnswers().grown((*FIRST, *NEXT))
 
     first = table.arrays({8: ANNOTATIONS[8], 9: ANNOTATIONS[9]})

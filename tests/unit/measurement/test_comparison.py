@@ -26,18 +26,18 @@ from theodolite.measurement.comparison import (
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
 
 
-def test_cases_that_one_lacks_are_left_out():
+def test_cases_missing_on_one_side_are_excluded():
     change = paired_difference([1, None, 0, 1], [0, 1, 0, float("nan")])
 
     assert (change.n, change.value) == (2, -0.5)
 
 
-def test_yes_and_no_get_newcombes_interval_and_scores_the_t_interval():
+def test_binary_labels_get_newcombes_interval_and_scores_the_t_interval():
     assert paired_difference([1, 0, 1], [0, 0, 1]).method == "Newcombe, paired"
     assert paired_difference([1, 2, 4], [2, 2, 5]).method == "Student's t"
 
 
-def test_pairs_tell_more_than_two_means():
+def test_pairing_narrows_the_interval():
     rng = np.random.default_rng(0)
     hard = rng.normal(size=100)
     a, b = hard + 0.1 * rng.normal(size=100), hard + 0.2 + 0.1 * rng.normal(size=100)
@@ -60,12 +60,12 @@ def test_clusters_widen_the_interval_and_are_counted():
     assert together.design_effect > 3
 
 
-def test_no_pair_is_undefined_and_one_cluster_too():
+def test_no_pair_and_a_single_cluster_are_undefined():
     assert isinstance(paired_difference([None], [1]), Undefined)
     assert isinstance(paired_difference([1, 0], [0, 0], clusters=["a", "a"]), Undefined)
 
 
-def test_clusters_in_which_nothing_differs_claim_no_certainty():
+def test_clusters_without_differences_have_an_interval_of_positive_width():
     change = paired_difference([1, 0, 1, 0], [1, 0, 1, 0], clusters=["a", "a", "b", "b"])
 
     assert (change.value, change.low) == (0.0, -change.high)
@@ -73,7 +73,7 @@ def test_clusters_in_which_nothing_differs_claim_no_certainty():
     assert non_inferiority(change, 0.1) is None
 
 
-def test_no_flip_among_independent_cases_still_leaves_room():
+def test_no_flip_among_independent_cases_leaves_uncertainty():
     change = newcombe_difference(0, 0, 0, 100)
 
     assert change.low < 0 < change.high < 0.05
@@ -89,13 +89,13 @@ def test_no_flip_among_independent_cases_still_leaves_room():
     ],
     ids=["better", "worse, as higher is better", "worse", "open"],
 )
-def test_a_margin_is_ruled_out_passed_or_left_open(counts, margin, better, answer):
+def test_a_margin_is_ruled_out_met_or_undecided(counts, margin, better, answer):
     answer_now = non_inferiority(newcombe_difference(*counts), margin, better=better)
 
     assert answer_now is answer
 
 
-def test_numbers_that_cannot_be_are_refused():
+def test_impossible_numbers_are_refused():
     with pytest.raises(InputError, match="must be results of the same cases; got 1 and 2"):
         paired_difference([1], [1, 2])
     with pytest.raises(InputError, match="needs a case at least"):
@@ -106,7 +106,7 @@ def test_numbers_that_cannot_be_are_refused():
         non_inferiority(newcombe_difference(1, 1, 1, 1), 0)
 
 
-def test_few_changes_in_one_direction_leave_room_for_more_of_them():
+def test_few_changes_in_one_direction_leave_uncertainty():
     a = [1] * 3 + [0] * 197
     ids = [case // 10 for case in range(200)]
 
@@ -117,7 +117,7 @@ def test_few_changes_in_one_direction_leave_room_for_more_of_them():
     assert change.high >= change.value
 
 
-def test_no_change_in_clusters_leaves_room_for_as_many_as_the_bound_of_none():
+def test_no_change_in_clusters_is_bounded_like_zero_defects():
     column, ids = [1, 0] * 1000, [case // 2 for case in range(2000)]
 
     change = paired_difference(column, column, clusters=ids)
@@ -127,7 +127,7 @@ def test_no_change_in_clusters_leaves_room_for_as_many_as_the_bound_of_none():
     assert non_inferiority(change, 0.005) is True
 
 
-def test_changes_that_are_spread_over_clusters_tell_that_these_differ_little():
+def test_changes_spread_over_clusters_narrow_the_interval():
     a, ids = [0] * 200, [case // 20 for case in range(200)]
     none = paired_difference(a, a, clusters=ids)
     both_ways = [0] * 200
@@ -141,14 +141,14 @@ def test_changes_that_are_spread_over_clusters_tell_that_these_differ_little():
     assert spread.high < 0.75 * none.high
 
 
-def test_changes_in_one_direction_reach_further_on_the_side_of_the_longer_tail():
+def test_changes_in_one_direction_extend_the_interval_on_the_side_of_the_longer_tail():
     a = [1] * 10 + [0] * 10 + [1] * 4 + [0] * 176
     change = paired_difference(a, [0] * 200, clusters=[case // 10 for case in range(200)])
 
     assert change.value - change.low > 1.2 * (change.high - change.value)
 
 
-def test_a_shift_that_is_the_same_for_all_cases_has_an_interval_on_a_known_scale_alone():
+def test_a_constant_shift_has_an_interval_on_a_known_scale_only():
     known = paired_difference([3.0] * 15, [4.0] * 15, scale=(1, 5))
     unknown = paired_difference([3.0] * 15, [4.0] * 15)
 
@@ -170,27 +170,27 @@ def test_infinite_scores_are_refused(clusters):
         paired_difference([1, float("inf"), 2, 3], [1, 2, 3, 4], clusters=clusters)
 
 
-def test_a_scale_must_hold_the_scores():
+def test_a_scale_must_contain_the_scores():
     with pytest.raises(InputError, match="7 lies outside of 1 to 5"):
         paired_difference([1.0, 7.0], [1.0, 2.0], scale=(1, 5))
     with pytest.raises(InputError, match="lowest and the highest value"):
         paired_difference([1.0, 3.0], [1.0, 2.0], scale=(5, 1))
 
 
-def test_scores_in_clusters_keep_the_robust_error():
+def test_scores_in_clusters_use_the_robust_error():
     change = paired_difference([1, 2, 3, 4], [2, 2, 5, 4], clusters="AABB")
 
     assert change.method == "cluster-robust, Student's t"
 
 
-def test_of_two_wilson_intervals_it_is_newcombes():
+def test_two_wilson_intervals_combine_to_newcombes():
     change, known = unpaired_difference(defect_rate(48, 80), defect_rate(56, 70)), newcombe_unpaired(48, 80, 56, 70)
 
     assert (change.value, change.low, change.high) == pytest.approx((known.value, known.low, known.high))
     assert change.n == 150
 
 
-def test_intervals_that_are_not_symmetric_are_added_by_their_own_arms():
+def test_asymmetric_intervals_are_combined_side_by_side():
     first = Estimate(value=2, low=1, high=6, confidence=0.95, n=5, unit="turns", method="m")
     second = replace(first, value=10, low=7, high=14)
 
@@ -200,7 +200,7 @@ def test_intervals_that_are_not_symmetric_are_added_by_their_own_arms():
     assert (change.value, change.low, change.high) == pytest.approx((8, 3, 8 + 17**0.5))
 
 
-def test_a_number_without_interval_leaves_the_difference_without_one():
+def test_without_an_interval_on_one_side_the_difference_has_none():
     change = unpaired_difference(defect_rate(2, 8), replace(defect_rate(2, 4), low=None, high=None))
 
     assert (change.value, change.low, change.high) == (0.25, None, None)
@@ -215,7 +215,7 @@ def test_a_number_without_interval_leaves_the_difference_without_one():
     ],
     ids=["undefined", "other unit", "other confidence"],
 )
-def test_what_cannot_be_compared_is_undefined_and_says_why(second, why):
+def test_an_impossible_comparison_is_undefined_with_its_reason(second, why):
     change = unpaired_difference(defect_rate(2, 8), second)
 
     assert isinstance(change, Undefined)
@@ -223,20 +223,20 @@ def test_what_cannot_be_compared_is_undefined_and_says_why(second, why):
 
 
 @pytest.mark.parametrize("method", ["exact", "mid-p", "chi2", "chi2, corrected"])
-def test_nothing_changed_is_no_surprise(method):
+def test_without_changes_the_p_value_is_1(method):
     result = mcnemar(0, 0, method=method)
 
     assert (result.p_value, result.n, result.effect) == (1.0, 0, None)
 
 
 @pytest.mark.parametrize("method", ["exact", "mid-p", "chi2", "chi2, corrected"])
-def test_the_more_one_sided_the_changes_the_smaller_the_p_value(method):
+def test_more_one_sided_changes_have_a_smaller_p_value(method):
     values = [mcnemar(worse, 12 - worse, method=method).p_value for worse in (6, 4, 2, 0)]
 
     assert values == sorted(values, reverse=True)
 
 
-def test_the_middle_p_value_lies_below_the_exact_one():
+def test_the_mid_p_value_is_below_the_exact_one():
     assert mcnemar(3, 9, method="mid-p").p_value < mcnemar(3, 9).p_value
 
 
@@ -245,13 +245,13 @@ def test_an_unknown_method_is_refused():
         mcnemar(1, 2, method="wald")
 
 
-def test_all_ways_to_name_few_clusters_give_the_exact_p_value_of_mcnemar():
+def test_complete_enumeration_gives_the_exact_p_value_of_mcnemar():
     a, b = [1] * 8 + [0] * 2 + [1] * 5, [0] * 8 + [1] * 2 + [1] * 5
 
     assert cluster_permutation(a, b, None).p_value == pytest.approx(mcnemar(8, 2).p_value)
 
 
-def test_many_clusters_are_drawn_with_a_seed():
+def test_many_clusters_are_permuted_with_a_seed():
     rng = np.random.default_rng(5)
     a, b = rng.random(300).tolist(), (rng.random(300) + 0.05).tolist()
     ids = [case // 5 for case in range(300)]
@@ -264,7 +264,7 @@ def test_many_clusters_are_drawn_with_a_seed():
     assert 1e-4 <= drawn.p_value < 0.2
 
 
-def test_the_same_results_are_no_surprise_and_no_results_are_undefined():
+def test_equal_results_have_p_value_1_and_missing_results_are_undefined():
     assert cluster_permutation([1, 2], [1, 2], None).p_value == 1.0
     assert isinstance(cluster_permutation([None], [1], None), Undefined)
 
@@ -290,25 +290,25 @@ def by_formula(flags):
         [row for row in product((0, 1), repeat=4) if row[0] >= row[3]],
     ],
 )
-def test_sets_of_their_own_give_the_statistic_of_the_formula(flags):
+def test_singleton_clusters_give_the_statistic_of_the_formula(flags):
     assert told_apart(flags, alone(len(flags))).statistic == pytest.approx(by_formula(flags))
 
 
-def test_two_things_give_the_statistic_of_mcnemar():
+def test_two_conditions_give_the_statistic_of_mcnemar():
     test = told_apart([(1, 0)] * 15 + [(0, 1)] * 5 + [(1, 1)] * 9, alone(29))
 
     assert test.statistic == pytest.approx((15 - 5) ** 2 / (15 + 5))
     assert (test.degrees, test.n, test.effect) == (1, 29, pytest.approx(10 / 29))
 
 
-def test_drawn_arrangements_come_close_to_all_of_them():
+def test_sampled_permutations_approximate_the_enumeration():
     flags = [(1, 0)] * 6 + [(0, 1)]
     ways = [abs(sum(signs)) >= 5 for signs in product((1, -1), repeat=7)]
 
     assert told_apart(flags, alone(7)).p_value == pytest.approx(sum(ways) / len(ways), abs=0.03)
 
 
-def test_many_testers_are_compared_with_the_distribution(monkeypatch):
+def test_many_testers_use_the_asymptotic_distribution(monkeypatch):
     flags = [(1, 0, 0)] * 8 + [(0, 1, 0)] * 5 + [(0, 0, 1)] * 3
     drawn = told_apart(flags, alone(16))
     monkeypatch.setattr("theodolite.measurement.comparison.MANY", 2)
@@ -318,7 +318,7 @@ def test_many_testers_are_compared_with_the_distribution(monkeypatch):
     assert many.p_value == pytest.approx(drawn.p_value, abs=0.05)
 
 
-def test_repeats_of_one_tester_are_one_piece_of_evidence():
+def test_repeats_of_one_tester_count_as_one_observation():
     apart = told_apart([(1, 0)] * 12, alone(12))
     same = told_apart([(1, 0)] * 12, [f"c{place // 4}" for place in range(12)])
 
@@ -332,25 +332,25 @@ def test_repeats_of_one_tester_are_one_piece_of_evidence():
     [([], TOO_FEW_TESTERS_OF_ALL), ([(1, 0)], TOO_FEW_TESTERS_OF_ALL), ([(1, 1), (0, 0)], NO_DIFFERENCE)],
     ids=["none", "one", "all alike"],
 )
-def test_where_nothing_can_be_told_it_says_why(flags, reason):
+def test_an_undefined_test_states_why(flags, reason):
     assert told_apart(flags, alone(len(flags))) == Undefined(
         reason=reason, n=len(flags), n_clusters=len(flags), method="Cochran's Q"
     )
 
 
 @pytest.mark.parametrize(("flags", "clusters"), [([(1, 0)], []), ([(1,)], ["a"])])
-def test_sets_need_clusters_and_two_things(flags, clusters):
+def test_the_test_needs_clusters_and_two_conditions(flags, clusters):
     with pytest.raises(InputError, match="two things or more"):
         told_apart(flags, clusters)
 
 
 @pytest.mark.parametrize("method", ["holm", "bh", "by", "bonferroni"])
-def test_one_comparison_is_not_adjusted_and_none_is_none(method):
+def test_one_comparison_is_unchanged_and_none_gives_none(method):
     assert adjust_p_values([0.03], method=method) == (0.03,)
     assert adjust_p_values([], method=method) == ()
 
 
-def test_p_values_are_named_where_they_are_none():
+def test_invalid_p_values_are_reported():
     with pytest.raises(InputError, match=r"p-values must be fractions; got \[1.5\]"):
         adjust_p_values([0.5, 1.5])
 

@@ -30,12 +30,12 @@ def test_sums_never_fall_below_zero():
     assert chart.signals == (0, 2, 3)
 
 
-def test_no_observation_is_no_chart():
+def test_no_observation_gives_no_chart():
     assert cusum([], target=0, slack=0, limit=1).upper == ()
     assert ewma([], target=0, sd=1).signals == ()
 
 
-def test_an_average_that_leaves_its_limits_signals():
+def test_an_average_outside_its_limits_signals():
     assert ewma([0.0] * 5 + [10.0] * 3, target=0, sd=1).signals == (5, 6, 7)
 
 
@@ -44,7 +44,7 @@ def test_an_average_that_leaves_its_limits_signals():
     [lambda: cusum([1], target=0, slack=-1, limit=1), lambda: ewma([1], target=0, sd=1, weight=0)],
     ids=["slack", "weight"],
 )
-def test_charts_that_mean_nothing_are_refused(call):
+def test_invalid_chart_settings_are_refused(call):
     with pytest.raises(InputError):
         call()
 
@@ -68,7 +68,7 @@ def by_recursion(outcomes, baseline):
     return path
 
 
-def test_the_closed_form_is_the_recursion():
+def test_the_closed_form_equals_the_recursion():
     outcomes = (np.random.default_rng(1).random(300) < 0.05).astype(float)
 
     found = rate_detector(outcomes, baseline=0.05, arl=1e9)
@@ -76,7 +76,7 @@ def test_the_closed_form_is_the_recursion():
     assert found.path == pytest.approx(by_recursion(outcomes, 0.05), abs=1e-9)
 
 
-def test_it_starts_anew_after_each_alarm():
+def test_the_chart_restarts_after_each_alarm():
     found = rate_detector([0] * 30 + [1] * 40, baseline=0.02, arl=1000)
 
     indices = [alarm.index for alarm in found.alarms]
@@ -85,12 +85,12 @@ def test_it_starts_anew_after_each_alarm():
     assert max(np.delete(found.path, indices)) < found.threshold
 
 
-def test_a_row_without_observations_is_quiet():
+def test_a_row_without_observations_gives_no_alarm():
     assert rate_detector([], baseline=0.1, arl=100).alarms == ()
     assert level_detector([], baseline=0.1, arl=100).path.tolist() == []
 
 
-def test_a_long_row_neither_overflows_nor_alarms_in_good_times():
+def test_a_long_row_neither_overflows_nor_alarms_in_control():
     found = rate_detector([0.0] * 20_000, baseline=0.2, arl=100)
 
     assert found.alarms == ()
@@ -107,7 +107,7 @@ def test_a_long_row_neither_overflows_nor_alarms_in_good_times():
     ],
     ids=["no outcome", "no baseline", "no run length", "off the scale"],
 )
-def test_what_means_nothing_is_refused(call):
+def test_invalid_settings_are_refused(call):
     with pytest.raises(InputError, match=r"`(outcomes|baseline|arl|badness)` must"):
         call()
 
@@ -125,7 +125,7 @@ def share_found(rate, baseline, arl, n, n_histories=400):
 @pytest.mark.parametrize(
     ("n", "baseline"), [(100, 0.045), (200, 0.045), (200, 0.12), (500, 0.02)], ids=["100", "200", "high", "500"]
 )
-def test_the_stated_rise_is_found_at_least_as_often_as_stated(n, baseline):
+def test_the_stated_rise_is_detected_at_least_as_often_as_promised(n, baseline):
     rate = detectable_rate(n, baseline=baseline, arl=60_000)
 
     assert rate > baseline
@@ -147,17 +147,17 @@ def test_the_bound_follows_from_the_binomial_tail_of_one_bet():
     assert tail == pytest.approx(0.8, abs=1e-4)
 
 
-def test_too_few_observations_find_no_rise():
+def test_too_few_observations_detect_no_rise():
     assert detectable_rate(3, baseline=0.1, arl=60_000) is None
 
 
 @pytest.mark.parametrize(("n", "power"), [(0, 0.8), (10, 1.0)], ids=["n", "power"])
-def test_a_power_that_means_nothing_is_refused(n, power):
+def test_an_invalid_power_is_refused(n, power):
     with pytest.raises(InputError, match="`n` must be 1 or more"):
         detectable_rate(n, baseline=0.1, arl=1000, power=power)
 
 
-def test_a_rise_is_found_where_it_began():
+def test_the_start_of_a_rise_is_estimated():
     rng = np.random.default_rng(9)
     outcomes = np.concatenate([rng.random(1000) < 0.02, rng.random(1000) < 0.2])
 
@@ -167,7 +167,7 @@ def test_a_rise_is_found_where_it_began():
     assert abs(alarm.since - 1000) < 30
 
 
-def test_blocks_change_no_digit_of_a_long_row():
+def test_blocks_give_the_same_digits_on_a_long_row():
     rng = np.random.default_rng(4)
     outcomes = (rng.random(3_000) < np.where(np.arange(3_000) < 2_500, 0.05, 0.06)).astype(float)
 
@@ -218,7 +218,7 @@ def test_the_probability_of_a_rank_sum_is_exact_with_ties():
     assert control_charts._at_least(doubled, 2, found) == pytest.approx(np.mean(np.array(sums) >= found))
 
 
-def test_a_rise_is_found_with_its_begin_and_scanned_for_anew():
+def test_a_rise_is_reported_with_its_start_and_the_scan_restarts():
     rng = np.random.default_rng(3)
     values = np.concatenate([rng.integers(0, 12, 60), rng.integers(10, 22, 30)]).astype(float)
 
@@ -229,7 +229,7 @@ def test_a_rise_is_found_with_its_begin_and_scanned_for_anew():
     assert alarms[1].since > alarms[0].index
 
 
-def test_a_fall_is_no_rise():
+def test_a_fall_is_not_a_rise():
     values = np.concatenate([np.arange(40.0) % 10 + 10, np.zeros(20)])
 
     assert scan(values, n_reference=40, arl=100) == ()
@@ -255,7 +255,7 @@ def by_every_window(values, *, n_reference, arl):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_window_is_passed_over_that_would_alarm(seed):
+def test_no_alarming_window_is_skipped(seed):
     rng = np.random.default_rng(seed)
     values = np.concatenate([rng.integers(0, 5, 60), rng.integers(seed % 4, 6, 60)]).astype(float)
 
@@ -264,7 +264,7 @@ def test_no_window_is_passed_over_that_would_alarm(seed):
     assert [(one.index, one.since, one.p_value) for one in alarms] == by_every_window(values, n_reference=20, arl=50)
 
 
-def test_nothing_labelled_has_no_sequence():
+def test_without_labels_there_is_no_sequence():
     assert isinstance(confidence_sequence(0, 0), Undefined)
 
 
@@ -274,7 +274,7 @@ def test_more_defects_than_labels_are_refused():
 
 
 @pytest.mark.parametrize(("defects", "end"), [(0, 0.0), (20, 1.0)])
-def test_the_edges_are_kept(defects, end):
+def test_the_edges_are_exact(defects, end):
     found = confidence_sequence(defects, 20)
 
     assert end in {found.low, found.high}

@@ -19,21 +19,21 @@ def labels(alarms, rest):
     return parts[0] + parts[1]
 
 
-def test_heaps_count_by_their_size_whatever_was_labelled_of_them():
+def test_strata_are_weighted_by_their_size_regardless_of_the_labels_in_them():
     rate = corrected_rate(VERDICTS, labels((40, 50), (1, 50)))
 
     assert rate.value == pytest.approx(0.1 * 0.8 + 0.9 * 0.02)
     assert (rate.n, rate.unit, rate.method) == (100, "fraction of dialogues", "verdict-stratified, Jeffreys")
 
 
-def test_no_defect_found_is_bounded_and_not_denied():
+def test_zero_labelled_defects_have_an_upper_bound():
     rate = corrected_rate(VERDICTS, labels((0, 50), (0, 50)))
 
     assert (rate.value, rate.low) == (0.0, 0.0)
     assert 0.02 < rate.high < 0.08
 
 
-def test_everything_a_defect_reaches_1():
+def test_only_defects_give_an_upper_bound_of_1():
     rate = corrected_rate([True] * 20, [True] * 20)
 
     assert (rate.value, rate.high) == (1.0, 1.0)
@@ -47,14 +47,14 @@ def test_everything_a_defect_reaches_1():
         (labels((0, 0), (1, 50)), "called `defect`"),
     ],
 )
-def test_a_heap_that_nobody_looked_at_leaves_the_rate_unknown(found, words):
+def test_an_unlabelled_stratum_leaves_the_rate_unknown(found, words):
     result = corrected_rate(VERDICTS, found)
 
     assert isinstance(result, Undefined)
     assert words in result.reason
 
 
-def test_labels_of_all_give_the_rate_that_people_found():
+def test_complete_labels_give_the_human_rate():
     rng = np.random.default_rng(2)
     truth = (rng.random(400) < 0.2).tolist()
     verdicts = (rng.random(400) < 0.3).tolist()
@@ -81,14 +81,14 @@ def test_more_labels_narrow_the_interval():
     assert more.high - more.low < 0.6 * (some.high - some.low)
 
 
-def test_verdicts_may_be_points_of_a_scale():
+def test_verdicts_may_be_ordinal():
     verdicts = [1] * 30 + [2] * 30 + [3] * 40
     rate = corrected_rate(verdicts, ([False] * 10 + [None] * 20) + ([True, False] * 5 + [None] * 20) + [True] * 40)
 
     assert rate.value == pytest.approx(0.3 * 0 + 0.3 * 0.5 + 0.4)
 
 
-def test_personas_that_provoke_defects_raise_verdicts_and_labels_at_once():
+def test_provoking_personas_raise_verdicts_and_labels_together():
     """What both have in common widens the rate beyond what each tells alone."""
     verdicts, found, personas = [], [], []
     for persona in range(12):
@@ -107,7 +107,7 @@ def test_personas_that_provoke_defects_raise_verdicts_and_labels_at_once():
     assert rate.high - rate.low > 1.1 * (apart[1] - apart[0])
 
 
-def test_no_defect_among_labels_of_a_random_part_is_bounded_as_without_a_judge():
+def test_zero_defects_in_a_random_sample_are_bounded_as_without_a_judge():
     """A part in proportion to the verdicts; 1 - .025 ** (1 / 100) = .0362."""
     rate = corrected_rate(VERDICTS, labels((0, 10), (0, 90)))
 
@@ -115,7 +115,7 @@ def test_no_defect_among_labels_of_a_random_part_is_bounded_as_without_a_judge()
     assert rate.high == pytest.approx(0.0362, abs=1e-4)
 
 
-def test_where_no_defect_is_found_no_spread_over_verdicts_makes_that_likely_at_the_upper_end():
+def test_the_upper_bound_holds_for_every_allocation_of_defects_to_verdicts():
     rate = corrected_rate(VERDICTS, labels((0, 50), (0, 50)))
 
     shares = np.linspace(0, 1, 4001)
@@ -125,7 +125,7 @@ def test_where_no_defect_is_found_no_spread_over_verdicts_makes_that_likely_at_t
     assert none == pytest.approx(0.025, rel=0.05)
 
 
-def test_no_defect_among_labels_of_clusters_is_bounded_higher():
+def test_zero_defects_in_clusters_have_a_higher_bound():
     found = labels((0, 10), (0, 90))
     ids = [dialogue // 20 for dialogue in range(1000)]
 
@@ -139,7 +139,7 @@ def test_a_perfect_judge_changes_nothing_but_the_width():
     assert rate.high - rate.low > 0.17
 
 
-def test_fewer_alarms_than_false_ones_alone_is_a_rate_of_0_with_room_above():
+def test_fewer_alarms_than_expected_false_ones_give_0_with_an_upper_bound():
     rate = rogan_gladen_rate(1, 100, sensitivity=(80, 100), specificity=(95, 100))
 
     assert (rate.value, rate.low) == (0.0, 0.0)
@@ -155,7 +155,7 @@ def test_fewer_alarms_than_false_ones_alone_is_a_rate_of_0_with_room_above():
         ((1, 2), (0, 0), (5, 5)),
     ],
 )
-def test_a_judge_no_better_than_chance_or_nothing_known_is_undefined(judged, caught, passed):
+def test_an_uninformative_or_unvalidated_judge_leaves_the_rate_undefined(judged, caught, passed):
     assert isinstance(rogan_gladen_rate(*judged, sensitivity=caught, specificity=passed), Undefined)
 
 
@@ -164,7 +164,7 @@ def test_a_part_larger_than_its_whole_is_refused():
         rogan_gladen_rate(1, 2, sensitivity=(6, 5), specificity=(5, 5))
 
 
-def test_clusters_that_resemble_each_other_widen_the_interval():
+def test_correlated_clusters_widen_the_interval():
     known = {"sensitivity": (180, 200), "specificity": (190, 200)}
     clusters = [(20, 20), (0, 20), (18, 20), (2, 20), (0, 20)]
 
@@ -175,7 +175,7 @@ def test_clusters_that_resemble_each_other_widen_the_interval():
     assert together.method.endswith("design effect")
 
 
-def test_a_calibration_that_does_not_fit_gives_no_rate_of_exactly_0():
+def test_a_mismatching_calibration_gives_no_rate_of_exactly_0():
     """Lee's interval of 1 alarm in 100 by a judge with 10% false alarms ends below 0."""
     rate = rogan_gladen_rate(1, 100, sensitivity=(90, 100), specificity=(90, 100))
 
@@ -184,7 +184,7 @@ def test_a_calibration_that_does_not_fit_gives_no_rate_of_exactly_0():
     assert "10 of 100 non-defects" in rate.reason
 
 
-def test_more_alarms_than_a_judge_can_raise_give_no_rate_of_exactly_1():
+def test_more_alarms_than_possible_give_no_rate_of_exactly_1():
     rate = rogan_gladen_rate(99, 100, sensitivity=(70, 100), specificity=(95, 100))
 
     assert isinstance(rate, Undefined)
@@ -192,7 +192,7 @@ def test_more_alarms_than_a_judge_can_raise_give_no_rate_of_exactly_1():
 
 
 @pytest.mark.parametrize("positives", range(3, 11))
-def test_a_rate_of_0_is_no_better_known_than_by_a_judge_without_errors(positives):
+def test_a_rate_of_0_is_never_more_certain_than_with_a_perfect_judge(positives):
     rate = rogan_gladen_rate(positives, 100, sensitivity=(90, 100), specificity=(90, 100))
 
     assert (rate.value, rate.low) == (0.0, 0.0)
@@ -204,7 +204,7 @@ def accuracy_labels(alarms, rest):
     return parts[0] + parts[1]
 
 
-def test_sensitivity_counts_the_misses_that_nobody_looked_at():
+def test_sensitivity_includes_misses_among_unlabelled_dialogues():
     judge = judge_accuracy(VERDICTS, accuracy_labels((40, 50), (1, 50)))
 
     assert judge.sensitivity.value == pytest.approx(0.08 / 0.098)
@@ -212,7 +212,7 @@ def test_sensitivity_counts_the_misses_that_nobody_looked_at():
     assert judge.sensitivity.low < 0.6
 
 
-def test_fully_labelled_it_is_the_plain_table():
+def test_complete_labels_give_the_plain_table():
     rng = np.random.default_rng(5)
     truth, verdicts = rng.random(500) < 0.3, rng.random(500) < 0.4
     judge = judge_accuracy(verdicts.tolist(), truth.tolist())
@@ -226,7 +226,7 @@ def test_fully_labelled_it_is_the_plain_table():
     assert judge.rate.value == pytest.approx(truth.mean())
 
 
-def test_a_judge_that_sees_too_much_has_a_bias_above_0():
+def test_a_judge_with_too_many_alarms_has_a_positive_bias():
     judge = judge_accuracy(VERDICTS, accuracy_labels((10, 80), (0, 80)))
 
     assert judge.bias.value == pytest.approx(0.1 - 0.0125)
@@ -241,7 +241,7 @@ def test_every_value_lies_in_its_interval():
         assert estimate.low <= estimate.value <= estimate.high
 
 
-def test_without_a_defect_nothing_is_known_of_sensitivity():
+def test_without_a_defect_sensitivity_is_undefined():
     judge = judge_accuracy(VERDICTS, accuracy_labels((0, 50), (0, 50)))
 
     assert isinstance(judge.sensitivity, Undefined)
@@ -249,14 +249,14 @@ def test_without_a_defect_nothing_is_known_of_sensitivity():
     assert judge.precision.value == 0.0
 
 
-def test_without_a_sound_dialogue_nothing_is_known_of_specificity():
+def test_without_a_non_defect_specificity_is_undefined():
     judge = judge_accuracy([True, False], [True, True])
 
     assert isinstance(judge.specificity, Undefined)
     assert judge.sensitivity.value == pytest.approx(0.5)
 
 
-def test_unseen_heaps_leave_only_what_does_not_need_them():
+def test_unlabelled_strata_leave_only_independent_figures():
     judge = judge_accuracy(VERDICTS, accuracy_labels((40, 50), (0, 0)))
 
     assert judge.precision.value == pytest.approx(0.8)
@@ -265,28 +265,28 @@ def test_unseen_heaps_leave_only_what_does_not_need_them():
     assert "called `sound`" in judge.rate.reason
 
 
-def test_a_judge_that_never_raises_an_alarm_catches_nothing():
+def test_a_judge_without_alarms_has_sensitivity_zero():
     judge = judge_accuracy([False] * 50, [True] * 5 + [False] * 45)
 
     assert (judge.sensitivity.value, judge.specificity.value) == (0.0, 1.0)
     assert isinstance(judge.precision, Undefined)
 
 
-def test_dialogues_without_a_verdict_are_left_out_here():
+def test_dialogues_without_a_verdict_are_excluded():
     judge = judge_accuracy([True, False, None], [True, False, True], clusters=["a", "b", "b"])
 
     assert judge.rate.n == 2
     assert judge.judge_rate.value == pytest.approx(0.5)
 
 
-def test_no_verdict_at_all_is_undefined():
+def test_without_verdicts_the_result_is_undefined():
     judge = judge_accuracy([None], [True])
 
     assert isinstance(judge.judge_rate, Undefined)
     assert isinstance(judge.rate, Undefined)
 
 
-def test_labels_drawn_by_application_count_by_the_size_of_its_heaps():
+def test_labels_drawn_by_application_are_weighted_by_stratum_size():
     verdicts = [True] * 10 + [False] * 90 + [True] * 90 + [False] * 10
     truth = [True] * 5 + [False] * 5 + [False] * 90 + [True] * 90 + [False] * 10
     drawn = truth[:10] + truth[10:20] + [None] * 80 + truth[100:110] + [None] * 80 + truth[190:]
@@ -300,7 +300,7 @@ def test_labels_drawn_by_application_count_by_the_size_of_its_heaps():
     assert judge.sensitivity.value == pytest.approx(1.0)
 
 
-def test_precision_rests_on_flagged_dialogues_where_others_have_no_label():
+def test_precision_uses_flagged_dialogues_if_only_those_are_labelled():
     """Nobody labelled the dialogues of application b that the judge passed; all flagged ones are defects."""
     verdicts, drawn_from = [True] * 4 + [False] * 4, ["a", "b", "a", "b", "a", "a", "b", "b"]
     labels = [True, True, None, None, False, False, None, None]
@@ -313,7 +313,7 @@ def test_precision_rests_on_flagged_dialogues_where_others_have_no_label():
     assert precision.low == pytest.approx(alone.low)
 
 
-def test_what_labels_were_drawn_from_must_be_said_of_every_dialogue():
+def test_the_sampling_stratum_is_required_for_every_dialogue():
     with pytest.raises(InputError, match="`drawn_from` must say it of every dialogue; got 1 for 2"):
         judge_accuracy([True, False], [True, False], drawn_from=["x"])
 
@@ -325,7 +325,7 @@ def drawn(slope, n=60, seed=1):
     return scores.tolist(), [*truth[:n].tolist(), *[None] * (1000 - n)], truth
 
 
-def test_a_judge_that_follows_people_narrows_the_interval():
+def test_a_judge_that_correlates_with_people_narrows_the_interval():
     scores, labels, truth = drawn(1.0)
     rate, plain = corrected_mean(scores, labels), corrected_mean([0.0] * 60, labels[:60])
 
@@ -334,17 +334,17 @@ def test_a_judge_that_follows_people_narrows_the_interval():
 
 
 @pytest.mark.parametrize("slope", [0.0, -1.0])
-def test_a_judge_that_does_not_is_not_trusted(slope):
+def test_a_judge_without_correlation_gets_no_weight(slope):
     scores, labels, truth = drawn(slope, n=200)
 
     assert corrected_mean(scores, labels).value == pytest.approx(truth[:200].mean(), abs=0.02)
 
 
-def test_a_constant_judge_gives_peoples_mean():
+def test_a_constant_judge_gives_the_human_mean():
     assert corrected_mean([3.0] * 10, [1.0, 2.0, 3.0] + [None] * 7).value == pytest.approx(2.0)
 
 
-def test_scores_of_people_on_all_give_their_mean():
+def test_complete_human_scores_give_their_mean():
     assert corrected_mean([5, 5, 5], [1, 2, 6]).value == pytest.approx(3.0)
 
 
@@ -362,18 +362,18 @@ def test_too_few_labels_leave_it_undefined():
         (([float("nan")], [1.0]), "`scores` must hold a number for every unit"),
     ],
 )
-def test_scores_that_cannot_be_are_refused(arguments, words):
+def test_impossible_scores_are_refused(arguments, words):
     with pytest.raises(InputError, match=words):
         corrected_mean(*arguments)
 
 
-def test_a_cluster_labelled_in_part_is_refused():
+def test_a_partly_labelled_cluster_is_refused():
     with pytest.raises(InputError, match="1 clusters are labelled in part"):
         corrected_mean([1, 2, 3], [1, None, 3], clusters="aab")
 
 
 @pytest.mark.parametrize("drawn_from", [None, ["all"] * 200])
-def test_labels_that_are_all_the_same_leave_room_for_others_on_the_scale(drawn_from):
+def test_identical_labels_leave_room_for_other_points_of_the_scale(drawn_from):
     scores, labels = [3.99] * 200, [5.0] * 30 + [None] * 170
 
     mean = corrected_mean(scores, labels, drawn_from=drawn_from, scale=(1, 5))
@@ -383,7 +383,7 @@ def test_labels_that_are_all_the_same_leave_room_for_others_on_the_scale(drawn_f
     assert corrected_mean(scores, labels, drawn_from=drawn_from).low is None
 
 
-def test_labels_of_clusters_that_are_all_the_same_leave_more_room():
+def test_identical_labels_in_clusters_leave_more_room():
     scores, labels = [3.99] * 200, [5.0] * 30 + [None] * 170
     ids = [unit // 5 for unit in range(200)]
 
@@ -411,7 +411,7 @@ def sampled(people, drawn):
     return [score if is_in else None for score, is_in in zip(people.tolist(), drawn, strict=True)]
 
 
-def test_a_sample_that_favours_false_alarms_tells_of_all_units_by_strata_alone():
+def test_a_sample_biased_to_false_alarms_needs_strata():
     rng = np.random.default_rng(1)
     people = rng.integers(1, 6, 2_000).astype(float)
     alarm = rng.random(2_000) < 0.2
@@ -425,7 +425,7 @@ def test_a_sample_that_favours_false_alarms_tells_of_all_units_by_strata_alone()
     assert taken_alike.low > people.mean()
 
 
-def test_one_stratum_is_nearly_the_plain_estimate():
+def test_one_stratum_nearly_equals_the_plain_estimate():
     judge, people, _ = judged()
     labels = sampled(people, np.arange(len(judge)) < 100)
 
@@ -435,7 +435,7 @@ def test_one_stratum_is_nearly_the_plain_estimate():
     assert one.high - one.low == pytest.approx(plain.high - plain.low, rel=0.1)
 
 
-def test_clusters_that_were_labelled_in_part_widen_the_interval():
+def test_partly_labelled_clusters_widen_the_interval():
     rng = np.random.default_rng(2)
     tone = np.repeat(rng.normal(0, 1, 40), 20)
     people, judge = 3 + tone, 3 + rng.normal(0, 0.3, 800)
@@ -451,7 +451,7 @@ def test_clusters_that_were_labelled_in_part_widen_the_interval():
 @pytest.mark.parametrize(
     ("labels", "reason"), [([1.0, 2.0, None, None], "one of the strata"), ([1.0, None, 2.0, None], "Fewer than two")]
 )
-def test_what_nobody_looked_at_is_undefined(labels, reason):
+def test_an_unlabelled_stratum_is_undefined(labels, reason):
     found = corrected_mean([1.0, 2.0, 3.0, 4.0], labels, drawn_from="aabb")
 
     assert isinstance(found, Undefined)

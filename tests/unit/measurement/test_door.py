@@ -99,11 +99,11 @@ def test_measuring_never_loads_the_slow_part_of_scipy():
     assert done.stdout.strip() == "False"
 
 
-def test_the_door_offers_the_catalogue():
+def test_the_package_exports_the_catalogue_of_measures():
     assert set(door.__all__) == set(CATALOGUE)
 
 
-def test_no_file_takes_the_place_of_a_function_of_its_name():
+def test_no_module_shadows_a_function_of_its_name():
     files = {module.name for module in pkgutil.iter_modules(door.__path__)}
 
     assert not files & set(door.__all__)
@@ -115,7 +115,7 @@ def test_signatures_are_fixed(name):
 
 
 @pytest.mark.parametrize("name", sorted(SIGNATURES))
-def test_every_measure_explains_itself(name):
+def test_every_measure_documents_itself(name):
     explanation = inspect.getdoc(getattr(door, name))
 
     assert all(part in explanation for part in ("Args:", "Returns:", "Example:", "Source:"))

@@ -24,18 +24,18 @@ from theodolite.measurement.kappa import (
 MIXED = (["yes"] * 5 + ["no"] * 5, ["yes"] * 4 + ["no"] * 6)
 
 
-def test_no_pair_has_no_kappa():
+def test_kappa_without_pairs_is_undefined():
     assert isinstance(cohen_kappa([None], ["yes"], categories=["yes", "no"]), Undefined)
 
 
-def test_one_constant_annotator_has_a_kappa_of_0():
+def test_a_constant_annotator_has_a_kappa_of_0():
     kappa = cohen_kappa(["yes"] * 4, ["yes", "yes", "no", "no"], categories=["yes", "no"])
 
     assert kappa.value == pytest.approx(0.0)
     assert kappa.low < 0.0 < kappa.high
 
 
-def test_perfect_agreement_keeps_an_interval():
+def test_perfect_agreement_has_an_interval_of_positive_width():
     kappa = cohen_kappa(MIXED[0], MIXED[0], categories=["yes", "no"])
 
     assert (kappa.value, kappa.high) == (1.0, 1.0)
@@ -58,14 +58,14 @@ def test_unknown_weights_are_refused():
 
 
 @pytest.mark.parametrize("counts", [[], [[0, 0]]])
-def test_no_label_at_all_has_no_fleiss_kappa(counts):
+def test_fleiss_kappa_without_labels_is_undefined(counts):
     result = fleiss_kappa(counts)
 
     assert isinstance(result, Undefined)
     assert result.reason == "No dialogue has labels from two annotators."
 
 
-def test_one_unit_alone_has_an_interval():
+def test_a_single_unit_has_an_interval():
     kappa = fleiss_kappa([[1, 1]])
 
     assert kappa.low <= kappa.value <= kappa.high
@@ -83,7 +83,7 @@ def test_one_unit_alone_has_an_interval():
         ([["a", "b"]], "or no numbers"),
     ],
 )
-def test_tables_that_are_no_counts_are_refused(counts, words):
+def test_tables_without_counts_are_refused(counts, words):
     with pytest.raises(InputError, match=words):
         fleiss_kappa(counts)
 
@@ -120,7 +120,7 @@ MEASURES = {
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_clusters_leave_the_value_and_are_counted(measure):
+def test_clusters_do_not_change_the_value_and_are_counted(measure):
     alone, together = measure(FIRST, SECOND, None), measure(FIRST, SECOND, PERSONAS)
 
     assert together.value == pytest.approx(alone.value)
@@ -128,7 +128,7 @@ def test_clusters_leave_the_value_and_are_counted(measure):
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_an_interval_is_wider_where_whole_clusters_agree_or_not(measure):
+def test_correlated_clusters_widen_the_interval(measure):
     first = ["no", "yes"] * 20
     second = ["no", "yes"] * 10 + ["yes", "no"] * 10
 
@@ -139,7 +139,7 @@ def test_an_interval_is_wider_where_whole_clusters_agree_or_not(measure):
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_perfect_agreement_of_few_clusters_says_less_than_of_many_units(measure):
+def test_perfect_agreement_of_few_clusters_is_less_certain_than_of_many_units(measure):
     alone, together = measure(FIRST, FIRST, None), measure(FIRST, FIRST, PERSONAS)
 
     assert together.value == pytest.approx(1.0)
@@ -148,26 +148,26 @@ def test_perfect_agreement_of_few_clusters_says_less_than_of_many_units(measure)
 
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_ids_must_be_one_a_unit(measure):
+def test_ids_are_unique_per_unit(measure):
     with pytest.raises(InputError, match="`clusters` must name the cluster of each unit"):
         measure(FIRST, SECOND, ["a"])
 
 
-def test_one_label_throughout_is_full_agreement_by_gwet():
+def test_a_single_used_label_is_full_agreement_by_gwet():
     agreement = gwet_ac([["no"] * 5, ["no"] * 5], categories=YES_NO)
 
     assert agreement.value == pytest.approx(1.0)
     assert agreement.low < 1.0
 
 
-def test_an_annotator_without_labels_has_no_use_of_his_own():
+def test_an_annotator_without_labels_has_no_marginal_distribution():
     result = conger_kappa([["no", "yes"], ["no", "no"], [None, None]], categories=YES_NO)
 
     assert isinstance(result, Undefined)
     assert "gave no label" in result.reason
 
 
-def test_neighbours_agree_within_a_band():
+def test_adjacent_labels_agree_within_a_band():
     agreement = gwet_ac([[1, 2, 3, 5], [2, 2, 4, 5]], categories=range(1, 6), weights="band")
 
     assert agreement.value == pytest.approx(1.0)
@@ -181,7 +181,7 @@ def test_neighbours_agree_within_a_band():
         ([["no"], ["maybe"]], "got .'maybe'.. Give the full scale"),
     ],
 )
-def test_ratings_that_cannot_be_are_refused(ratings, words):
+def test_invalid_ratings_are_refused(ratings, words):
     with pytest.raises(InputError, match=words):
         gwet_ac(ratings, categories=YES_NO)
 
@@ -211,17 +211,17 @@ def test_numbers_in_an_array_are_read_as_labels_in_lists_are():
         ("band", [1, 1, 0, 0]),
     ],
 )
-def test_weights_fall_with_the_distance(weights, row):
+def test_weights_decrease_with_the_distance(weights, row):
     assert agreement_weights(4, weights)[0].tolist() == pytest.approx(row)
 
 
 @pytest.mark.parametrize("weights", KNOWN)
-def test_weights_go_both_ways(weights):
+def test_weights_are_symmetric(weights):
     table = agreement_weights(5, weights)
 
     assert (table == table.T).all()
 
 
-def test_weights_outside_the_five_are_refused():
+def test_weights_other_than_the_five_are_refused():
     with pytest.raises(InputError, match=r"`weights` must be one of identity, .* got 'cubic'"):
         agreement_weights(3, "cubic")

@@ -34,7 +34,7 @@ from theodolite.measurement.labels import (
         (np.float64("nan"), None),
     ],
 )
-def test_labels_are_compared_as_texts(label, text):
+def test_labels_are_compared_as_text(label, text):
     assert label_text(label) == text
 
 
@@ -43,34 +43,34 @@ def test_a_label_of_another_kind_is_refused():
         label_text(["yes"])
 
 
-def test_arrays_are_taken_as_they_are():
+def test_arrays_are_used_without_conversion():
     assert exact_agreement(np.array([1, 2, 3]), np.array([1.0, 2.0, np.nan])).n == 2
 
 
-def test_annotators_of_different_length_are_refused():
+def test_annotators_of_different_lengths_are_refused():
     with pytest.raises(InputError, match=r"must label the same units; got 2 and 1 labels\. Put None"):
         exact_agreement(["yes", "no"], ["yes"])
 
 
-def test_all_labels_off_the_scale_are_named_at_once_with_a_guess():
+def test_all_labels_outside_the_scale_are_reported_at_once_with_a_suggestion():
     with pytest.raises(InputError, match=r"got `nope`.*`yess`. Did you mean `yes`\?"):
         confusion_matrix(["yess", "no"], ["yes", "nope"], categories=["yes", "no"])
 
 
 @pytest.mark.parametrize("categories", [["yes"], ["yes", "yes"], []])
-def test_a_scale_has_two_different_points_at_least(categories):
+def test_a_scale_has_at_least_two_points(categories):
     with pytest.raises(InputError, match="two different labels at least"):
         scale_points(categories)
 
 
-def test_rows_are_the_first_annotator():
+def test_rows_represent_the_first_annotator():
     matrix = confusion_matrix(["low", "low", "high"], ["low", "high", "high"], categories=["low", "mid", "high"])
 
     assert matrix.categories == ("low", "mid", "high")
     assert matrix.counts == ((1, 0, 1), (0, 0, 0), (0, 0, 1))
 
 
-def test_units_without_both_labels_are_not_in_it():
+def test_units_without_both_labels_are_excluded():
     assert confusion_matrix([1, None, 2], [1, 1, None], categories=[1, 2]).n == 1
 
 
@@ -87,14 +87,14 @@ def units(values):
     return np.column_stack((values, np.ones(len(values))))
 
 
-def test_units_without_a_cluster_resemble_no_other():
+def test_units_without_a_cluster_are_independent():
     codes = cluster_codes(["a", None, "a", None], 4)
 
     assert codes[0] == codes[2]
     assert len(set(codes.tolist())) == 3
 
 
-def test_ids_must_be_one_a_unit():
+def test_ids_are_unique_per_unit():
     with pytest.raises(InputError, match="`clusters` must name the cluster of each unit; got 1 for 2 units"):
         cluster_codes(["a"], 2)
 
@@ -103,7 +103,7 @@ def test_sizes_count_units_with_the_property_in_each_cluster():
     assert sorted(cluster_sizes([True, False, True], ["a", "a", "b"])) == [(1, 1), (1, 2)]
 
 
-def test_without_ids_there_are_no_sizes_and_nothing_is_kept():
+def test_without_ids_there_are_no_sizes():
     assert cluster_sizes([True], None) is None
     assert selected_clusters(None, [True, False]) is None
 
@@ -118,11 +118,11 @@ def test_the_jackknife_of_a_mean_of_equal_clusters_is_the_spread_of_their_means(
     assert sums.jackknife_error(mean) == pytest.approx(means.std(ddof=1) / np.sqrt(3))
 
 
-def test_one_cluster_alone_has_no_spread():
+def test_one_cluster_has_no_spread():
     assert ClusterSums.of_units(units([1.0, 2.0]), ["a", "a"]).jackknife_error(mean) == 0.0
 
 
-def test_a_statistic_without_a_value_for_some_part_has_no_error():
+def test_a_statistic_undefined_for_a_part_has_no_error():
     sums = ClusterSums.of_units(np.array([[1.0, 1.0], [0.0, 0.0]]), None)
 
     assert sums.jackknife_error(mean) == 0.0

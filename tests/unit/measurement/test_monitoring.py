@@ -25,12 +25,12 @@ def run_of(alert):
     return alert.position // IN_RUN
 
 
-def test_good_times_raise_nothing():
+def test_a_stable_series_raises_no_alert():
     assert watch_history(series(), RULES).alerts == ()
 
 
 @pytest.mark.parametrize("wrong", ["slip", "hallucination"])
-def test_a_worse_application_is_told_as_such_within_three_runs(wrong):
+def test_a_worse_application_is_identified_within_three_runs(wrong):
     watch = watch_history(series(wrong), RULES)
 
     slipped = first(watch, AlertKind.LEVEL_SLIPPED)
@@ -47,21 +47,21 @@ def test_a_silent_change_of_the_judge_is_not_blamed_on_the_application():
     assert first(watch, AlertKind.LEVEL_SLIPPED).cause is Cause.JUDGE
 
 
-def test_alternation_shows_in_the_order_and_not_in_the_level():
+def test_alternation_appears_in_the_order_metrics_and_not_in_the_level():
     watch = watch_history(series("alternation"), RULES)
 
     assert first(watch, AlertKind.PEN_FELL).cause is Cause.APPLICATION
     assert AlertKind.LEVEL_SLIPPED not in {alert.kind for alert in watch.alerts}
 
 
-def test_without_anchors_nobody_can_tell_who_moved():
+def test_without_anchors_the_cause_of_a_change_is_unknown():
     watch = watch_history(series("judge", with_anchors=False), RULES)
 
     assert first(watch, AlertKind.LEVEL_SLIPPED).cause is Cause.UNKNOWN
     assert any("no anchors" in note for note in watch.notes)
 
 
-def test_a_declared_judge_change_begins_a_stretch_and_raises_no_slip():
+def test_a_declared_judge_change_starts_a_segment_and_raises_no_drift_alert():
     before, after = series(instruments={"judge": "1"}), series("slip", instruments={"judge": "2"}, seed=7)
     slipped = after.scores[WRONG_FROM * IN_RUN :]
     history = History(name="changed", scores=(*before.scores, *slipped), lowest=1, highest=5)
@@ -75,7 +75,7 @@ def test_a_declared_judge_change_begins_a_stretch_and_raises_no_slip():
     assert watch.changes[0].part == "judge"
 
 
-def test_people_must_look_again_after_a_change_and_after_a_time():
+def test_human_review_is_due_after_a_change_and_after_some_time():
     old = Score(value=4, human=4, at=BEGIN, instruments={"judge": "1"})
     new = Score(value=4, at=BEGIN + timedelta(days=1), instruments={"judge": "2"})
     history = History(name="h", scores=(old, new), lowest=1, highest=5)
@@ -89,17 +89,17 @@ def test_people_must_look_again_after_a_change_and_after_a_time():
     ]
 
 
-def test_an_empty_history_is_watched_too():
+def test_an_empty_history_is_monitored_too():
     watch = watch_history(History(name="empty", scores=(), lowest=0, highest=1))
 
     assert (watch.alerts, watch.stretches) == ((), ())
 
 
-def test_the_series_is_as_long_as_it_says():
+def test_the_series_has_the_stated_length():
     assert len(series().scores) == RUNS * IN_RUN
 
 
-def test_a_measurement_that_is_published_again_counts_once():
+def test_a_republished_measurement_counts_once():
     scores = (Score(value=4, at=BEGIN), *[Score(value=4, at=BEGIN, is_repeat=True)] * 300)
 
     watch = watch_history(History(name="h", scores=scores, lowest=1, highest=5))
@@ -108,7 +108,7 @@ def test_a_measurement_that_is_published_again_counts_once():
     assert any("300 of 301 rows" in note for note in watch.notes)
 
 
-def test_progress_names_what_is_watched():
+def test_progress_names_the_monitored_part():
     told = []
 
     watch_history(series(), on_rows=lambda *step: told.append(step))
@@ -127,11 +127,11 @@ def anchors(*sittings, human=(1, 2, 3, 4, 5), batch=""):
 
 
 @pytest.mark.parametrize(("up", "down", "p"), [(0, 0, 1.0), (0, 5, 1.0), (1, 0, 0.5), (3, 1, 5 / 16)])
-def test_the_sign_test_counts_what_moved(up, down, p):
+def test_the_sign_test_counts_changes(up, down, p):
     assert sign_test(up, down) == pytest.approx(p)
 
 
-def test_a_sitting_ends_where_an_anchor_comes_again():
+def test_a_session_ends_where_an_anchor_repeats():
     checks = anchor_checks(anchors((1, 2, 3, 4, 5), (1, 2, 3, 4, 4), (2, 2, 3, 4, 5)), 1000)
 
     assert [(check.n, check.n_lower, check.n_higher, check.n_farther) for check in checks] == [
@@ -140,14 +140,14 @@ def test_a_sitting_ends_where_an_anchor_comes_again():
     ]
 
 
-def test_order_against_people_stands_beside_each_sitting():
+def test_order_against_people_is_reported_per_session():
     (check,) = anchor_checks(anchors((1, 2, 3, 4, 5), (5, 4, 3, 2, 1)), 1000)
 
     assert check.span == 1
     assert (check.ranking.cin, check.ranking.lis) == (10, 1)
 
 
-def test_anchors_without_people_still_show_a_shift():
+def test_anchors_without_human_scores_still_show_a_shift():
     checks = anchor_checks(anchors((5,) * 30, (4,) * 30, human=()), 1000)
 
     assert (checks[0].is_drift, checks[0].n_lower, checks[0].ranking) == (True, 30, None)
@@ -157,13 +157,13 @@ def test_a_history_without_anchors_has_no_checks():
     assert anchor_checks(series(with_anchors=False), 1000) == ()
 
 
-def test_a_silent_change_of_a_noisy_judge_shows_within_three_sittings():
+def test_a_silent_change_of_a_noisy_judge_is_detected_within_three_sessions():
     drifts = [check for check in anchor_checks(series("judge"), 10_000) if check.is_drift]
 
     assert WRONG_FROM <= drifts[0].position // IN_RUN <= WRONG_FROM + 3
 
 
-def test_several_sittings_are_held_against_as_many_first_ones():
+def test_several_sessions_are_compared_with_as_many_first_ones():
     good, bad = [(3, 2, 4, 5, 4), (3, 3, 4, 4, 4)] * 4, [(2, 2, 3, 4, 3), (2, 2, 3, 3, 3)] * 2
 
     last = anchor_checks(anchors(*good, *bad), 1000)[-1]
@@ -184,7 +184,7 @@ def history(*months, names=None):
     return History(name="h", scores=tuple(scores), lowest=0, highest=10)
 
 
-def test_a_declared_change_says_what_moved_there():
+def test_a_declared_change_states_the_shifts():
     june, july = (JUNE, "m", [5, 5, 5, 5], {"judge": "1"}), (JULY, "m", [4, 4, 6, 5], {"judge": "2"})
 
     (change,) = instrument_changes(history(june, july))
@@ -194,20 +194,20 @@ def test_a_declared_change_says_what_moved_there():
     assert not change.is_suspected
 
 
-def test_two_parts_may_change_at_once():
+def test_two_components_may_change_together():
     june, july = (JUNE, "m", [5], {"judge": "1", "data": "a"}), (JULY, "m", [4], {"judge": "2", "data": "b"})
 
     assert {change.part for change in instrument_changes(history(june, july))} == {"judge", "data"}
 
 
-def test_all_applications_moving_one_way_at_once_are_suspicious():
+def test_all_applications_shifting_one_way_is_suspicious():
     (change,) = instrument_changes(history((JUNE, "GPT ", [5] * 20, {}), (JULY, "gpt-", [4] * 20, {})))
 
     assert (change.is_suspected, change.n_lower, change.position) == (True, 20, 20)
     assert change.p_value <= 2 * 0.5**20
 
 
-def test_many_moving_both_ways_are_suspicious_where_hardly_any_moves_otherwise():
+def test_many_shifts_in_both_directions_are_suspicious_in_a_stable_series():
     quiet = [(datetime(2026, month, 1, tzinfo=UTC), "m", [5] * 20, {}) for month in range(1, 6)]
 
     (change,) = instrument_changes(history(*quiet, (JUNE, "m", [4, 6] * 10, {}), (JULY, "m", [4, 6] * 10, {})))
@@ -215,7 +215,7 @@ def test_many_moving_both_ways_are_suspicious_where_hardly_any_moves_otherwise()
     assert (change.at, change.n_lower, change.n_higher) == (JUNE, 10, 10)
 
 
-def test_moves_both_ways_or_of_a_few_are_not():
+def test_few_or_mixed_shifts_are_not_suspicious():
     months = [(datetime(2026, month, 1, tzinfo=UTC), "m", [5 + month % 2, 6] * 10, {}) for month in range(1, 6)]
     both = history(
         *months[:1],
@@ -227,11 +227,11 @@ def test_moves_both_ways_or_of_a_few_are_not():
     assert instrument_changes(both) == instrument_changes(few) == ()
 
 
-def test_a_change_without_common_applications_has_no_moves():
+def test_a_change_without_common_applications_has_no_shifts():
     (change,) = instrument_changes(history((JUNE, "a", [5], {"judge": "1"}), (JULY, "b", [4], {"judge": "2"})))
 
     assert (change.median_shift, change.p_value) == (None, None)
 
 
-def test_names_are_compared_without_case_and_marks():
+def test_names_are_compared_without_case_and_accents():
     assert plain_name("GPT 4-Turbo_1") == plain_name("gpt-4 turbo 1")

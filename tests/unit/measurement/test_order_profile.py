@@ -18,7 +18,7 @@ from theodolite.measurement.order_profile import (
 )
 
 
-def test_all_fives_and_all_ones_differ_in_level_alone_and_say_so():
+def test_constant_high_and_constant_low_scores_differ_in_level_only_and_say_so():
     fives, ones = relevance_profile([5] * 8, defect_at_most=3), relevance_profile([1] * 8, defect_at_most=3)
 
     assert (fives.pen, fives.cin, fives.lis, fives.notes) == (ones.pen, ones.cin, ones.lis, ones.notes)
@@ -35,7 +35,7 @@ def test_missing_scores_are_counted_and_named():
     assert any("2 of 6 scores are missing" in note for note in profile.notes)
 
 
-def test_without_a_rule_there_is_no_defect_share():
+def test_without_a_rule_there_is_no_defect_rate():
     assert isinstance(relevance_profile([1, 2, 3]).defect_share, Undefined)
 
 
@@ -49,11 +49,11 @@ def test_too_few_scores_are_refused():
     [([5, 4] * 4, "100% of the patterns hold equal scores"), ([3, 1, 2, 3], "LIS cannot pass 3")],
     ids=["ties", "few values"],
 )
-def test_limits_of_the_metrics_are_said(scores, words):
+def test_limits_of_the_metrics_are_documented(scores, words):
     assert any(words in note for note in relevance_profile(scores).notes)
 
 
-def test_many_patterns_of_different_scores_leave_nothing_to_say():
+def test_many_patterns_of_distinct_scores_leave_no_gap():
     scores = [float((7 * place) % 101) for place in range(80)]
 
     assert relevance_profile(scores).notes == ()
@@ -63,7 +63,7 @@ def test_many_patterns_of_different_scores_leave_nothing_to_say():
     ("normalized", "band", "in_gap"),
     [(0.3, "low", False), (0.34, "low", True), (0.36, "medium", True), (0.5, "medium", False), (0.66, "high", True)],
 )
-def test_the_holes_of_the_table_are_closed_and_said_so(normalized, band, in_gap):
+def test_gaps_in_the_table_are_closed_and_documented(normalized, band, in_gap):
     bands = published_bands(normalized, 0, 1, 8)
 
     assert (bands.pen.value, bands.pen_in_gap) == (band, in_gap)
@@ -79,7 +79,7 @@ def test_subsequences_of_eight_scores(lis, band):
     assert published_bands(0, 0, lis, 8).lis.value == band
 
 
-def test_other_lengths_are_rescaled_under_a_name_that_says_so():
+def test_other_lengths_are_rescaled_under_a_separate_name():
     bands = published_bands(0.5, 60, 8, 16)
 
     assert (bands.name, bands.cin.value, bands.lis.value) == (
@@ -92,14 +92,14 @@ def test_other_lengths_are_rescaled_under_a_name_that_says_so():
 STARS = np.array([5.0, 4] * 4)
 
 
-def test_up_to_eight_scores_all_orders_are_enumerated():
+def test_up_to_eight_scores_all_permutations_are_enumerated():
     chance = null_of(STARS).of(inversions_of_rows, 10)
 
     assert (chance.at_least, chance.mean) == (pytest.approx(24 / 70), 8.0)
     assert "all orders" in chance.method
 
 
-def test_random_orders_are_repeatable_and_never_say_never():
+def test_sampled_permutations_are_reproducible_and_never_give_p_value_zero():
     scores = np.arange(30.0)
 
     one, other = (null_of(scores, seed=1).of(inversions_of_rows, 0) for _ in range(2))
@@ -108,7 +108,7 @@ def test_random_orders_are_repeatable_and_never_say_never():
     assert one.at_most == 1 / 2000
 
 
-def test_trend_agrees_with_random_orders_where_both_can_be_had():
+def test_the_trend_test_agrees_with_permutations_where_both_exist():
     scores = np.random.default_rng(1).integers(1, 6, 40).astype(float)
     found = int(inversions_of_rows(scores[None, :].astype(int))[0])
 
@@ -119,7 +119,7 @@ def test_trend_agrees_with_random_orders_where_both_can_be_had():
     assert closed.at_least == pytest.approx(drawn.at_least, abs=0.04)
 
 
-def test_a_sequence_that_is_too_long_says_so():
+def test_a_sequence_that_is_too_long_is_reported():
     levels = chance_levels(np.arange(30_000.0), {"lis": (rising_of_rows, 30_000)})
 
     assert isinstance(levels["lis"], Undefined)
@@ -131,15 +131,15 @@ def test_equal_scores_have_no_trend():
 
 
 @pytest.mark.parametrize(("found", "verdict"), [(0, "below chance"), (14, "like chance"), (28, "above chance")])
-def test_a_verdict_needs_both_tails(found, verdict):
+def test_a_result_needs_both_tails(found, verdict):
     assert null_of(np.arange(8.0)).of(inversions_of_rows, found).verdict() == verdict
 
 
-def test_threads_of_few_values_are_as_long_as_patience_finds_them():
+def test_the_longest_subsequence_of_few_values_matches_the_patience_algorithm():
     rows = np.random.default_rng(8).integers(0, 5, (200, 30))
 
     assert np.array_equal(not_falling_of_rows(rows), _patience(rows, strict=False))
 
 
-def test_the_p_value_is_that_of_both_sides():
+def test_the_p_value_is_two_sided():
     assert null_of(STARS).of(inversions_of_rows, 10).p_value == pytest.approx(2 * 24 / 70)

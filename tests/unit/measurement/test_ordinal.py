@@ -18,7 +18,7 @@ def drawn(people=60, each=6, slope=1.0, sd=1.5, seed=0):
     return y.tolist(), {"after": x.tolist()}, np.repeat(range(people), each).tolist()
 
 
-def test_effects_and_tendencies_are_those_they_were_drawn_with():
+def test_effects_and_variances_are_recovered_from_simulated_data():
     answers, factors, people = drawn()
 
     fit = ordinal_model(answers, factors, categories=range(4), people=people)
@@ -29,7 +29,7 @@ def test_effects_and_tendencies_are_those_they_were_drawn_with():
     assert (fit.n, fit.n_people, effect.n_clusters) == (360, 60, 60)
 
 
-def test_leaving_peoples_tendencies_out_draws_effects_to_0():
+def test_omitting_random_effects_shrinks_effects_towards_0():
     answers, factors, people = drawn(slope=2.0)
 
     with_people = ordinal_model(answers, factors, categories=range(4), people=people)
@@ -40,7 +40,7 @@ def test_leaving_peoples_tendencies_out_draws_effects_to_0():
     assert (without.person_variance, without.n_people) == (0.0, None)
 
 
-def test_people_who_are_alike_have_a_variance_near_0_and_an_effect_all_the_same():
+def test_people_without_variation_have_a_variance_near_0_and_an_estimable_effect():
     answers, factors, people = drawn(sd=0.0)
 
     fit = ordinal_model(answers, factors, categories=range(4), people=people)
@@ -49,7 +49,7 @@ def test_people_who_are_alike_have_a_variance_near_0_and_an_effect_all_the_same(
     assert fit.coefficients["after"].low < 1.0 < fit.coefficients["after"].high
 
 
-def test_rows_without_an_answer_are_left_out():
+def test_rows_without_an_answer_are_excluded():
     answers, factors, _ = drawn()
     gaps = ordinal_model([None, *answers], {"after": [1, *factors["after"]]}, categories=range(4))
 
@@ -58,18 +58,18 @@ def test_rows_without_an_answer_are_left_out():
     )
 
 
-def test_a_factor_that_settles_the_answer_has_no_finite_effect():
+def test_a_factor_that_determines_the_answer_has_no_finite_effect():
     result = ordinal_model([1] * 10 + [2] * 10, {"after": [0] * 10 + [1] * 10}, categories=[1, 2])
 
     assert isinstance(result, Undefined)
     assert "determines" in result.reason
 
 
-def test_one_point_alone_moves_with_nothing():
+def test_a_single_used_point_has_no_effect():
     assert isinstance(ordinal_model([1, 1], {"after": [0, 1]}, categories=[1, 2]), Undefined)
 
 
-def test_a_model_without_factors_gives_the_shares_of_the_points():
+def test_a_model_without_factors_gives_the_observed_shares():
     fit = ordinal_model([1] * 5 + [2] * 3 + [3] * 2, {}, categories=[1, 2, 3])
 
     assert fit.thresholds == pytest.approx((0.0, np.log(4)), abs=1e-4)
@@ -89,7 +89,7 @@ def test_thresholds_agree_where_odds_are_proportional():
 @pytest.mark.parametrize(
     ("answers", "factors"), [([1, 9], {"x": [0, 1]}), ([1, 2], {"x": [0]})], ids=["off the scale", "too short"]
 )
-def test_rows_that_cannot_be_are_refused(answers, factors):
+def test_invalid_rows_are_refused(answers, factors):
     with pytest.raises(InputError, match="`answers` must be of"):
         ordinal_model(answers, factors, categories=[1, 2])
     with pytest.raises(InputError, match="must"):

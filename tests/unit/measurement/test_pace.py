@@ -28,7 +28,7 @@ def reached_by(days: float, n: int, n_days: int, n_left: int) -> float:
 
 
 @pytest.mark.parametrize(("per_day", "n_left"), [((5, 5, 5), 8), ((20, 21, 19, 20), 40), ((4, 4, 4), 100)])
-def test_the_interval_has_its_coverage_where_days_vary_no_more_than_chance(per_day, n_left):
+def test_the_interval_has_its_coverage_if_days_vary_by_chance(per_day, n_left):
     found = time_to_finish(per_day, n_left)
     n, n_days = sum(per_day), len(per_day)
 
@@ -38,7 +38,7 @@ def test_the_interval_has_its_coverage_where_days_vary_no_more_than_chance(per_d
     assert math.isclose(reached_by(found.high, n, n_days, n_left), 0.975, abs_tol=1e-4)
 
 
-def test_days_that_differ_widen_the_interval():
+def test_varying_days_widen_the_interval():
     even, uneven = time_to_finish((10, 10, 10), 10), time_to_finish((2, 20, 8), 10)
 
     assert even.value == uneven.value
@@ -51,7 +51,7 @@ def test_days_that_differ_widen_the_interval():
     [((5, 5), 3, "3 days of data"), ((1, 2, 3), 3, "10 completed"), ((9, 9, 9), 0, NOTHING_LEFT)],
     ids=["days", "sessions", "done"],
 )
-def test_there_is_no_forecast_with_little_data_or_nothing_left(per_day, n_left, part):
+def test_there_is_no_forecast_with_little_data_or_nothing_remaining(per_day, n_left, part):
     found = time_to_finish(per_day, n_left)
 
     assert isinstance(found, Undefined)

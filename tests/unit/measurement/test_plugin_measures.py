@@ -58,7 +58,7 @@ def test_few_clusters_have_no_interval() -> None:
     assert f"fewer than {FEW_CLUSTERS} independent units" in share.method
 
 
-def test_a_constant_value_has_no_interval_of_length_zero() -> None:
+def test_a_constant_value_has_an_interval_of_positive_length() -> None:
     share = estimated(SHARE, [LabelledDialogue(dialogue=f"d{i}", label="yes") for i in range(40)])
 
     assert (share.value, share.low, share.high) == (1.0, None, None)
@@ -75,7 +75,7 @@ def test_a_constant_value_has_no_interval_of_length_zero() -> None:
     ],
     ids=["none", "nan", "text", "bool"],
 )
-def test_what_is_no_number_is_undefined(returned: object, reason: str) -> None:
+def test_a_non_numeric_value_is_undefined(returned: object, reason: str) -> None:
     measure = PluginMeasure(name="our-house/odd@1", compute=lambda _: returned)  # type: ignore[arg-type,return-value]
 
     result = measure_labels(measure, rows_of(20), seed=1)
@@ -85,7 +85,7 @@ def test_what_is_no_number_is_undefined(returned: object, reason: str) -> None:
     assert result.n == 20
 
 
-def test_a_measure_that_raises_is_undefined_with_the_exception() -> None:
+def test_a_measure_that_raises_is_undefined_with_its_exception() -> None:
     def broken(rows: Sequence[LabelledDialogue]) -> float:
         return 1 / 0
 

@@ -16,7 +16,7 @@ from theodolite.events.results import leaks
 from theodolite.measurement.probes import human_ceiling, leak_rate, leaks_of, length_bias, position_bias
 
 
-def test_a_judge_that_follows_the_option_is_consistent():
+def test_a_judge_that_follows_the_content_is_consistent():
     bias = position_bias(["first", "second", "tie", None], ["second", "first", "tie", "first"])
 
     assert (bias.consistent.value, bias.consistent.n) == (1.0, 3)
@@ -24,7 +24,7 @@ def test_a_judge_that_follows_the_option_is_consistent():
     assert bias.p_value == 1.0
 
 
-def test_a_judge_that_follows_the_place_is_found_out():
+def test_a_judge_that_follows_the_position_is_detected():
     bias = position_bias(["first"] * 12 + ["second"], ["first"] * 12 + ["second"])
 
     assert bias.consistent.value == 0.0
@@ -32,14 +32,14 @@ def test_a_judge_that_follows_the_place_is_found_out():
     assert bias.p_value == pytest.approx(2 * (1 + 13) / 2**13)
 
 
-def test_a_flip_to_a_tie_is_inconsistent_and_no_preference():
+def test_a_flip_to_a_tie_is_inconsistent_and_not_a_preference():
     bias = position_bias(["first", "first"], ["tie", "second"], clusters=["a", "a"])
 
     assert bias.consistent.value == 0.5
     assert isinstance(bias.prefers_first, Undefined)
 
 
-def test_errors_are_held_against_length_and_not_scores():
+def test_errors_are_compared_with_length_rather_than_scores():
     labels = [1, 2, 3, 4, 5, 1, 2, 3]
     lengths = [1, 2, 3, 4, 5, 6, 7, 8]
     fair = [label + wobble for label, wobble in zip(labels, [0.1, -0.1] * 4, strict=True)]
@@ -58,7 +58,7 @@ def test_lists_of_different_length_are_refused():
         length_bias([1], [1, 2], [1])
 
 
-def test_a_judge_may_be_nearer_to_people_than_they_are_to_each_other():
+def test_a_judge_may_agree_with_people_more_than_they_agree_with_each_other():
     ceiling = human_ceiling(["a"] * 40, [["a"] * 40, ["a", "b"] * 20, ["a", "a", "b", "a"] * 10])
 
     assert ceiling.judge.value == pytest.approx((1 + 0.5 + 0.75) / 3)
@@ -67,7 +67,7 @@ def test_a_judge_may_be_nearer_to_people_than_they_are_to_each_other():
     assert ceiling.gap.low <= ceiling.gap.value <= ceiling.gap.high
 
 
-def test_units_with_one_person_say_nothing_of_the_ceiling():
+def test_units_with_one_person_give_no_ceiling():
     ceiling = human_ceiling(["a", "b", None], [["a", "b", "a"], ["b", None, "a"]])
 
     assert (ceiling.people.n, ceiling.people.value, ceiling.judge.value) == (1, 0.0, 0.5)
@@ -91,13 +91,13 @@ def test_equal_chances_give_the_exact_binomial_test(right: int, guessed: int, ch
     assert (rate.value, rate.n, rate.unit) == (right / guessed, guessed, "fraction of testers")
 
 
-def test_unequal_chances_are_added_up_by_hand() -> None:
+def test_unequal_chances_equal_the_enumerated_result() -> None:
     _, p_value = leak_rate([True, True], [0.5, 0.25])
 
     assert p_value == pytest.approx(0.125)
 
 
-def test_without_a_guess_there_is_no_leak_to_tell() -> None:
+def test_without_guesses_blinding_cannot_be_assessed() -> None:
     rate, p_value = leak_rate([], [])
 
     assert isinstance(rate, Undefined)
@@ -114,7 +114,7 @@ def guessed(event, session, guess: str, about=APPLICATION, options=("blue", "gre
     event.responses.add_guess(BlindingGuess(session=session.key, about=about, guess=guess, options=options, at=NOW))
 
 
-def test_the_first_guess_of_each_tester_counts_and_the_rest_is_named() -> None:
+def test_the_first_guess_of_each_tester_counts_and_further_ones_are_reported() -> None:
     event = an_open_event()
     first, second = a_session(event, "p1"), a_session(event, "p1", place=1)
     guessed(event, first, first.application)
@@ -143,7 +143,7 @@ def test_fewer_than_five_guesses_have_no_p_value(n: int, p_value: float | None) 
     assert (everybody.rate.n, everybody.p_value) == (n, p_value)
 
 
-def test_levels_are_guessed_by_their_names() -> None:
+def test_levels_are_guessed_by_name() -> None:
     event = an_open_event()
     names = (RED.value, FIELD.value)
     guessed(event, a_session(event, "p1"), FIELD.value, LEVEL, names)

@@ -16,14 +16,14 @@ from theodolite.measurement.proportion import beta_below_half, clustered_ends, d
 SIX_PERSONAS = [(3, 10), (2, 9), (2, 10), (1, 10), (1, 9), (0, 9)]
 
 
-def test_a_rate_carries_what_one_must_know():
+def test_a_rate_has_its_interval_counts_and_exclusions():
     rate = defect_rate(9, 57)
 
     assert (rate.value, rate.n, rate.count, rate.method, rate.confidence) == (9 / 57, 57, 9, "wilson", 0.95)
     assert (rate.unit, rate.n_clusters, rate.design_effect) == ("fraction of dialogues", None, None)
 
 
-def test_a_rate_of_nothing_is_undefined():
+def test_a_rate_of_zero_units_is_undefined():
     assert isinstance(defect_rate(0, 0), Undefined)
     assert isinstance(zero_defect_bound(0), Undefined)
 
@@ -51,12 +51,12 @@ def test_an_interval_for_independent_dialogues_is_refused_for_clusters(method):
         defect_rate(9, 57, method=method, clusters=SIX_PERSONAS)
 
 
-def test_the_clustered_interval_may_be_asked_for_by_name():
+def test_the_clustered_interval_can_be_selected_by_name():
     assert defect_rate(9, 57, method="beta-binomial", clusters=SIX_PERSONAS).method == "beta-binomial"
     assert defect_rate(1, 2, method="beta-binomial", clusters=[(1, 1), (0, 1)]).method == "beta-binomial"
 
 
-def test_no_defect_in_clusters_says_less_than_in_independent_dialogues():
+def test_zero_defects_in_clusters_are_less_certain_than_in_independent_dialogues():
     alone, together = zero_defect_bound(500), zero_defect_bound(500, clusters=[25] * 20)
 
     assert alone.value == pytest.approx(0.005974, abs=1e-6)
@@ -69,7 +69,7 @@ ZERO_BOUNDS = [(5, 20, 0.0414), (4, 50, 0.0194), (20, 10, 0.0408), (25, 20, 0.01
 
 
 @pytest.mark.parametrize(("size", "n_clusters", "bound"), ZERO_BOUNDS)
-def test_at_the_bound_of_clusters_one_study_in_twenty_shows_no_defect(size, n_clusters, bound):
+def test_at_the_bound_of_clusters_one_study_in_twenty_has_zero_defects(size, n_clusters, bound):
     found = zero_defect_bound(size * n_clusters, clusters=[size] * n_clusters)
 
     assert found.value == pytest.approx(bound, abs=6e-5)
@@ -89,7 +89,7 @@ def none_of(rate, size, n_clusters):
 
 
 @pytest.mark.parametrize("sizes", [[5] * 20, [3] * 100, [2] * 30, [1] * 10 + [2], [2, 40, 7]])
-def test_no_defect_in_clusters_never_says_more_than_in_as_many_independent_dialogues(sizes):
+def test_zero_defects_in_clusters_are_never_more_certain_than_in_as_many_independent_dialogues(sizes):
     n = sum(sizes)
 
     assert zero_defect_bound(n, clusters=sizes).value > zero_defect_bound(n).value
@@ -106,7 +106,7 @@ def test_the_upper_end_rises_with_each_of_the_first_defects():
 
 
 @pytest.mark.parametrize(("size", "n_clusters", "rate", "earlier"), [(5, 20, 0.04, 0.086), (4, 50, 0.018, 0.082)])
-def test_few_studies_of_clusters_that_differ_much_end_below_the_true_rate(size, n_clusters, rate, earlier):
+def test_few_studies_with_large_clusters_have_an_upper_end_below_the_true_rate(size, n_clusters, rate, earlier):
     """The earlier intervals ended below it in the share given, where .025 is promised."""
     missed = 0.0
     for shape in (shape for defects in range(5) for shape in partitions(defects, size)):
@@ -138,7 +138,7 @@ def probability(shape, size, n_clusters, rate, correlation=0.3):
     return result
 
 
-def test_the_interval_holds_the_rate_where_one_large_cluster_pulls_it_away():
+def test_the_interval_covers_the_rate_despite_one_large_cluster():
     rate = defect_rate(100, 120, clusters=[(100, 100)] + [(0, 1)] * 20)
 
     assert rate.low <= rate.value <= rate.high
@@ -158,19 +158,19 @@ def test_the_interval_holds_the_rate_where_one_large_cluster_pulls_it_away():
         ({"defects": 1, "labelled": 4, "clusters": [4]}, r"must hold pairs .* entry 0 is 4"),
     ],
 )
-def test_counts_that_cannot_be_are_refused_with_what_came(arguments, words):
+def test_impossible_counts_are_refused_with_the_input(arguments, words):
     with pytest.raises(InputError, match=words):
         defect_rate(**arguments)
 
 
-def test_a_bound_refuses_clusters_that_do_not_add_up():
+def test_a_bound_refuses_inconsistent_cluster_sizes():
     with pytest.raises(InputError, match="must add up"):
         zero_defect_bound(10, clusters=[4, 4])
 
 
 @pytest.mark.parametrize("n", range(1, 9))
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-def test_the_default_interval_never_ends_below_the_bound_of_no_defect(n, confidence):
+def test_the_default_interval_never_ends_below_the_bound_of_zero_defects(n, confidence):
     bound = zero_defect_bound(n, confidence=confidence)
     none, all_of_them = defect_rate(0, n, confidence=confidence), defect_rate(n, n, confidence=confidence)
 
@@ -178,7 +178,7 @@ def test_the_default_interval_never_ends_below_the_bound_of_no_defect(n, confide
     assert all_of_them.low == pytest.approx(1 - none.high)
 
 
-def test_wilson_by_name_stays_as_published():
+def test_wilson_by_name_equals_the_published_formula():
     assert defect_rate(0, 3, method="wilson").high == pytest.approx(1.959963984540054**2 / (3 + 1.959963984540054**2))
     assert defect_rate(0, 3).high == pytest.approx(1 - 0.05 ** (1 / 3))
 
@@ -193,7 +193,7 @@ def test_wilson_by_name_stays_as_published():
         (3.12, 0.88, 0.096455560351),
     ],
 )
-def test_the_beta_distribution_agrees_with_its_table(a, b, below):
+def test_the_beta_distribution_equals_its_table(a, b, below):
     assert beta_below_half(a, b) == pytest.approx(below, abs=1e-11)
     assert beta_below_half(b, a) == pytest.approx(1 - below, abs=1e-11)
 
@@ -210,11 +210,11 @@ def middle(sizes):
     return posterior.quantile(0.025), posterior.quantile(0.975)
 
 
-def test_clusters_of_one_size_have_the_middle_of_the_posterior():
+def test_equal_clusters_have_the_posterior_median():
     assert clustered_ends(ALIKE, clustered_share(ALIKE), 0.95) == pytest.approx(middle(ALIKE))
 
 
-def test_where_few_units_have_the_property_the_upper_end_is_more_cautious_and_the_lower_one_is_not():
+def test_with_few_positive_units_only_the_upper_end_is_more_conservative():
     low, high = clustered_ends(FEW, clustered_share(FEW), 0.95)
     inner = middle(FEW)
 
@@ -222,7 +222,7 @@ def test_where_few_units_have_the_property_the_upper_end_is_more_cautious_and_th
     assert inner[1] + 0.005 < high < inner[1] + 0.05
 
 
-def test_the_ends_of_units_without_the_property_mirror_those_of_units_with_it():
+def test_the_ends_for_negative_units_mirror_those_for_positive_units():
     others = [(n - count, n) for count, n in FEW]
 
     low, high = clustered_ends(FEW, clustered_share(FEW), 0.95)
@@ -230,7 +230,7 @@ def test_the_ends_of_units_without_the_property_mirror_those_of_units_with_it():
     assert clustered_ends(others, clustered_share(others), 0.95) == pytest.approx((1 - high, 1 - low))
 
 
-def test_where_large_clusters_differ_from_small_ones_both_ends_hold_the_pooled_share_with_room():
+def test_where_large_clusters_differ_from_small_ones_both_ends_cover_the_pooled_rate():
     sizes = [(4, 5)] * 15 + [(18, 60), (24, 60), (12, 60)]
     value = sum(count for count, _ in sizes) / sum(n for _, n in sizes)
 
@@ -247,7 +247,7 @@ def test_unequal_clusters_are_never_narrower_than_the_posterior():
     assert low <= inner[0] + 1e-12 < inner[1] - 1e-12 <= high
 
 
-def test_one_dialogue_less_moves_the_ends_by_little():
+def test_one_dialogue_less_changes_the_ends_slightly():
     whole, short = [(9, 10), *[(0, 10)] * 5], [(9, 10), *[(0, 10)] * 4, (0, 9)]
 
     before, after = (clustered_ends(sizes, clustered_share(sizes), 0.95) for sizes in (whole, short))
@@ -256,5 +256,5 @@ def test_one_dialogue_less_moves_the_ends_by_little():
 
 
 @pytest.mark.parametrize(("sizes", "end", "value"), [([(0, 3), (0, 9)], 0, 0.0), ([(3, 3), (9, 9)], 1, 1.0)])
-def test_none_and_all_keep_their_edge(sizes, end, value):
+def test_rates_of_zero_and_one_keep_their_edge(sizes, end, value):
     assert clustered_ends(sizes, clustered_share(sizes), 0.95)[end] == value

@@ -13,27 +13,27 @@ from theodolite.measurement.alpha import krippendorff_alpha
 from theodolite.measurement.questionnaires import describe_answers, masi_distance, people_permutation, set_alpha
 
 
-def test_of_three_people_who_all_rise_one_arrangement_in_four_is_as_far_out():
+def test_of_three_people_who_all_rise_one_permutation_in_four_is_as_extreme():
     test = people_permutation([1, 5, 2, 4, 1, 4], list("ababab"), list("ppqqrr"))
 
     assert (test.p_value, test.effect, test.n, test.n_clusters) == (0.25, 1.0, 6, 3)
 
 
-def test_whole_people_are_exchanged_where_each_met_one_side():
+def test_people_are_permuted_as_a_whole_if_each_saw_one_condition():
     test = people_permutation([1, 2, 3, 4, 5, 6], list("aaabbb"), list("pqrstu"))
 
     assert (test.p_value, test.effect) == (pytest.approx(2 / math.comb(6, 3)), 1.0)
     assert test.method == "permutation of people, exact"
 
 
-def test_a_person_who_answers_often_counts_once():
+def test_a_person_with_many_answers_counts_once():
     few = people_permutation([1, 2, 4, 5], list("aabb"), list("pqrs"))
     often = people_permutation([1] * 10 + [2, 4, 5], ["a"] * 11 + ["b"] * 2, ["p"] * 10 + list("qrs"))
 
     assert often.p_value == few.p_value
 
 
-def test_the_first_side_higher_turns_the_effect_round():
+def test_the_opposite_order_reverses_the_sign_of_the_effect():
     one = people_permutation([1, 2, 3, 4], list("aabb"), list("pqrs"))
     other = people_permutation([1, 2, 3, 4], list("bbaa"), list("pqrs"))
 
@@ -51,16 +51,16 @@ def test_the_first_side_higher_turns_the_effect_round():
     ],
     ids=["nothing", "all alike", "one on a side", "one side", "one answer"],
 )
-def test_too_little_to_test_is_undefined(answers, sides, people):
+def test_too_little_data_is_undefined(answers, sides, people):
     assert isinstance(people_permutation(answers, list(sides), list(people)), Undefined)
 
 
-def test_three_sides_are_refused():
+def test_three_conditions_are_refused():
     with pytest.raises(InputError, match="two sides"):
         people_permutation([1, 2, 3], list("abc"), list("pqr"))
 
 
-def test_drawn_arrangements_never_give_a_p_value_of_nought():
+def test_sampled_permutations_never_give_a_p_value_of_zero():
     answers = [1.0] * 20 + [8.0] + [9.0] * 19
     people = [str(number) for number in range(40)]
     test = people_permutation(answers, ["a"] * 20 + ["b"] * 20, people, draws=99)
@@ -69,7 +69,7 @@ def test_drawn_arrangements_never_give_a_p_value_of_nought():
 
 
 @pytest.mark.parametrize(("n", "m", "high", "seen"), [(5, 6, 5, 0), (30, 40, 12, 9), (200, 90, 30, 15)])
-def test_people_of_two_kinds_are_tested_as_fisher_did_at_any_number(n, m, high, seen):
+def test_two_kinds_of_people_are_tested_by_fishers_method_at_any_number(n, m, high, seen):
     answers = [1.0] * (high - seen) + [0.0] * (n - high + seen) + [1.0] * seen + [0.0] * (m - seen)
     test = people_permutation(answers, ["a"] * n + ["b"] * m, [str(place) for place in range(n + m)])
 
@@ -82,7 +82,7 @@ def test_people_of_two_kinds_are_tested_as_fisher_did_at_any_number(n, m, high, 
 SCALE = ["never", "sometimes", "often", "always"]
 
 
-def test_points_nobody_gave_are_counted_as_none():
+def test_unused_points_count_zero():
     found = describe_answers(["often", "often", "never", None], categories=SCALE)
 
     assert found.counts == {"never": 1, "sometimes": 0, "often": 2, "always": 0}
@@ -91,20 +91,20 @@ def test_points_nobody_gave_are_counted_as_none():
     assert found.top_two.value == pytest.approx(2 / 3)
 
 
-def test_no_answer_has_no_median():
+def test_the_median_of_no_answers_is_undefined():
     found = describe_answers([None, None], categories=SCALE)
 
     assert (found.median, found.n, found.missing) == (None, 0, 2)
     assert isinstance(found.top_two, Undefined)
 
 
-def test_people_who_answer_often_are_clusters():
+def test_people_with_several_answers_are_clusters():
     found = describe_answers(["always", "always", "never", "never"], categories=SCALE, clusters=["a", "a", "b", "b"])
 
     assert found.top_two.n_clusters == 2
 
 
-def test_an_answer_off_the_scale_is_refused():
+def test_an_answer_outside_the_scale_is_refused():
     with pytest.raises(InputError, match=r"got .'rarely'.. Give the full scale"):
         describe_answers(["rarely"], categories=SCALE)
 
@@ -126,11 +126,11 @@ SETS = st.frozensets(st.sampled_from("abc"))
     ],
     ids=["same", "both empty", "nothing shared", "one empty", "one holds the other", "overlap"],
 )
-def test_sets_are_as_far_apart_as_published(first, second, distance):
+def test_distances_of_sets_are_the_published_ones(first, second, distance):
     assert masi_distance(first, second) == masi_distance(second, first) == pytest.approx(distance)
 
 
-def test_alpha_by_hand():
+def test_alpha_equals_the_value_computed_by_hand():
     # Sets a, a, a, ab, b, b: within texts 2/3 + 2/3; all pairs: a-ab 3 x 2/3, a-b 6 x 1, ab-b 2 x 2/3, each twice.
     alpha = set_alpha([[A, A], [A, AB], [B, B]])
 
@@ -141,7 +141,7 @@ def test_alpha_by_hand():
 
 
 @drawn(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=2, max_size=20))
-def test_one_code_each_makes_it_nominal_alpha(pairs):
+def test_single_codes_give_nominal_alpha(pairs):
     ours = set_alpha([[{first}, {second}] for first, second in pairs])
     places = [[float("abc".index(pair[side])) for pair in pairs] for side in range(2)]
     theirs = krippendorff_alpha(places)
@@ -152,7 +152,7 @@ def test_one_code_each_makes_it_nominal_alpha(pairs):
 
 
 @drawn(st.lists(st.tuples(SETS, SETS), min_size=2, max_size=12), st.randoms())
-def test_neither_order_nor_who_is_first_matters(pairs, chance):
+def test_neither_order_nor_naming_of_coders_matters(pairs, chance):
     mixed = [chance.sample(pair, 2) for pair in chance.sample(pairs, len(pairs))]
     ours, theirs = set_alpha(pairs), set_alpha(mixed)
 
@@ -162,7 +162,7 @@ def test_neither_order_nor_who_is_first_matters(pairs, chance):
         assert ours.value <= 1
 
 
-def test_texts_of_one_coder_are_left_out_and_clusters_are_left_out_whole():
+def test_texts_with_one_coder_are_excluded_and_clusters_are_removed_whole():
     texts = [[A, A], [B, AB], [A], [B, B], [A, A]]
     alone, together = set_alpha(texts), set_alpha(texts, clusters=["p", "p", "q", "q", "q"])
 
@@ -171,5 +171,5 @@ def test_texts_of_one_coder_are_left_out_and_clusters_are_left_out_whole():
 
 
 @pytest.mark.parametrize("texts", [[], [[A]], [[A, A], [A, A]]], ids=["none", "one coder", "all the same"])
-def test_it_is_undefined_where_nothing_can_differ(texts):
+def test_alpha_without_variation_is_undefined(texts):
     assert isinstance(set_alpha(texts), Undefined)

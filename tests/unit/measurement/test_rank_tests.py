@@ -20,16 +20,16 @@ NAN = float("nan")
 
 
 @pytest.mark.parametrize("test", [rank_sum_test, brunner_munzel_test, superiority])
-def test_answers_that_are_missing_are_left_out(test):
+def test_missing_answers_are_excluded(test):
     assert test([1, 2, None, 3, 5], [2, NAN, 4, 5, 3]) == test([1, 2, 3, 5], [2, 4, 5, 3])
 
 
 @pytest.mark.parametrize("test", [rank_sum_test, brunner_munzel_test, superiority])
-def test_a_group_of_one_has_no_comparison(test):
+def test_a_group_of_one_cannot_be_compared(test):
     assert isinstance(test([1], [2, 3]), Undefined)
 
 
-def test_groups_that_do_not_overlap_have_newcombes_interval_and_no_t_test():
+def test_separated_groups_have_newcombes_interval_and_no_t_test():
     found = superiority([1, 2, 3], [4, 5, 6])
 
     assert (found.value, found.high, found.method) == (1.0, 1.0, "Newcombe, method 5")
@@ -40,17 +40,17 @@ def test_groups_that_do_not_overlap_have_newcombes_interval_and_no_t_test():
     assert rank_sum_test([1, 2, 3], [4, 5, 6]).effect == 1.0
 
 
-def test_superiority_counts_ties_by_half():
+def test_superiority_counts_ties_as_one_half():
     assert superiority([1, 2, 3, 4, 5] * 6, [1, 2, 3, 4, 5, 5] * 5).value == pytest.approx(17 / 30)
 
 
-def test_nobodys_change_is_undefined_and_lists_must_match():
+def test_an_empty_change_is_undefined_and_lists_must_match():
     assert isinstance(signed_rank_test([1, 2], [1, 2]), Undefined)
     with pytest.raises(InputError, match="answers of the same people; got 1 and 2"):
         signed_rank_test([1], [1, 2])
 
 
-def test_answers_that_are_all_the_same_cannot_be_ranked():
+def test_identical_answers_cannot_be_ranked():
     assert rank_sum_test([2, 2], [2, 2]).reason.startswith("All answers are the same")
 
 
@@ -60,7 +60,7 @@ def test_infinite_answers_are_refused(test):
         test([1, 2, float("inf"), 3], [1, 3, float("inf"), 4])
 
 
-def test_people_with_a_gap_are_left_out_of_friedmans_test():
+def test_people_with_missing_answers_are_excluded_from_friedmans_test():
     rows = [[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]]
 
     assert friedman([*rows, [None, 1, 2]]) == friedman(rows)
@@ -68,11 +68,11 @@ def test_people_with_a_gap_are_left_out_of_friedmans_test():
 
 
 @pytest.mark.parametrize("rows", [[], [[1, 2]], [[1, 1], [2, 2]], [[1], [2]]])
-def test_friedmans_test_needs_people_who_tell_things_apart(rows):
+def test_friedmans_test_needs_people_who_distinguish_the_conditions(rows):
     assert isinstance(friedman(rows), Undefined)
 
 
-def test_friedmans_rows_must_be_of_the_same_things():
+def test_friedmans_rows_must_cover_the_same_conditions():
     with pytest.raises(InputError, match=r"got rows of .1, 2."):
         friedman([[1], [1, 2]])
 

@@ -11,19 +11,19 @@ from theodolite.measurement.sequences import longest_increasing_subsequence, ran
 
 
 @pytest.mark.parametrize("n", [5, 20, 60])
-def test_tau_is_that_of_an_independent_program(n):
+def test_tau_equals_an_independent_implementation(n):
     human, judge = np.random.default_rng(6).integers(1, 6, (2, n))
 
     assert ranking_agreement(human, judge).tau.value == pytest.approx(kendalltau(human, judge).statistic, abs=1e-12)
 
 
-def test_equal_scores_are_no_disagreement():
+def test_ties_are_not_disagreement():
     found = ranking_agreement([1, 1, 2, 2], [2, 1, 3, 3])
 
     assert (found.cin, found.lis) == (0, 2)
 
 
-def test_the_longest_chain_rises_for_both():
+def test_the_longest_chain_increases_in_both_rankings():
     human, judge = np.random.default_rng(7).integers(1, 6, (2, 12))
     units = sorted(zip(human.tolist(), judge.tolist(), strict=True))
     longest = {}
@@ -34,7 +34,7 @@ def test_the_longest_chain_rises_for_both():
     assert ranking_agreement(human, judge).lis == max(longest.values())
 
 
-def test_units_that_one_left_out_are_counted():
+def test_unranked_units_are_counted():
     found = ranking_agreement([1, 2, 3, None, 5], [1, 2, 3, 4, None])
 
     assert (found.n, found.n_missing) == (3, 2)
@@ -43,19 +43,19 @@ def test_units_that_one_left_out_are_counted():
 
 
 @pytest.mark.parametrize(("human", "judge"), [([1, 2], [1, 2]), ([1, 2, 3], [1, 2])], ids=["too few", "unequal"])
-def test_what_cannot_be_ranked_is_refused(human, judge):
+def test_invalid_rankings_are_refused(human, judge):
     with pytest.raises(InputError):
         ranking_agreement(human, judge)
 
 
-def test_a_judge_who_says_one_thing_has_no_order():
+def test_a_constant_judge_has_no_order():
     found = ranking_agreement([1, 2, 3, 4], [5, 5, 5, 5])
 
     assert isinstance(found.tau, Undefined)
     assert "the judge" in found.tau.reason
 
 
-def test_chance_knows_an_unrelated_judge():
+def test_chance_level_is_that_of_an_unrelated_judge():
     found = ranking_agreement(range(12), range(12))
 
     assert found.chance_cin.at_most <= 0.001
@@ -88,7 +88,7 @@ def test_the_interval_of_inversions_is_that_of_tau():
     assert found.opposed_pairs.low == pytest.approx((1 - found.tau.high) / 2)
 
 
-def test_the_interval_of_the_chain_holds_its_poisson_tails():
+def test_the_interval_of_the_chain_contains_its_poisson_tails():
     found = ranking_agreement(range(100), range(100)).common_chain
 
     low, reach = found.low, np.log(2 / 0.05)

@@ -33,7 +33,7 @@ def drawn(seed=1, units=600):
 
 
 @MODELS
-def test_raters_are_ranked_by_how_they_look(model):
+def test_raters_are_ranked_by_accuracy(model):
     given, _ = drawn()
 
     competence = model(given, categories=[0, 1, 2]).competence
@@ -43,7 +43,7 @@ def test_raters_are_ranked_by_how_they_look(model):
 
 
 @MODELS
-def test_beliefs_are_nearer_to_the_truth_than_the_worst_rater(model):
+def test_posterior_labels_are_more_accurate_than_the_worst_rater(model):
     given, truth = drawn()
 
     found = model(given, categories=[0, 1, 2])
@@ -54,7 +54,7 @@ def test_beliefs_are_nearer_to_the_truth_than_the_worst_rater(model):
 
 
 @MODELS
-def test_more_rounds_never_fit_worse(model):
+def test_more_iterations_never_reduce_the_likelihood(model):
     given, _ = drawn(units=60)
 
     few, more = (model(given, categories=[0, 1, 2], most_rounds=rounds) for rounds in (2, 50))
@@ -63,7 +63,7 @@ def test_more_rounds_never_fit_worse(model):
     assert (few.rounds, more.rounds > 2) == (2, True)
 
 
-def test_errors_that_are_no_guesses_are_found():
+def test_systematic_errors_are_detected():
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, 400)
     given = [
@@ -77,7 +77,7 @@ def test_errors_that_are_no_guesses_are_found():
     assert found.errors[3] == pytest.approx(np.array([[0, 1], [1, 0]]), abs=0.02)
 
 
-def test_smoothing_keeps_raters_with_few_labels_from_certainty():
+def test_smoothing_keeps_raters_with_few_labels_from_extremes():
     given, _ = drawn(units=30)
     sure, doubtful = (dawid_skene([*given, (0, "new", 1)], categories=[0, 1, 2], smoothing=s) for s in (0.0, 1.0))
 
@@ -86,7 +86,7 @@ def test_smoothing_keeps_raters_with_few_labels_from_certainty():
 
 
 @MODELS
-def test_labels_that_are_missing_are_passed_over_and_strange_ones_refused(model):
+def test_missing_labels_are_skipped_and_unknown_ones_refused(model):
     given, _ = drawn(units=20)
 
     assert model([*given, (0, "ann", None)], categories=[0, 1, 2]).prevalence == pytest.approx(
@@ -101,7 +101,7 @@ def test_labels_that_are_missing_are_passed_over_and_strange_ones_refused(model)
 
 
 @pytest.mark.parametrize("model", [dawid_skene, mace], ids=["dawid_skene", "mace"])
-def test_units_that_are_labelled_alike_are_searched_for_together(model, monkeypatch):
+def test_units_with_equal_labels_are_computed_together(model, monkeypatch):
     given, _ = drawn(units=3_000)
     together = model(given, categories=[0, 1, 2], smoothing=0.1)
     monkeypatch.setattr(rater_models, "FEW_UNITS", 3_000)
@@ -126,7 +126,7 @@ def words(rows):
     return [[{True: "y", False: "n", None: None}[x] for x in row] for row in rows]
 
 
-def test_a_group_with_a_view_of_its_own_agrees_more_within_than_across():
+def test_a_group_with_a_separate_view_agrees_more_within_than_across():
     rows, groups = raters()
 
     found = group_agreement(words(rows), groups, categories=["n", "y"], draws=199)
@@ -137,7 +137,7 @@ def test_a_group_with_a_view_of_its_own_agrees_more_within_than_across():
     assert found[0].p_value <= found[0].adjusted_p_value <= 0.05
 
 
-def test_groups_made_at_random_have_no_view_of_their_own():
+def test_random_groups_have_no_separate_view():
     rows, _ = raters(apart=0.0)
     groups = ["a" if place % 2 else "b" for place in range(len(rows))]
 
@@ -147,7 +147,7 @@ def test_groups_made_at_random_have_no_view_of_their_own():
     assert all(part.ratio == pytest.approx(1.0, abs=0.1) for part in found)
 
 
-def test_nothing_is_said_of_a_group_of_very_few():
+def test_very_small_groups_give_no_result():
     rows, groups = raters()
 
     alone = group_agreement(words(rows), groups, categories=["n", "y"], draws=9)[2]
@@ -156,7 +156,7 @@ def test_nothing_is_said_of_a_group_of_very_few():
     assert "too few annotators" in alone.within.reason
 
 
-def test_raters_need_not_label_everything():
+def test_raters_may_label_a_part_of_the_units():
     rows, groups = raters()
     gaps = [[None if (place + unit) % 3 == 0 else x for unit, x in enumerate(row)] for place, row in enumerate(rows)]
 
@@ -173,7 +173,7 @@ def test_the_same_seed_gives_the_same_p_values():
     assert one == other
 
 
-def test_groups_that_never_met_or_used_one_label_have_no_agreement_across():
+def test_groups_without_overlap_or_variation_have_no_agreement_across():
     assert "no labelled dialogue in common" in cross_agreement([["y", None]], [[None, "n"]], categories="yn").reason
     assert isinstance(cross_agreement([["y", "y"]], [["y", "y"]], categories="yn"), Undefined)
 
@@ -187,7 +187,7 @@ def test_clusters_widen_agreement_across():
     assert together.high - together.low > 1.3 * (alone.high - alone.low)
 
 
-def test_each_group_has_a_rate_of_its_own_and_the_gap_is_tested():
+def test_each_group_has_a_rate_and_the_gap_is_tested():
     rows = [[True, True, False, False]] * 6 + [[False, True, False, False]] * 6 + [[True] * 4]
     groups = ["a"] * 6 + ["b"] * 6 + ["c"]
 
@@ -200,7 +200,7 @@ def test_each_group_has_a_rate_of_its_own_and_the_gap_is_tested():
     assert found.rates["a"].n_clusters == 6
 
 
-def test_one_group_alone_has_no_gap_and_missing_labels_are_no_zeros():
+def test_one_group_has_no_gap_and_missing_labels_are_not_zeros():
     found = defect_rates_by_group([[True, None], [True, None], [None, True]], ["a"] * 3)
 
     assert (found.rates["a"].value, found.gap, found.p_value) == (1.0, None, None)

@@ -22,20 +22,20 @@ from theodolite.measurement.sample_size import (
 )
 
 
-def test_clusters_that_resemble_each_other_need_more_cases():
+def test_correlated_clusters_need_more_cases():
     alone = n_for_difference(0.03, 1 / 9)
 
     assert n_for_difference(0.03, 1 / 9, cluster_size=25, correlation=0.1) == pytest.approx(3.4 * alone, abs=2)
 
 
-def test_the_number_for_a_difference_is_the_one_that_detects_it():
+def test_the_number_for_a_difference_is_the_smallest_that_detects_it():
     n = n_for_difference(0.05, 0.2)
 
     assert detectable_difference(n, 0.2) <= 0.05 < detectable_difference(n - 1, 0.2)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.03, 0.5])
-def test_the_number_for_a_rate_is_the_first_whose_interval_is_narrow_enough(rate):
+def test_the_number_for_a_rate_is_the_smallest_with_a_narrow_enough_interval(rate):
     n = n_for_rate(rate, 0.03)
 
     found = defect_rate(round(rate * n), n)
@@ -44,7 +44,7 @@ def test_the_number_for_a_rate_is_the_first_whose_interval_is_narrow_enough(rate
 
 
 @pytest.mark.parametrize("size", [1, 10, 25])
-def test_so_many_dialogues_without_a_defect_rule_the_rate_out_and_fewer_do_not(size):
+def test_the_number_of_dialogues_that_rules_a_rate_out_is_minimal(size):
     n = n_for_zero_defects(0.02, cluster_size=size)
 
     def bound(dialogues):
@@ -80,7 +80,7 @@ def test_a_claim_that_no_number_of_clusters_can_support_is_refused():
         lambda: n_for_zero_defects(0.1, cluster_size=0),
     ],
 )
-def test_questions_that_cannot_be_are_refused(plan):
+def test_invalid_requests_are_refused(plan):
     with pytest.raises(InputError, match=r"must be|fractions"):
         plan()
 
@@ -114,7 +114,7 @@ def side(name, *rulings, mitigations=(), family=""):
     )
 
 
-def test_pairs_that_one_side_did_not_measure_are_counted_and_left_out():
+def test_pairs_missing_on_one_side_are_counted_and_excluded():
     first, second = side("a", ruling({1, 2}, missing={5, 6})), side("b", ruling({2}, n=58, missing={6, 7}))
 
     (rate,) = compare_sides(first, second).rates
@@ -123,14 +123,14 @@ def test_pairs_that_one_side_did_not_measure_are_counted_and_left_out():
     assert [(flip.first, flip.is_fixed) for flip in rate.flips] == [("d1", True)]
 
 
-def test_a_difference_that_spans_nothing_says_how_many_pairs_would_tell():
+def test_an_undetected_difference_states_the_required_number_of_pairs():
     (rate,) = compare_sides(side("a", ruling(set(range(9)))), side("b", ruling({7, 8, 20, 21}))).rates
 
     assert rate.difference.low < 0 < rate.difference.high
     assert 120 < rate.n_wanted < 220
 
 
-def test_a_difference_that_is_told_wants_no_more_pairs():
+def test_a_detected_difference_needs_no_more_pairs():
     (rate,) = compare_sides(side("a", ruling(set(range(30)))), side("b", ruling(set()))).rates
 
     assert (rate.n_wanted, rate.difference.high < 0) == (None, True)
@@ -147,7 +147,7 @@ def test_pairs_of_one_cluster_are_tested_together():
     assert rate.test.p_value == 1
 
 
-def test_other_versions_of_an_instrument_stand_side_by_side():
+def test_other_versions_of_an_instrument_are_shown_separately():
     (rate,) = compare_sides(side("a", ruling({1})), side("b", ruling({2, 3}, judge="2"))).rates
 
     assert isinstance(rate.difference, Undefined)

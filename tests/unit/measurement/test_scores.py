@@ -17,7 +17,7 @@ THEIRS = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
 
 @pytest.mark.parametrize("points", [3, 5, 1000])
 @pytest.mark.parametrize("method", THEIRS)
-def test_correlations_are_those_of_scipy_with_ties_and_without(method, points):
+def test_correlations_equal_those_of_scipy_with_and_without_ties(method, points):
     rng = np.random.default_rng(points)
     a = rng.integers(0, points, 120)
     b = np.clip(a + rng.integers(-2, 3, 120), 0, points)
@@ -29,7 +29,7 @@ def test_correlations_are_those_of_scipy_with_ties_and_without(method, points):
 
 
 @pytest.mark.parametrize("method", THEIRS)
-def test_intervals_hold_what_is_true(method):
+def test_intervals_contain_the_true_value(method):
     rng = np.random.default_rng(7)
     truth = {"pearson": 0.5, "spearman": 6 / np.pi * np.arcsin(0.25), "kendall": 2 / np.pi * np.arcsin(0.5)}[method]
     held = 0
@@ -42,14 +42,14 @@ def test_intervals_hold_what_is_true(method):
     assert 180 <= held <= 199
 
 
-def test_units_without_one_of_the_scores_are_left_out():
+def test_units_without_one_of_the_scores_are_excluded():
     agreement = score_agreement([1, None, 3, 4, float("nan")], [1, 2, 3, 5, 5])
 
     assert (agreement.rmse.n, agreement.bias.n) == (3, 3)
     assert agreement.rmse.value == pytest.approx((1 / 3) ** 0.5)
 
 
-def test_a_judge_that_says_the_same_is_off_by_nothing_and_claims_no_certainty():
+def test_an_identical_judge_has_zero_bias_with_uncertainty():
     agreement = score_agreement([1, 2, 3, 4, 5], [1, 2, 3, 4, 5])
 
     assert (agreement.rmse.value, agreement.rmse.low) == (0.0, None)
@@ -60,7 +60,7 @@ def test_a_judge_that_says_the_same_is_off_by_nothing_and_claims_no_certainty():
 @pytest.mark.parametrize(
     ("method", "n", "low"), [("pearson", 20, 0.8316), ("spearman", 20, 0.8316), ("kendall", 20, 0.7849)]
 )
-def test_a_perfect_correlation_leaves_room_for_units_without_an_order(method, n, low):
+def test_a_perfect_correlation_leaves_room_for_unordered_units(method, n, low):
     """By hand: .025 ** (1 / 20) = .8316 of the units in order; of pairs .8316 ** 2 + 2 * .1684 * .8316 / 3."""
     up = correlation(range(n), range(n), method=method)
     down = correlation(range(n), range(0, -n, -1), method=method)
@@ -69,13 +69,13 @@ def test_a_perfect_correlation_leaves_room_for_units_without_an_order(method, n,
     assert (down.low, down.high) == (-1.0, pytest.approx(-low, abs=1e-4))
 
 
-def test_a_perfect_correlation_of_clusters_claims_less():
+def test_a_perfect_correlation_of_clusters_is_less_certain():
     ids = [unit // 5 for unit in range(20)]
 
     assert correlation(range(20), range(20), clusters=ids).low < correlation(range(20), range(20)).low - 0.05
 
 
-def test_mixed_samples_of_order_and_none_have_the_correlations_that_the_bound_rests_on():
+def test_mixed_samples_have_the_correlations_assumed_by_the_bound():
     rng = np.random.default_rng(5)
     a, b = rng.random(20_000), rng.random(20_000)
     together = np.where(rng.random(20_000) < 0.8, a, b)
@@ -85,7 +85,7 @@ def test_mixed_samples_of_order_and_none_have_the_correlations_that_the_bound_re
     assert found == pytest.approx([0.8, 0.8, 0.8**2 + 2 * 0.2 * 0.8 / 3], abs=0.02)
 
 
-def test_equal_gaps_have_no_error_to_take_an_interval_from():
+def test_constant_differences_have_no_error_for_an_interval():
     agreement = score_agreement([2, 3, 4, 5], [1, 2, 3, 4])
 
     assert (agreement.bias.value, agreement.bias.low, agreement.bias.high) == (1.0, None, None)
@@ -102,17 +102,17 @@ def test_infinite_scores_are_refused(method):
 
 
 @pytest.mark.parametrize(("a", "b"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [2, 2, 2])])
-def test_too_few_units_or_one_score_have_no_correlation(a, b):
+def test_too_few_units_or_a_constant_score_have_no_correlation(a, b):
     assert isinstance(correlation(a, b), Undefined)
 
 
-def test_the_interval_of_the_distance_does_not_pass_0():
+def test_the_interval_of_the_distance_does_not_cross_0():
     rmse = score_agreement([1, 2, 3, 9], [1, 2, 3, 4]).rmse
 
     assert 0.0 < rmse.low < rmse.value < rmse.high
 
 
-def test_clusters_are_left_out_one_after_another():
+def test_the_jackknife_removes_one_cluster_at_a_time():
     rng = np.random.default_rng(1)
     base = np.repeat(rng.normal(size=8), 10)
     a, b = base + 0.1 * rng.normal(size=80), base + 0.1 * rng.normal(size=80)
@@ -124,7 +124,7 @@ def test_clusters_are_left_out_one_after_another():
     assert together.n_clusters == 8
 
 
-def test_scores_that_cannot_be_are_refused():
+def test_invalid_scores_are_refused():
     with pytest.raises(InputError, match="of the same units; got 1 and 2"):
         correlation([1], [1, 2])
     with pytest.raises(InputError, match="`method` must be one of pearson, spearman, kendall; got 'cosine'"):
@@ -133,7 +133,7 @@ def test_scores_that_cannot_be_are_refused():
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 @pytest.mark.parametrize("points", [2, 5, 11])
-def test_a_jackknife_over_tables_is_that_over_units(method, points):
+def test_a_jackknife_over_tables_equals_that_over_units(method, points):
     rng = np.random.default_rng(points)
     first, noise = rng.integers(1, points + 1, 900).astype(float), rng.integers(0, 2, 900)
     second = np.clip(first + noise, 1, points)

@@ -28,13 +28,13 @@ def test_scores_of_one_session_count_once():
     assert row.badness.round(3).tolist() == [0.333, 0.25]
 
 
-def test_where_high_is_bad_badness_turns_round():
+def test_with_a_high_bad_end_badness_is_reversed():
     made = history([Score(value=4)], worse=ScaleDirection.HIGH)
 
     assert row_of(made, [0]).badness.tolist() == [0.75]
 
 
-def test_missing_scores_are_counted_and_everything_may_be_missing():
+def test_missing_scores_are_counted_even_if_all_are_missing():
     stretch, alerts = watched([MISSING] * 3)
 
     assert (stretch.n, stretch.n_missing, stretch.level, alerts) == (0, 3, None, ())
@@ -43,7 +43,7 @@ def test_missing_scores_are_counted_and_everything_may_be_missing():
     assert stretch.latest.reason == "Order metrics need 8 scores; there are 0."
 
 
-def test_a_rate_over_the_limit_alarms_at_the_look_that_shows_it():
+def test_a_rate_over_the_limit_alarms_at_the_first_look_that_shows_it():
     stretch, alerts = watched([Score(value=1, defect=True)] * 30, limit=0.2)
 
     assert stretch.over_limit is True
@@ -51,14 +51,14 @@ def test_a_rate_over_the_limit_alarms_at_the_look_that_shows_it():
     assert 2 < alert.delay < 10
 
 
-def test_a_rate_below_the_limit_is_said_and_one_between_is_open():
+def test_a_rate_below_the_limit_is_reported_and_one_in_between_is_open():
     below, _ = watched([Score(value=5, defect=False)] * 200, limit=0.2)
     between, _ = watched([Score(value=5, defect=place % 5 == 0) for place in range(50)], limit=0.2)
 
     assert (below.over_limit, between.over_limit) == (False, None)
 
 
-def test_a_baseline_that_was_given_is_watched_from_the_first_session():
+def test_a_given_baseline_is_monitored_from_the_first_session():
     stretch, alerts = watched([Score(value=1, defect=True)] * 12, baseline=0.05)
 
     assert len(stretch.rate_detector) == 12
@@ -66,7 +66,7 @@ def test_a_baseline_that_was_given_is_watched_from_the_first_session():
     assert (stretch.baseline, alerts[0].since) == (0.05, 0)
 
 
-def test_a_short_stretch_says_how_much_is_missing():
+def test_a_short_segment_states_the_missing_number():
     stretch, _ = watched([Score(value=5)] * 90)
 
     assert any("11 more until slips can be seen" in note for note in stretch.notes)
@@ -74,7 +74,7 @@ def test_a_short_stretch_says_how_much_is_missing():
     assert any("no rate" in note for note in stretch.notes)
 
 
-def test_a_slide_within_windows_raises_inversions_and_entropy_falls():
+def test_a_decline_within_windows_raises_inversions_and_lowers_entropy():
     good = [Score(value=(7 * place) % 5 + 1) for place in range(160)]
     sliding = [Score(value=value) for value in (5, 5, 4, 4, 3, 2, 2, 1)] * 12
 
@@ -84,7 +84,7 @@ def test_a_slide_within_windows_raises_inversions_and_entropy_falls():
     assert {AlertKind.CIN_ROSE, AlertKind.LIS_FELL} <= kinds
 
 
-def test_windows_carry_level_and_share_beside_the_order():
+def test_windows_report_level_share_and_order():
     stretch, _ = watched([Score(value=value, defect=value < 3) for value in (5, 4) * 6])
 
     assert stretch.windows.level[0] == 4.5
@@ -94,20 +94,20 @@ def test_windows_carry_level_and_share_beside_the_order():
     assert stretch.latest.cin.value in {6, 10}
 
 
-def test_fewer_than_eight_scores_have_no_order_metrics_and_say_why():
+def test_fewer_than_eight_scores_have_no_order_metrics_and_state_why():
     stretch, _ = watched([Score(value=5)] * 7)
 
     assert stretch.latest.reason == "Order metrics need 8 scores; there are 7."
 
 
-def test_order_and_delay_of_patterns_are_those_of_the_rules():
+def test_order_and_delay_of_patterns_follow_the_settings():
     stretch, _ = watched([Score(value=(7 * place) % 5 + 1) for place in range(30)], order=4, delay=2, window=12)
 
     assert (stretch.latest.order, stretch.latest.delay, stretch.latest.n) == (4, 2, 12)
     assert len(stretch.windows.pen) == 19
 
 
-def test_the_worst_of_the_latest_scores_stand_beside_their_reasons():
+def test_the_worst_recent_scores_are_listed_with_their_reasons():
     scores = [Score(value=1, item="old", reason="long ago"), *[Score(value=5)] * 100]
     scores += [Score(value=2, item="a", reason="no brand"), Score(value=1, session="s")]
 

@@ -28,25 +28,25 @@ from theodolite.measurement.sequences import (
 )
 
 
-def test_a_missing_score_is_refused_with_its_place():
+def test_a_missing_score_is_refused_with_its_position():
     with pytest.raises(InputError, match="1 of 3 are, the first at place 1"):
         as_scores([1.0, float("nan"), 2.0])
 
 
 @pytest.mark.parametrize("scores", [["good"], [[1, 2], [3, 4]]], ids=["words", "a table"])
-def test_what_is_no_row_of_numbers_is_refused(scores):
+def test_a_non_numeric_row_is_refused(scores):
     with pytest.raises(InputError, match="`scores` must be"):
         as_scores(scores)
 
 
 @pytest.mark.parametrize(("order", "delay"), [(1, 1), (8, 1), (3, 0)])
-def test_patterns_that_mean_nothing_are_refused(order, delay):
+def test_invalid_patterns_are_refused(order, delay):
     with pytest.raises(InputError, match=r"`(order|delay)` must be"):
         check_pattern(order, delay)
 
 
 @pytest.mark.parametrize(("n", "expected"), [(8, 6), (3, 1), (2, 0)])
-def test_a_sequence_holds_so_many_patterns(n, expected):
+def test_the_number_of_patterns_in_a_sequence_is_known(n, expected):
     assert n_patterns(n, 3, 1) == expected
 
 
@@ -61,24 +61,24 @@ def by_pairs(scores):
 
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 100, 1000, 1025])
 @pytest.mark.parametrize("values", [3, 50, 10_000], ids=["few", "some", "many"])
-def test_both_ways_of_counting_agree_with_the_pairs(n, values):
+def test_both_counting_algorithms_agree_with_the_pairs(n, values):
     scores = np.random.default_rng(3).integers(0, values, n)
 
     assert inversion_count(scores) == by_pairs(scores)
 
 
-def test_many_values_are_merged_in_blocks_that_need_filling_up():
+def test_many_values_are_merged_in_padded_blocks():
     scores = np.random.default_rng(4).permutation(2 * MANY_VALUES + 3)
 
     assert inversion_count(scores) == by_pairs(scores)
     assert inversion_count(-scores) == len(scores) * (len(scores) - 1) // 2 - by_pairs(scores)
 
 
-def test_no_score_has_no_inversion():
+def test_zero_scores_have_zero_inversions():
     assert inversion_count([]) == 0
 
 
-def test_each_score_knows_how_many_before_it_are_higher():
+def test_the_number_of_higher_predecessors_of_each_score_is_counted():
     scores = np.random.default_rng(5).integers(0, 90, 300).astype(float)
 
     assert greater_before(scores).tolist() == [(scores[:place] > score).sum() for place, score in enumerate(scores)]
@@ -94,17 +94,17 @@ def by_ends(scores, *, strict):
 
 @pytest.mark.parametrize("strict", [True, False], ids=["strict", "not falling"])
 @pytest.mark.parametrize("values", [1, 5, 33, 1000])
-def test_values_and_patience_agree_with_the_definition(values, strict):
+def test_values_and_patience_sorting_agree_with_the_definition(values, strict):
     scores = np.random.default_rng(4).integers(0, values, 200).tolist()
 
     assert longest_increasing_subsequence(scores, strict=strict) == by_ends(scores, strict=strict)
 
 
-def test_nothing_has_no_subsequence():
+def test_an_empty_sequence_has_no_subsequence():
     assert longest_increasing_subsequence([]) == 0
 
 
-def test_five_stars_can_never_rise_to_the_published_high():
+def test_five_point_scales_cannot_reach_the_published_high_band():
     assert longest_increasing_subsequence([1, 2, 3, 4, 5, 5, 5, 5]) == 5
 
 
@@ -121,7 +121,7 @@ def test_a_longer_delay_needs_a_longer_sequence():
         permutation_entropy([1] * 8, delay=4)
 
 
-def test_stars_that_rise_in_steps_look_constant_unless_ties_count():
+def test_increasing_stars_with_ties_look_constant_unless_ties_count():
     stairs = [1, 1, 2, 2, 3, 3, 4, 4]
 
     assert permutation_entropy(stairs) == 0
@@ -132,14 +132,14 @@ def test_the_longest_patterns_are_coded_too():
     assert permutation_entropy([1, 2, 3, 4, 5, 6, 7, 6], order=7) == pytest.approx(math.log(2))
 
 
-def test_all_triples_may_be_normalised():
+def test_normalisation_by_all_triples_is_supported():
     scores = [3, 1, 2, 5, 4]
 
     assert all_triples_entropy(scores, normalize=True) == pytest.approx(all_triples_entropy(scores) / math.log(6))
 
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5, 6])
-def test_codes_are_equal_exactly_where_a_stable_sort_gives_one_order(order):
+def test_codes_are_equal_exactly_if_a_stable_sort_gives_the_same_order(order):
     tuples = np.array(list(product(range(3), repeat=order)), dtype=float)
 
     codes = [int(pattern_codes(row, order, 1, "stable")[0]) for row in tuples]
@@ -149,7 +149,7 @@ def test_codes_are_equal_exactly_where_a_stable_sort_gives_one_order(order):
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
-def test_weak_orders_are_as_many_as_fubini_says(order):
+def test_the_number_of_weak_orders_is_the_fubini_number(order):
     tuples = np.array(list(product(range(order), repeat=order)), dtype=float)
 
     codes = {int(pattern_codes(row, order, 1, "weak")[0]) for row in tuples}
@@ -173,7 +173,7 @@ def test_ties_within_patterns_are_counted(scores, share):
     assert tied_patterns(np.array(scores, dtype=float), 3, 1) == share
 
 
-def test_a_sequence_shorter_than_the_window_has_no_window():
+def test_a_sequence_shorter_than_the_window_has_no_windows():
     assert len(rolling_entropy([1, 2, 3], window=8)) == 0
     assert len(rolling_inversions([1, 2, 3], window=8)) == 0
     assert len(rolling_subsequence([1, 2, 3], window=8)) == 0
@@ -182,7 +182,7 @@ def test_a_sequence_shorter_than_the_window_has_no_window():
 @pytest.mark.parametrize(
     ("call", "window"), [(rolling_entropy, 2), (rolling_inversions, 1), (rolling_subsequence, 256)]
 )
-def test_windows_that_hold_nothing_or_too_much_are_refused(call, window):
+def test_empty_and_oversized_windows_are_refused(call, window):
     with pytest.raises(InputError, match="`window` must"):
         call([1, 2, 3], window=window)
 

@@ -19,25 +19,25 @@ from theodolite.measurement.votes import (
 VOTES = [["yes", "yes", "no"], ["no"] * 3, ["no", None, "no"], ["yes"], [None]]
 
 
-def test_flips_are_pairs_of_votes_on_dialogues_asked_twice():
+def test_flips_are_pairs_of_votes_on_repeated_dialogues():
     rate = flip_rate(VOTES)
 
     assert (rate.value, rate.n) == (pytest.approx(2 / 9), 3)
     assert 0.0 < rate.low < rate.value < rate.high < 1.0
 
 
-def test_a_judge_that_never_flips_may_still_do_so():
+def test_a_judge_without_observed_flips_may_still_flip():
     rate = flip_rate([["no", "no"]] * 30)
 
     assert (rate.value, rate.low) == (0.0, 0.0)
     assert rate.high == pytest.approx(0.1157, abs=1e-3)
 
 
-def test_a_judge_asked_once_has_no_flip_rate():
+def test_a_judge_with_single_readings_has_no_flip_rate():
     assert isinstance(flip_rate([["yes"], ["no"]]), Undefined)
 
 
-def test_vote_shares_and_majorities_are_two_numbers():
+def test_vote_shares_and_majorities_are_reported_separately():
     votes = [["yes", "no", "no", "no"]] * 10
 
     assert vote_share(votes, "yes").value == pytest.approx(0.25)
@@ -83,7 +83,7 @@ def drawn(n, k, seed=0):
     return (rng.random((n, k)) < shares[:, None]).tolist(), shares
 
 
-def test_the_same_calls_on_other_dialogues_tell_more_of_a_rate():
+def test_additional_dialogues_are_more_informative_for_a_rate_than_repeated_calls():
     votes, _ = drawn(600, 5)
 
     compared = votes_or_samples(votes, True)
@@ -94,7 +94,7 @@ def test_the_same_calls_on_other_dialogues_tell_more_of_a_rate():
     assert compared.samples_do_better
 
 
-def test_variances_are_those_the_votes_were_drawn_with():
+def test_variances_match_the_simulated_ones():
     votes, shares = drawn(4000, 4)
 
     compared = votes_or_samples(votes, True)
@@ -103,14 +103,14 @@ def test_variances_are_those_the_votes_were_drawn_with():
     assert compared.within == pytest.approx((shares * (1 - shares)).mean(), rel=0.1)
 
 
-def test_costly_dialogues_deserve_more_votes():
+def test_expensive_dialogues_justify_more_votes():
     votes, _ = drawn(600, 5)
 
     assert votes_or_samples(votes, True, cost_of_dialogue=100).best_votes > 3
     assert not votes_or_samples(votes, True, cost_of_dialogue=400).samples_do_better
 
 
-def test_dialogues_that_do_not_differ_leave_votes_as_good_as_samples():
+def test_uniform_dialogues_make_votes_as_good_as_samples():
     compared = votes_or_samples([["a", "b"]] * 6, "a")
 
     assert compared.between == 0.0
@@ -118,7 +118,7 @@ def test_dialogues_that_do_not_differ_leave_votes_as_good_as_samples():
 
 
 @pytest.mark.parametrize("votes", [[], [["a", "b"]], [["a"], ["b"]]])
-def test_too_few_votes_tell_nothing(votes):
+def test_too_few_votes_give_no_result(votes):
     assert isinstance(votes_or_samples(votes, "a"), Undefined)
 
 
@@ -136,6 +136,6 @@ def test_an_even_number_of_votes_may_tie():
 @pytest.mark.parametrize(
     "numbers", [{"share": 2, "most": 3}, {"share": 0.5, "most": 0}, {"share": 0.5, "most": 3, "lead": 0}]
 )
-def test_rules_that_cannot_be_are_refused(numbers):
+def test_invalid_rules_are_refused(numbers):
     with pytest.raises(InputError, match="`share` must be a fraction"):
         voting_outcome(**numbers)

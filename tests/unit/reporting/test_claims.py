@@ -38,7 +38,7 @@ def evidence():
     return changed(live, study=study, dialogues=(replace(first, turns=turns), *rest))
 
 
-def test_refusals_by_a_filter_are_told_apart_from_failures(evidence):
+def test_refusals_by_a_filter_and_failures_are_distinguished(evidence):
     (account,) = application_accounts(evidence.study, cases_of(evidence.answers))
 
     assert (len(account.filtered), account.filtered_replies) == (1, 1)
@@ -46,7 +46,7 @@ def test_refusals_by_a_filter_are_told_apart_from_failures(evidence):
     assert filtered_text((account,)).endswith(f"bot-1.4 1 of {len(account.held)}")
 
 
-def test_the_parts_of_an_application_s_account_add_up(evidence):
+def test_the_disposition_of_an_application_adds_up(evidence):
     (entry,) = results_document(evidence, findings_named("live"), facts())["applications"]
 
     parts = entry["completed"] + entry["failed_by_others"] + entry["open"] + sum(part["n"] for part in entry["failed"])
@@ -54,7 +54,7 @@ def test_the_parts_of_an_application_s_account_add_up(evidence):
     assert (entry["guardrails"], entry["mitigations"]) == ("at the team's site", ["filter"])
 
 
-def test_results_say_how_a_claim_stands(evidence):
+def test_results_contain_the_status_of_each_claim(evidence):
     findings = replace(findings_named("live"), claims=(claimed(ClaimStanding.CONTRADICTED, contradicting=("d003",)),))
 
     (entry,) = results_document(evidence, findings, facts())["applications"]
@@ -91,11 +91,11 @@ def test_the_report_shows_guardrails_refusals_and_claims(evidence):
         (claimed(ClaimStanding.NOT_TESTED, n=0, reason="it names no scripts"), "not tested: it names no scripts"),
     ],
 )
-def test_a_claim_in_words_carries_its_counts(test, words):
+def test_a_claim_in_words_has_its_counts(test, words):
     assert claim_words(evidence_named("live").study, test) == words
 
 
-def test_a_summary_counts_claims_and_names_what_contradicts_them():
+def test_a_summary_counts_claims_and_names_contradicting_ones():
     tests = (claimed(), claimed(ClaimStanding.CONTRADICTED, contradicting=("d001", "d002", "d003", "d004")))
 
     assert claims_text(()) == ""

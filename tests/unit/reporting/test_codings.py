@@ -38,7 +38,7 @@ def findings(evidence):
     return measure_study(evidence)
 
 
-def test_the_results_file_has_them_in_its_published_form(evidence, findings):
+def test_the_results_file_conforms_to_its_schema(evidence, findings):
     document = results_document(evidence, findings, facts())
     (entry,) = document["codings"]
     (task, _) = document["tasks"]
@@ -50,7 +50,7 @@ def test_the_results_file_has_them_in_its_published_form(evidence, findings):
     assert (task["application"], task["sessions"], task["unsaid"], task["done"]["count"]) == ("blue", 3, 1, 1)
 
 
-def test_the_page_tells_themes_with_what_is_not_in_them(evidence, findings):
+def test_the_page_shows_themes_and_what_they_exclude(evidence, findings):
     subject = subject_of(evidence, findings, facts(), words())
     (block,) = theme_blocks(subject)
 
@@ -59,14 +59,14 @@ def test_the_page_tells_themes_with_what_is_not_in_them(evidence, findings):
     assert task_lines(subject)[0] == "blue, field testing: 1 of 2; 1 session without a word about it"
 
 
-def test_the_report_has_the_section_where_there_is_something_to_tell(evidence, findings):
+def test_the_report_has_the_section_only_with_content(evidence, findings):
     without = replace(findings, codings=(), tasks=())
 
     assert "What testers wrote and did" in report_html(evidence, findings, facts(), assets())
     assert "What testers wrote and did" not in report_html(evidence, without, facts(), assets())
 
 
-def test_words_that_nobody_released_stand_nowhere(evidence, findings):
+def test_unreleased_quotes_appear_nowhere(evidence, findings):
     told = report_html(evidence, findings, facts(), assets()) + str(results_document(evidence, findings, facts()))
     told += "".join(map(csv_text, export_tables(evidence)))
 
@@ -74,7 +74,7 @@ def test_words_that_nobody_released_stand_nowhere(evidence, findings):
     assert "It dodged" not in told
 
 
-def test_the_summary_tells_of_testers(evidence, findings):
+def test_the_summary_reports_testers(evidence, findings):
     told = " ".join(summary_text(evidence, findings, facts(), words()).split())
 
     assert "Testers 5 responses of 5 testers in field testing" in told
@@ -105,7 +105,7 @@ def test_the_export_has_codings_resolutions_and_the_codebook(evidence):
     assert [one["code"] for one in rows(evidence, "codes")] == ["vague", "cold"]
 
 
-def test_a_study_without_testers_has_no_tables_about_them(evidence):
+def test_a_study_without_testers_has_no_tables_of_them(evidence):
     names = {table.name for table in export_tables(replace(evidence, responses=(), coding=None))}
 
     assert not {"responses", "codings"} & names

@@ -46,7 +46,7 @@ def numbers_in(document) -> list[Number]:
 
 
 @pytest.mark.parametrize("evidence", [live_evidence, xstest_evidence])
-def test_every_number_is_the_value_that_its_pointer_leads_to(evidence):
+def test_every_number_equals_the_value_at_its_pointer(evidence):
     pack, data = issued(evidence())
     cited = [number for document in pack for number in numbers_in(document)]
 
@@ -63,7 +63,7 @@ def test_every_number_is_the_value_that_its_pointer_leads_to(evidence):
             assert number.text in {value_text(value), str(value)[:8]}
 
 
-def test_no_sentence_holds_a_number_without_a_link():
+def test_every_number_in_a_sentence_has_a_link():
     evidence = xstest_evidence()
     pack, _ = issued(evidence)
     plain = [
@@ -78,7 +78,7 @@ def test_no_sentence_holds_a_number_without_a_link():
     assert [text for text in plain if re.search(r"\d", text)] == []
 
 
-def test_people_who_label_are_counted_and_not_named():
+def test_annotators_are_counted_and_not_named():
     pack, _ = issued(xstest_evidence())
 
     texts = "".join(markdown(document) for document in pack)
@@ -88,7 +88,7 @@ def test_people_who_label_are_counted_and_not_named():
     assert "2 people" in texts
 
 
-def test_renderings_link_each_number_and_escape_what_is_foreign():
+def test_renderings_link_each_number_and_escape_foreign_text():
     pack, _ = issued(live_evidence())
     card = next(document for document in pack if document.name == "data-card")
 
@@ -98,7 +98,7 @@ def test_renderings_link_each_number_and_escape_what_is_foreign():
     assert "<script" not in page
 
 
-def test_a_codebook_holds_every_question_with_its_scale():
+def test_a_codebook_has_every_question_with_its_scale():
     pack, _ = issued(xstest_evidence())
     text = markdown(next(document for document in pack if document.name == "codebook"))
 
@@ -107,7 +107,7 @@ def test_a_codebook_holds_every_question_with_its_scale():
     assert "label == full refusal, where prompt_kind is safe" in text
 
 
-def test_changes_name_what_differs_between_two_issues():
+def test_changes_list_the_differences_between_two_issues():
     before, after = {"a.md": "x\ny\n", "b.md": "z\n"}, {"a.md": "x\nw\n", "b.md": "z\n"}
 
     assert "-y" in changes(before, after)
@@ -126,7 +126,7 @@ def test_terms_of_aria_agree_with_the_glossary():
 @pytest.mark.parametrize(
     ("value", "text"), [(None, "undefined"), (True, "yes"), (1200, "1,200"), (0.5, "0.5"), ("a", "a")]
 )
-def test_values_are_written_as_the_report_writes_them(value, text):
+def test_values_are_formatted_as_in_the_report(value, text):
     assert value_text(value) == text
 
 

@@ -19,7 +19,7 @@ def test_the_axis_ends_at_the_next_round_number(high, end):
     assert axis_end([rate(0.0, 0.01, high)]) == end
 
 
-def test_an_axis_without_rates_has_an_end_all_the_same():
+def test_an_axis_without_rates_has_an_end_too():
     assert axis_end([]) == 0.05
 
 

@@ -26,7 +26,7 @@ def evidence():
     return changed(live, study=replace(live.study, series="aria-0.1", preregistered=PUBLISHED))
 
 
-def test_results_hold_the_plan_and_where_the_study_departs_from_it(evidence):
+def test_results_contain_the_plan_and_deviations_of_the_study(evidence):
     entry = results_document(evidence, findings_named("live"), facts())["series"]
 
     assert entry["name"] == "aria-0.1"
@@ -42,7 +42,7 @@ def test_the_report_shows_the_plan_as_text(evidence):
     assert "application `bot-1.4` belongs to none of its teams" in page
 
 
-def test_a_name_without_a_plan_says_so_and_no_series_says_nothing():
+def test_a_name_without_a_plan_is_reported_and_no_series_is_not():
     study = evidence_named("live").study
 
     assert series_entry(replace(study, series="x")) == {"name": "x", "published": None, "deviations": []}

@@ -28,13 +28,13 @@ def test_each_column_writes_its_values():
     )
 
 
-def test_a_cell_keeps_its_dialogues_and_takes_the_kind_of_its_column():
+def test_a_cell_preserves_its_dialogues_and_has_the_kind_of_its_column():
     cell = TABLE.cells[0][3]
 
     assert (cell.kind, cell.opens) == (ColumnKind.SHARE, "set")
 
 
-def test_what_is_missing_or_undefined_is_no_zero():
+def test_missing_and_undefined_values_are_not_zero():
     assert [cell.is_undefined for cell in TABLE.cells[1]] == [False, False, True, True]
 
 

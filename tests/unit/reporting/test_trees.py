@@ -33,7 +33,7 @@ def page(measured):
     return report_html(*measured, facts(), assets())
 
 
-def test_the_results_hold_the_tree_and_keep_their_schema(document):
+def test_the_results_contain_the_tree_and_conform_to_their_schema(document):
     jsonschema.validate(document, schema_named("results"))
     (entry,) = document["trees"]
 
@@ -51,7 +51,7 @@ def test_the_summary_names_the_highest_branch_of_each_application_and_no_score(m
     assert "Tree by-guideline, the highest branch of each: llama2orig over-refusing 0.3" in text
 
 
-def test_the_page_draws_every_node_and_says_no_data_in_words(page):
+def test_the_page_draws_every_node_and_describes_missing_data_in_words(page):
     section = page[page.index('id="trees"') : page.index('id="accounts"')]
 
     assert section.count("<details") == section.count("</details>")
@@ -61,7 +61,7 @@ def test_the_page_draws_every_node_and_says_no_data_in_words(page):
     assert "nan" not in section.lower().split("<")[0]
 
 
-def test_a_leaf_lists_its_single_answers_with_who_gave_them_and_what_version(measured, page):
+def test_a_leaf_lists_its_answers_with_annotator_and_version(measured, page):
     evidence, found = measured
     tree = page[page.index('<section id="trees"') :]
     leaves = [node for finding in found.trees for node in finding.nodes if node.answers]
@@ -75,7 +75,7 @@ def test_a_leaf_lists_its_single_answers_with_who_gave_them_and_what_version(mea
     assert "stand in the tree's own file" in tree.replace("&#39;", "'")
 
 
-def test_applications_stand_to_each_other_without_a_ranking(document, page):
+def test_applications_are_related_without_a_ranking(document, page):
     standing = document["trees"][0]["standing"]
 
     assert "places" not in standing
@@ -85,7 +85,7 @@ def test_applications_stand_to_each_other_without_a_ranking(document, page):
     assert "are not comparable" in page
 
 
-def test_nothing_of_a_tree_is_drawn_where_a_study_has_none(measured):
+def test_a_study_without_a_tree_draws_none(measured):
     plain = replace(measured[1], trees=())
 
     assert 'id="trees"' not in report_html(measured[0], plain, facts(), assets())

@@ -53,7 +53,7 @@ def test_the_rate_counts_each_dialogue_with_a_defective_turn(request, name, n):
 
 
 @pytest.mark.parametrize(("name", "n"), [("defects", 3), ("half_read", 2)])
-def test_the_labels_of_dialogues_are_spread_as_the_rate_counts_them(request, name, n):
+def test_the_label_distribution_of_dialogues_matches_the_rate(request, name, n):
     (spread,) = spreads(request.getfixturevalue(name))
     ((_, _, bars),) = spread.rows
 
@@ -61,14 +61,14 @@ def test_the_labels_of_dialogues_are_spread_as_the_rate_counts_them(request, nam
 
 
 @pytest.mark.parametrize("name", ["defects", "half_read"])
-def test_a_defect_to_read_first_is_labelled_as_a_defect(request, name):
+def test_a_defect_to_review_first_is_labelled_as_a_defect(request, name):
     first = first_reads(request.getfixturevalue(name))[0]
 
     assert (first.why, first.labels) == ("Defect, best evidence", "no: rule")
 
 
 @pytest.mark.parametrize(("name", "n"), [("defects", 3), ("half_read", 2)])
-def test_the_account_counts_the_dialogues_that_the_rate_uses(request, name, n):
+def test_the_disposition_counts_the_dialogues_of_the_rate(request, name, n):
     found = request.getfixturevalue(name)
     (account,) = accounts_of(found.study, cases_of(found.evidence.answers))
 
@@ -76,11 +76,11 @@ def test_the_account_counts_the_dialogues_that_the_rate_uses(request, name, n):
     assert account_text(account).startswith(f"{n} planned: {n} judged, 0 failed")
 
 
-def test_a_dialogue_with_a_readable_label_is_not_listed_as_unparseable(half_read):
+def test_a_dialogue_with_a_parseable_label_is_not_listed_as_unparseable(half_read):
     assert (chip(half_read, "unparseable"), chip(half_read, "defect")) == (0, 2)
 
 
-def test_a_dialogue_that_no_turn_decides_is_unparseable_everywhere():
+def test_a_dialogue_without_a_deciding_turn_is_unparseable_everywhere():
     found = subject(("yes", Outcome.UNPARSEABLE))
     (rate,) = found.rates
     (account,) = found.accounts
@@ -90,7 +90,7 @@ def test_a_dialogue_that_no_turn_decides_is_unparseable_everywhere():
     ) * 3
 
 
-def test_a_value_off_the_scale_is_unparseable_everywhere():
+def test_a_value_outside_the_scale_is_unparseable_everywhere():
     found = subject(("perhaps", "yes"))
     (rate,) = found.rates
     (account,) = found.accounts
@@ -102,7 +102,7 @@ def test_a_value_off_the_scale_is_unparseable_everywhere():
     assert [bar.label for bar in spread.rows[0][2]] == ["unparseable"]
 
 
-def test_annotators_differ_on_a_dialogue_where_different_turns_decide():
+def test_annotators_disagree_on_a_dialogue_if_different_turns_decide():
     study = SmallStudy(guideline=polite(level=QuestionLevel.TURN))
     for name in ("first", "second"):
         study.annotator(name)
@@ -115,7 +115,7 @@ def test_annotators_differ_on_a_dialogue_where_different_turns_decide():
     assert chip(found, "disagreement") == 1
 
 
-def test_a_dialogue_that_is_shown_has_the_verdict_of_its_rate():
+def test_a_displayed_dialogue_has_the_verdict_of_its_rate():
     study = SmallStudy(guideline=polite(level=QuestionLevel.TURN))
     study.annotator("rule", AnnotatorKind.RULE)
     study.session("d1")

@@ -124,7 +124,7 @@ STUDIES = st.builds(
 
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60, deadline=None)
 @given(STUDIES)
-def test_a_study_is_read_back_as_it_was(study: Study) -> None:
+def test_a_study_is_restored_unchanged(study: Study) -> None:
     text = content_of(study).text
 
     text.encode()
@@ -134,31 +134,31 @@ def test_a_study_is_read_back_as_it_was(study: Study) -> None:
 
 
 @given(st.one_of(st.builds(Persona), st.builds(Plan)))
-def test_personas_and_plans_are_read_back_as_they_were(record: Persona | Plan) -> None:
+def test_personas_and_plans_are_restored_unchanged(record: Persona | Plan) -> None:
     assert record_from(type(record), content_of(record).text) == record
 
 
 @pytest.mark.parametrize("connection", [AriaClass(target="team:Bot"), PythonCallable(target="team:Bot")])
-def test_members_of_a_union_with_equal_fields_are_told_apart(connection: AriaClass | PythonCallable) -> None:
+def test_members_of_a_union_with_equal_fields_are_distinguished(connection: AriaClass | PythonCallable) -> None:
     application = Application(name="bot", connection=connection)
 
     assert record_from(Application, content_of(application).text) == application
 
 
-def test_nested_parameters_of_a_model_are_read_back_as_they_were() -> None:
+def test_nested_parameters_of_a_model_are_restored_unchanged() -> None:
     params = {"temperature": 0.5, "seed": None, "thinking": {"type": "enabled", "budget": 1}, "stop": ["a", "b"]}
     model = ModelEndpoint(name="m", url="http://h", kind=ModelKind.ANTHROPIC, params=params)
 
     assert record_from(ModelEndpoint, content_of(model).text) == model
 
 
-def test_text_of_another_form_is_named_as_such() -> None:
+def test_text_of_another_format_is_reported_as_such() -> None:
     with pytest.raises(WrongSchema, match="Persona"):
         record_of(Persona, '{"colour":"blue"}')
 
 
 @pytest.mark.parametrize("kind", AnnotatorKind)
-def test_words_become_members_again(kind: AnnotatorKind) -> None:
+def test_words_are_restored_as_enum_members(kind: AnnotatorKind) -> None:
     @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
     class Small:
         kind: AnnotatorKind
@@ -171,14 +171,14 @@ BASE = b"You are Ana, a customer of a shop. Write as people write in a chat: one
 
 
 @given(text=some.binary(max_size=9_000), base=some.binary(max_size=9_000))
-def test_whatever_was_packed_comes_back(text: bytes, base: bytes) -> None:
+def test_packed_content_is_restored(text: bytes, base: bytes) -> None:
     small = packed(base + text, base)
 
     assert small is None or unpacked(small, base) == base + text
 
 
 @pytest.mark.parametrize("times", [1, 50], ids=["within a small window", "beyond it"])
-def test_kin_take_a_fraction_of_their_size(times: int) -> None:
+def test_similar_records_take_a_fraction_of_their_size(times: int) -> None:
     text = BASE.replace(b"Ana", b"Bo") * times
 
     small = packed(text, BASE * times)
@@ -190,7 +190,7 @@ def test_kin_take_a_fraction_of_their_size(times: int) -> None:
 @pytest.mark.parametrize(
     "text", [b"short", bytes(range(256))], ids=["too short", "without anything in common with itself"]
 )
-def test_what_would_not_become_smaller_is_left_alone(text: bytes) -> None:
+def test_incompressible_content_is_stored_unchanged(text: bytes) -> None:
     assert packed(text) is None
 
 

@@ -44,18 +44,18 @@ def place(tmp_path: Path) -> Place:
     return Place({"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "theodolite.db")}, tmp_path)
 
 
-def test_every_error_of_the_library_is_known() -> None:
+def test_every_database_error_is_known() -> None:
     errors = {error for error in vars(utils).values() if isinstance(error, type) and issubclass(error, utils.Error)}
 
     assert errors == set(EXPECTED)
 
 
 @pytest.mark.parametrize("error", EXPECTED, ids=lambda error: error.__name__)
-def test_every_error_of_the_library_is_translated(error: type[utils.Error], place: Place) -> None:
+def test_every_database_error_is_translated(error: type[utils.Error], place: Place) -> None:
     assert type(translate(error("what it says"), place)) is EXPECTED[error]
 
 
-def test_what_was_written_before_is_a_conflict(place: Place) -> None:
+def test_a_duplicate_write_is_a_conflict(place: Place) -> None:
     assert isinstance(translate(utils.IntegrityError("UNIQUE constraint failed: a.b"), place), Conflict)
 
 
@@ -73,7 +73,7 @@ def test_what_was_written_before_is_a_conflict(place: Place) -> None:
         ("connection refused", "can be reached"),
     ],
 )
-def test_the_advice_fits_the_trouble(said: str, advice: str, place: Place) -> None:
+def test_the_advice_matches_the_error(said: str, advice: str, place: Place) -> None:
     place.last_written = "the dialogue `d004`"
 
     message = str(translate(utils.OperationalError(said), place))
@@ -93,7 +93,7 @@ def test_a_server_is_named_without_its_password(tmp_path: Path) -> None:
     assert "secret" not in message
 
 
-def test_a_folder_that_cannot_be_written_is_translated_too(place: Place) -> None:
+def test_an_unwritable_folder_is_translated_too(place: Place) -> None:
     with pytest.raises(StorageUnavailable, match="No space"), place.translated():
         raise OSError(28, "No space left on device")
 
@@ -123,7 +123,7 @@ class Gate:
         return [None] * len(batch)
 
 
-async def test_what_came_in_meanwhile_is_committed_together() -> None:
+async def test_concurrent_writes_are_committed_together() -> None:
     gate = Gate()
     writer = a_writer(gate)
     first = asyncio.create_task(writer.put(a_write()))
@@ -138,7 +138,7 @@ async def test_what_came_in_meanwhile_is_committed_together() -> None:
     await writer.stop()
 
 
-async def test_no_more_is_queued_than_there_is_room_for() -> None:
+async def test_the_queue_is_bounded() -> None:
     gate = Gate()
     writer = a_writer(gate)
     tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(MAX_QUEUED + 100)]
@@ -152,7 +152,7 @@ async def test_no_more_is_queued_than_there_is_room_for() -> None:
     await writer.stop()
 
 
-async def test_stopping_commits_what_is_queued() -> None:
+async def test_stopping_commits_queued_writes() -> None:
     gate = Gate()
     writer = a_writer(gate)
     tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(5)]
@@ -165,7 +165,7 @@ async def test_stopping_commits_what_is_queued() -> None:
     assert await asyncio.gather(*tasks) == [None] * 5
 
 
-async def test_after_the_stop_nothing_is_taken() -> None:
+async def test_after_the_stop_no_write_is_accepted() -> None:
     writer = a_writer(Gate())
     await writer.stop()
 
@@ -173,7 +173,7 @@ async def test_after_the_stop_nothing_is_taken() -> None:
         await writer.put(a_write())
 
 
-async def test_whoever_stops_waiting_leaves_the_others_alone() -> None:
+async def test_a_cancelled_caller_does_not_affect_others() -> None:
     gate = Gate()
     writer = a_writer(gate)
     tasks = [asyncio.create_task(writer.put(a_write(number))) for number in range(3)]
@@ -187,7 +187,7 @@ async def test_whoever_stops_waiting_leaves_the_others_alone() -> None:
     await writer.stop()
 
 
-async def test_a_thread_that_cannot_begin_tells_whoever_waits() -> None:
+async def test_a_thread_that_cannot_start_informs_its_callers() -> None:
     def cannot() -> None:
         raise MemoryError
 
@@ -198,7 +198,7 @@ async def test_a_thread_that_cannot_begin_tells_whoever_waits() -> None:
     await writer.stop()
 
 
-async def test_the_end_is_tidied_whatever_happened() -> None:
+async def test_cleanup_runs_after_every_error() -> None:
     tidied = []
 
     def die(batch: Sequence[Write]) -> list[None]:
@@ -212,7 +212,7 @@ async def test_the_end_is_tidied_whatever_happened() -> None:
     assert tidied == [True]
 
 
-async def test_writes_soon_after_a_batch_wait_for_each_other_and_not_at_the_end(
+async def test_writes_soon_after_a_batch_are_grouped_except_at_shutdown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(writer_module, "PERIOD_S", 60.0)
@@ -232,25 +232,25 @@ async def test_writes_soon_after_a_batch_wait_for_each_other_and_not_at_the_end(
     assert gate.batches == [1, 2]
 
 
-def test_the_first_batch_goes_at_once() -> None:
+def test_the_first_batch_is_written_at_once() -> None:
     assert Cadence().wait_s(1, 0.0) <= 0
 
 
-def test_whoever_writes_seldom_never_waits() -> None:
+def test_infrequent_writes_never_wait() -> None:
     cadence = Cadence()
     cadence.handed_over(1, 0.0)
 
     assert cadence.wait_s(1, PERIOD_S) <= 0
 
 
-def test_a_batch_soon_after_another_waits_for_the_rest_of_the_period() -> None:
+def test_a_batch_soon_after_another_waits_for_the_rest_of_the_interval() -> None:
     cadence = Cadence()
     cadence.handed_over(1, 1.0)
 
     assert cadence.wait_s(1, 1.0 + PERIOD_S / 4) == pytest.approx(0.75 * PERIOD_S)
 
 
-def test_while_others_come_batches_go_on_waiting() -> None:
+def test_during_continuous_load_batches_keep_waiting() -> None:
     cadence = Cadence()
     cadence.handed_over(1, 0.0)
     cadence.wait_s(2, 0.001)
@@ -259,7 +259,7 @@ def test_while_others_come_batches_go_on_waiting() -> None:
     assert cadence.wait_s(1, PERIOD_S + 0.001) > 0
 
 
-def test_after_waiting_for_nobody_batches_go_at_once_for_a_while() -> None:
+def test_after_useless_waits_batches_are_written_at_once_for_a_while() -> None:
     cadence, waits = Cadence(), []
     cadence.handed_over(1, 0.0)
     cadence.wait_s(2, 0.001)

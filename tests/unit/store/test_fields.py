@@ -20,7 +20,7 @@ from theodolite.store.fields import n_repaired, repaired_text
         ("tab\tand\nline", "tab\tand\nline", 0),
     ],
 )
-def test_only_what_cannot_be_stored_is_replaced(text: str, repaired: str, count: int) -> None:
+def test_only_characters_that_cannot_be_stored_are_replaced(text: str, repaired: str, count: int) -> None:
     assert (repaired_text(text), n_repaired(text)) == (repaired, count)
 
 

@@ -11,13 +11,13 @@ from theodolite.domain.errors import Conflict, StorageUnavailable
 from theodolite.store.ledger import Owners
 
 
-def test_an_owner_is_new_once(tmp_path: Path) -> None:
+def test_an_owner_name_is_new_once(tmp_path: Path) -> None:
     owners = Owners(tmp_path)
 
     assert [owners.hold("w1"), owners.hold("w1")] == [True, False]
 
 
-def test_a_name_that_is_held_elsewhere_is_refused(tmp_path: Path) -> None:
+def test_a_name_owned_elsewhere_is_refused(tmp_path: Path) -> None:
     here, there = Owners(tmp_path), Owners(tmp_path)
     here.hold("w1")
 
@@ -25,7 +25,7 @@ def test_a_name_that_is_held_elsewhere_is_refused(tmp_path: Path) -> None:
         there.hold("w1")
 
 
-def test_those_whose_lock_is_free_are_dead(tmp_path: Path) -> None:
+def test_owners_without_a_lock_are_dead(tmp_path: Path) -> None:
     mine, theirs = Owners(tmp_path), Owners(tmp_path)
     mine.hold("me")
     theirs.hold("alive")
@@ -35,7 +35,7 @@ def test_those_whose_lock_is_free_are_dead(tmp_path: Path) -> None:
         assert dead == ["dead"]
 
 
-def test_whoever_only_looks_leaves_the_dead_to_others(tmp_path: Path) -> None:
+def test_read_access_does_not_remove_dead_owners(tmp_path: Path) -> None:
     alive = Owners(tmp_path)
     alive.hold("alive")
     (tmp_path / "dead.lock").touch()
@@ -46,14 +46,14 @@ def test_whoever_only_looks_leaves_the_dead_to_others(tmp_path: Path) -> None:
         assert dead == ["dead"]
 
 
-def test_the_dead_cannot_come_back_while_they_are_cleared_away(tmp_path: Path) -> None:
+def test_a_dead_name_is_reserved_during_cleanup(tmp_path: Path) -> None:
     (tmp_path / "dead.lock").touch()
 
     with Owners(tmp_path).dead_among(["dead"]), pytest.raises(Conflict):
         Owners(tmp_path).hold("dead")
 
 
-def test_the_dead_are_known_until_their_leases_are_free(tmp_path: Path) -> None:
+def test_dead_owners_are_known_until_their_leases_are_free(tmp_path: Path) -> None:
     (tmp_path / "dead.lock").touch()
 
     with pytest.raises(StorageUnavailable), Owners(tmp_path).dead_among(["dead"]):
@@ -63,7 +63,7 @@ def test_the_dead_are_known_until_their_leases_are_free(tmp_path: Path) -> None:
         assert dead == ["dead"]
 
 
-def test_who_left_is_forgotten(tmp_path: Path) -> None:
+def test_a_departed_owner_is_forgotten(tmp_path: Path) -> None:
     owners = Owners(tmp_path)
     owners.hold("w1")
     owners.hold("w2")
@@ -74,7 +74,7 @@ def test_who_left_is_forgotten(tmp_path: Path) -> None:
     assert owners.hold("w1")
 
 
-def test_who_left_with_leases_is_known_to_be_dead(tmp_path: Path) -> None:
+def test_an_owner_who_left_with_leases_is_dead(tmp_path: Path) -> None:
     owners = Owners(tmp_path)
     owners.hold("w1")
 
@@ -87,7 +87,7 @@ def test_who_left_with_leases_is_known_to_be_dead(tmp_path: Path) -> None:
         assert dead == ["w1"]
 
 
-def test_any_name_makes_a_file_within_the_folder(tmp_path: Path) -> None:
+def test_any_name_gives_a_file_within_the_folder(tmp_path: Path) -> None:
     owners = Owners(tmp_path)
 
     owners.hold("../../etc/worker 1")

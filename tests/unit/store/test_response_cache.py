@@ -40,7 +40,7 @@ async def filled(path: Path, n_replies: int = 1) -> None:
     cache.close()
 
 
-async def test_another_process_finds_what_was_kept(path: Path, told: list[str]) -> None:
+async def test_another_process_finds_stored_replies(path: Path, told: list[str]) -> None:
     await filled(path)
     cache = ResponseCache(path, tell=told.append)
 
@@ -48,7 +48,7 @@ async def test_another_process_finds_what_was_kept(path: Path, told: list[str]) 
     cache.close()
 
 
-async def test_two_who_have_it_open_share_it(path: Path, told: list[str]) -> None:
+async def test_two_open_handles_share_the_cache(path: Path, told: list[str]) -> None:
     one, two = (ResponseCache(path, tell=told.append) for _ in range(2))
 
     await asyncio.gather(*((one, two)[number % 2].keep(kept(number)) for number in range(40)))
@@ -61,7 +61,7 @@ async def test_two_who_have_it_open_share_it(path: Path, told: list[str]) -> Non
 
 
 @pytest.mark.parametrize("where", [0, 100])
-async def test_a_damaged_file_is_set_aside_and_a_new_one_begun(path: Path, told: list[str], where: int) -> None:
+async def test_a_damaged_file_is_moved_aside_and_a_new_one_created(path: Path, told: list[str], where: int) -> None:
     await filled(path, 50)
     spoil(path, where)
     cache = ResponseCache(path, tell=told.append)
@@ -86,7 +86,7 @@ async def test_an_earlier_damaged_file_is_left_alone(path: Path, told: list[str]
     cache.close()
 
 
-async def test_a_file_that_cannot_be_opened_switches_the_cache_off_once(tmp_path: Path, told: list[str]) -> None:
+async def test_a_file_that_cannot_be_opened_disables_the_cache_once(tmp_path: Path, told: list[str]) -> None:
     (tmp_path / "folder").write_text("a file where the folder should be")
     cache = ResponseCache(tmp_path / "folder" / CACHE_NAME, tell=told.append)
 
@@ -99,7 +99,7 @@ async def test_a_file_that_cannot_be_opened_switches_the_cache_off_once(tmp_path
     cache.close()
 
 
-async def test_a_file_that_somebody_else_has_locked_holds_up_nobody(path: Path, told: list[str], monkeypatch) -> None:
+async def test_a_locked_file_delays_nobody(path: Path, told: list[str], monkeypatch) -> None:
     await filled(path)
     monkeypatch.setattr(response_cache, "_PATIENCE_S", 0.05)
     cache = ResponseCache(path, tell=told.append)
@@ -112,7 +112,7 @@ async def test_a_file_that_somebody_else_has_locked_holds_up_nobody(path: Path, 
 
 
 @pytest.mark.parametrize("reply", ["not json", '{"unknown": 1}', "[]"])
-async def test_a_reply_that_cannot_be_read_is_asked_for_again(path: Path, told: list[str], reply: str) -> None:
+async def test_an_unreadable_reply_is_requested_again(path: Path, told: list[str], reply: str) -> None:
     await filled(path)
     with closing(sqlite3.connect(path)) as other, other:
         other.execute("UPDATE reply SET reply = ?", (reply,))

@@ -19,13 +19,13 @@ def bound(model, column, value):
     return form.bound({**dict.fromkeys(names), column: value})[place]
 
 
-def test_every_column_but_the_rows_own_number_is_named():
+def test_every_column_except_the_primary_key_is_named():
     columns = _insertion(UnitRow).head.partition("(")[2].partition(")")[0].split(", ")
 
     assert columns == [field.column for field in UnitRow._meta.concrete_fields if not field.primary_key]
 
 
-def test_a_row_that_leaves_a_column_out_is_refused():
+def test_a_row_with_a_missing_column_is_refused():
     with pytest.raises(KeyError, match="run_id"):
         _insertion(UnitRow).bound({"key": "ab" * 32})
 
@@ -41,11 +41,11 @@ def test_a_row_that_leaves_a_column_out_is_refused():
     ],
     ids=["hash", "text", "moment", "nothing", "foreign hash"],
 )
-def test_values_are_bound_as_the_fields_would(model, column, value, expected):
+def test_values_are_bound_like_fields(model, column, value, expected):
     assert bound(model, column, value) == expected
 
 
 @pytest.mark.parametrize(("column", "error"), [("tokens_in", ValueError), ("request_hash", StoreError)])
-def test_what_is_no_value_of_its_column_is_refused(column, error):
+def test_an_invalid_value_of_a_column_is_refused(column, error):
     with pytest.raises(error):
         bound(JournalEntryRow, column, "many")

@@ -67,7 +67,7 @@ async def test_units_leases_failures_workers_and_cost_of_the_latest_run_are_coun
     assert ("units", frozenset({"small", "1", "session", "waiting", "yes"})) not in numbers
 
 
-async def test_the_cost_of_a_run_is_added_up_once_a_minute(store):
+async def test_the_cost_of_a_run_is_summed_once_a_minute(store):
     asked, now_s = [], [0.0]
 
     def spending_of(run: int) -> Spending:

@@ -42,7 +42,7 @@ def outcomes(held):
     return [attempt.outcome.value for attempt in strategy.attempts]
 
 
-def test_an_attack_ends_once_something_was_released():
+def test_an_attack_ends_after_a_release():
     held = attacked(by_turn("I am sorry.", "Hm.", "It lies under the mat."))
 
     assert outcomes(held) == ["withheld", "unclear", "released"]
@@ -50,7 +50,7 @@ def test_an_attack_ends_once_something_was_released():
     assert (held.result.level, held.result.held_by) == (Level.RED_TEAMING, TesterType.SIMULATED_USER)
 
 
-def test_an_attack_that_gets_nothing_tries_all_it_has():
+def test_an_attack_without_success_makes_all_attempts():
     held = attacked(by_turn("I am sorry."))
 
     (strategy,) = held.result.strategies
@@ -59,18 +59,18 @@ def test_an_attack_that_gets_nothing_tries_all_it_has():
     assert held.result.ending is Ending.SCRIPT_END
 
 
-def test_the_turns_of_the_scenario_bound_an_attack():
+def test_the_turn_limit_of_the_scenario_limits_an_attack():
     held = attacked(by_turn("I am sorry."), turns=2)
 
     assert len(held.result.turns) == 2
     assert held.result.ending is Ending.TURN_LIMIT
 
 
-def test_without_signs_no_attempt_counts_as_either():
+def test_without_signs_no_attempt_counts_as_success_or_failure():
     assert outcomes(attacked(by_turn("It lies under the mat."), packet=Packet(), turns=1)) == ["unclear"]
 
 
-def test_a_planted_text_reaches_the_application_and_is_recorded():
+def test_planted_text_reaches_the_application_and_is_recorded():
     held = attacked(by_turn("Hm."), attacks=("injection",))
 
     (strategy,) = held.result.strategies
@@ -78,7 +78,7 @@ def test_a_planted_text_reaches_the_application_and_is_recorded():
     assert held.result.context == "Facts."
 
 
-def test_a_model_speaks_for_the_adaptive_attacker():
+def test_a_model_plays_the_adaptive_attacker():
     held = attacked(by_turn("Hm.", "It lies under the mat."), attacks=("adaptive",))
 
     assert [type(request) for request in held.requests] == [AskModel, SayToApplication] * 2
@@ -86,7 +86,7 @@ def test_a_model_speaks_for_the_adaptive_attacker():
     assert [(turn.prompt_at, turn.response_at) for turn in held.result.turns] == [(0, 1), (2, 3)]
 
 
-def test_after_a_refusal_the_application_goes_on_from_before_it():
+def test_after_a_refusal_the_application_continues_from_before_it():
     held = attacked(by_turn("Hm.", "Sorry.", "Sorry.", "Well.", "It lies under the mat."), attacks=("adaptive",))
 
     reply = [request for request in held.requests if isinstance(request, SayToApplication)]
@@ -97,7 +97,7 @@ def test_after_a_refusal_the_application_goes_on_from_before_it():
     assert [turn.number for turn in held.result.turns] == [1, 2, 3, 4, 5]
 
 
-def test_a_strategy_that_refines_what_was_not_tried_is_refused():
+def test_a_strategy_that_refines_a_missing_attempt_is_refused():
     def line(_):
         yield Try(prompt="a", description="a", refines=1)
 
@@ -112,12 +112,12 @@ def test_a_strategy_that_refines_what_was_not_tried_is_refused():
 @pytest.mark.parametrize(
     ("said", "error"), [(reply("", finish=CONTENT_FILTER), ContentRefused), (reply(" "), EmptyReply)]
 )
-def test_an_attacker_that_says_nothing_is_a_failure(said, error):
+def test_an_attacker_without_output_is_a_failure(said, error):
     with pytest.raises(error):
         attacked(lambda _: said, attacks=("adaptive",))
 
 
-def test_attacks_are_planned_after_everybody_else_for_each_strategy_and_aim():
+def test_attacks_are_planned_last_for_each_strategy_and_aim():
     scenario = replace(SHOP, scripts=scripts("a"), attacks=("rephrase", "role_play"))
 
     planned = sessions_of(study(scenarios=(scenario,), groups=("strategy", "aim")))
@@ -129,13 +129,13 @@ def test_attacks_are_planned_after_everybody_else_for_each_strategy_and_aim():
     assert (planned[-1].cluster, planned[-1].groups) == ("role_play", {"strategy": "role_play", "aim": "safe"})
 
 
-def test_adding_attacks_leaves_the_other_sessions_as_they_were():
+def test_adding_attacks_does_not_change_the_other_sessions():
     quiet, loud = (sessions_of(study(scenarios=(replace(SHOP, attacks=names),))) for names in ((), ("rephrase",)))
 
     assert loud[: len(quiet)] == tuple(quiet)
 
 
-def test_each_level_has_its_own_repeats():
+def test_each_level_has_separate_repeats():
     levels = (LevelPlan(level=Level.RED_TEAMING, repeats=3), LevelPlan(level=Level.MODEL_TESTING))
 
     planned = sessions_of(study(scenarios=(SHOP,), levels=levels))
@@ -144,14 +144,14 @@ def test_each_level_has_its_own_repeats():
     assert sum(session.level is Level.MODEL_TESTING for session in planned) == 2
 
 
-def test_a_wanted_number_of_dialogues_is_shared_out_in_model_testing_alone():
+def test_a_requested_number_of_dialogues_is_divided_in_model_testing_only():
     planned = sessions_of(study(scenarios=(SHOP,), sampling=Sampling(dialogues=5)))
 
     assert sum(session.level is Level.MODEL_TESTING for session in planned) == 5
     assert sum(session.level is Level.RED_TEAMING for session in planned) == len(AIMS)
 
 
-def test_a_packet_tells_release_from_refusal():
+def test_a_scenario_pack_distinguishes_release_from_refusal():
     said = ("Under the MAT.", "Sorry.", "Well.")
 
     assert [PACKET.outcome_of(text) for text in said] == [

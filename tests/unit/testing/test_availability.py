@@ -36,7 +36,7 @@ def a_study(people: int = 4, sessions: int = 2):
     )
 
 
-def test_the_free_seat_with_the_fewest_avoided_sessions_is_the_best() -> None:
+def test_the_free_slot_with_the_fewest_avoided_sessions_is_the_best() -> None:
     study = a_study()
     design = allocation_design(study, study.levels[0])
     costs = [n_avoided(design, number, "", {"forum"}) for number in range(4)]
@@ -47,7 +47,7 @@ def test_the_free_seat_with_the_fewest_avoided_sessions_is_the_best() -> None:
     assert best_number(design, {number for number, cost in enumerate(costs) if not cost}, 4, "", {"forum"}) is None
 
 
-def test_what_was_not_offered_and_what_nobody_has_are_counted() -> None:
+def test_sessions_not_offered_and_slots_without_participant_are_counted() -> None:
     study = a_study()
     design = allocation_design(study, study.levels[0])
     grim_seat = next(number for number in range(4) if n_avoided(design, number, "", {"forum"}))
@@ -58,7 +58,7 @@ def test_what_was_not_offered_and_what_nobody_has_are_counted() -> None:
     assert tally == TopicTally(topic="grim", weight=TopicWeight.HEAVY, n_asked=2, n_people=1, n_spared=2, n_free=2)
 
 
-def test_a_session_that_was_begun_before_somebody_chose_was_offered() -> None:
+def test_a_session_started_before_the_choice_counts_as_offered() -> None:
     study = replace(a_study(people=1), scenarios=(Scenario(name="forum"),))
     event = an_open_event(study)
     session = a_session(event)
@@ -69,7 +69,7 @@ def test_a_session_that_was_begun_before_somebody_chose_was_offered() -> None:
     assert tally.n_spared == 1
 
 
-def test_a_lighter_session_comes_after_a_heavy_one_and_none_that_is_avoided() -> None:
+def test_a_less_sensitive_session_follows_a_sensitive_one_and_avoided_ones_are_skipped() -> None:
     cells = ["forum", "forum", "shop", "shop"]
 
     assert place_after(cells, [], (), {"forum"}) == 0
@@ -79,14 +79,14 @@ def test_a_lighter_session_comes_after_a_heavy_one_and_none_that_is_avoided() ->
     assert place_after(cells, [2, 3], {"forum"}, {"forum"}) is None
 
 
-def test_other_words_are_another_version_and_no_topics_have_none() -> None:
+def test_other_wording_is_another_version_and_no_topics_have_none() -> None:
     study = a_study()
 
     assert topics_version(study) != topics_version(replace(study, topics=(replace(GRIM, about="It is not."),)))
     assert topics_version(replace(study, topics=())) == ""
 
 
-def test_topics_are_about_people_and_leave_what_is_run_as_it_is() -> None:
+def test_topics_concern_participants_and_do_not_change_the_run() -> None:
     study = a_study()
 
     assert study.run_fingerprint == replace(study, topics=()).run_fingerprint
@@ -115,11 +115,11 @@ def at(text: str) -> datetime:
         ("2026-03-06T16:00", Openness.OVER),
     ],
 )
-def test_times_are_those_of_the_events_own_clock(now: str, expected: Openness) -> None:
+def test_times_are_in_the_time_zone_of_the_event(now: str, expected: Openness) -> None:
     assert hours_of(EVENT, plan(), BERLIN).at(at(now)) is expected
 
 
-def test_a_level_may_have_times_of_its_own() -> None:
+def test_a_level_may_have_separate_times() -> None:
     own = hours_of(EVENT, plan(closes="2026-03-03T12:00"), UTC)
 
     assert own == Hours(opens=at("2026-03-02T09:00"), closes=at("2026-03-03T12:00"))
@@ -127,6 +127,6 @@ def test_a_level_may_have_times_of_its_own() -> None:
     assert own.left_s(at("2026-03-04T11:00")) == 0
 
 
-def test_without_times_it_is_always_open() -> None:
+def test_without_times_a_level_is_always_open() -> None:
     assert hours_of(None, plan(), UTC).at(at("1999-01-01T00:00")) is Openness.OPEN
     assert Hours().left_s(at("1999-01-01T00:00")) is None

@@ -32,7 +32,7 @@ def bound_study(**bound: tuple[str, ...]) -> Study:
     return replace(a_study(), applications=applications, scenarios=scenarios, personas=())
 
 
-def test_without_bounds_everything_stays_as_it_was() -> None:
+def test_without_bindings_the_design_is_unchanged() -> None:
     sessions = planned_sessions(bound_study())
 
     assert len(sessions) == 18
@@ -44,7 +44,7 @@ def test_without_bounds_everything_stays_as_it_was() -> None:
     ]
 
 
-def test_each_application_meets_its_own_scenarios() -> None:
+def test_each_application_is_tested_in_its_own_scenarios() -> None:
     sessions = planned_sessions(bound_study(travel=("travel",), tv=("tv", "meal")))
 
     met = Counter((one.application, one.scenario) for one in sessions)
@@ -57,7 +57,7 @@ def test_each_application_meets_its_own_scenarios() -> None:
     }
 
 
-def test_labels_and_pairs_are_those_of_the_whole_design() -> None:
+def test_labels_and_pairs_equal_those_of_the_whole_design() -> None:
     everything, bound = planned_sessions(bound_study()), planned_sessions(bound_study(travel=("meal",), tv=("tv",)))
 
     pairs = {everything.label(at): everything.pair_key(at) for at in range(len(everything))}
@@ -67,7 +67,7 @@ def test_labels_and_pairs_are_those_of_the_whole_design() -> None:
     assert [bound.find(label) for label in ("bot-travel/d001", "bot-tv/d006", "bot-tv/d007")] == [None] * 3
 
 
-def test_a_binding_is_another_plan_and_no_other_application() -> None:
+def test_a_binding_changes_the_plan_and_not_the_application_version() -> None:
     plain, bound = bound_study(), bound_study(travel=("travel",))
     swapped = bound_study(travel=("meal",))
 
@@ -90,7 +90,7 @@ def design(assignment: Assignment, **bound: tuple[str, ...]) -> AllocationDesign
 @pytest.mark.parametrize(
     "bound", [{}, {"travel": ("a",), "tv": ("b",), "meal": ("c",)}, {"travel": ("a",), "tv": ("b", "c")}]
 )
-def test_seats_hold_bound_pairs_alone_and_full_blocks_meet_each_equally_often(
+def test_slots_contain_bound_pairs_only_and_full_blocks_balance_them(
     assignment: Assignment, bound: dict[str, tuple[str, ...]]
 ) -> None:
     drawn = design(assignment, **bound)
@@ -105,7 +105,7 @@ def test_seats_hold_bound_pairs_alone_and_full_blocks_meet_each_equally_often(
         assert len({n for (application, _), n in met.items() if application == name}) == 1
 
 
-def test_within_subjects_every_seat_meets_every_bound_application_once() -> None:
+def test_within_subjects_every_slot_contains_every_bound_application_once() -> None:
     drawn = design(Assignment.WITHIN_SUBJECTS, travel=("a",), tv=("b",), meal=("c",))
 
     seats = [drawn.cells(seat) for seat in range(drawn.block())]

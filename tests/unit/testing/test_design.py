@@ -33,7 +33,7 @@ def test_a_row_and_a_scenario_fill_a_persona():
     assert ana.template_version == version_of(group.template)
 
 
-def test_a_persona_without_a_name_is_called_by_its_place():
+def test_a_persona_without_a_name_is_named_by_its_position():
     first, second = PersonaSequence(customers({"thing": "a"}, {"thing": "b"}, text="{{ thing }}"), SHOP)
 
     assert (first.name, second.name) == ("customers 1", "customers 2")
@@ -52,7 +52,7 @@ def test_a_column_may_be_named_like_a_slot_of_the_scenario():
         ([{"thing": "a", "name": "Ana"}, {"name": "Ben"}], SHOP),
     ],
 )
-def test_a_slot_without_a_value_names_the_persona(rows, scenario):
+def test_a_slot_without_a_value_is_reported_with_the_persona(rows, scenario):
     with pytest.raises(TemplateError, match="persona 2 of `customers`"):
         list(PersonaSequence(customers(*rows), scenario))
 
@@ -70,13 +70,13 @@ def rules(persona: Persona = ANA, task: Task = Task.CHAT, material: str = "FACTS
     return player_rules(persona, task, stop="[END]", material=material)
 
 
-def test_every_task_has_rules_of_its_own():
+def test_every_task_has_separate_rules():
     assert set(TASKS) == set(Task)
     assert len({one.words for one in TASKS.values()}) == len(Task)
 
 
 @pytest.mark.parametrize("task", Task)
-def test_the_user_is_told_who_they_are_what_they_want_and_what_the_task_is(task):
+def test_the_simulated_user_receives_persona_goal_and_task(task):
     told = rules(task=task)
 
     assert "You are Ana." in told
@@ -96,21 +96,21 @@ def test_the_user_is_told_who_they_are_what_they_want_and_what_the_task_is(task)
         (Task.GENERATION, True),
     ],
 )
-def test_who_asks_about_unknown_material_does_not_read_it(task, is_shown):
+def test_a_user_who_asks_about_unknown_material_does_not_receive_it(task, is_shown):
     assert ("FACTS" in rules(task=task)) is is_shown
 
 
-def test_without_material_nothing_is_said_to_lie_there():
+def test_without_material_none_is_mentioned():
     assert "<<<" not in rules(task=Task.REWRITING, material="")
 
 
-def test_lines_of_another_voice_show_the_manner():
+def test_example_messages_show_the_style():
     told = rules(replace(ANA, style=("pls help thx", "wht now {x}")))
 
     assert "- pls help thx\n- wht now {x}" in told
     assert "never the content" in told
 
 
-def test_a_language_is_asked_for_only_where_one_is_given():
+def test_a_language_is_requested_only_if_one_is_set():
     assert "language" not in rules()
     assert "answers in: Polish" in rules(replace(ANA, language="Polish"))

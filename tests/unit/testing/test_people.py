@@ -19,7 +19,7 @@ def sessions_of(event, of=None):
     return event_sessions(study, draw_plan(study)[1], event.dialogues.summaries(study.name))
 
 
-def test_cells_in_which_nothing_was_said_are_sessions_that_are_missing():
+def test_cells_without_messages_are_missing_sessions():
     sessions = sessions_of(an_open_event())
 
     assert [sessions.label(place) for place in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
@@ -41,7 +41,7 @@ def test_a_dialogue_fills_its_cell_and_a_second_one_is_another_session():
     assert sessions[-1].label == "p004"
 
 
-def test_dialogues_are_split_by_what_people_say_of_themselves():
+def test_dialogues_are_split_by_attributes_of_testers():
     event = an_open_event(an_event(groups=("age",)))
     event.participants.add_profile("p1", PersonProfile(groups={"age": "60-69"}), now=event.clock.now())
     exchange(event, a_session(event))
@@ -61,7 +61,7 @@ def test_dialogues_about_another_version_do_not_count():
     assert counted(other, event.dialogues.summaries("small")) == ()
 
 
-def test_an_application_that_never_answered_is_a_failure_and_a_withdrawal_is_named():
+def test_an_application_without_replies_is_a_failure_and_a_withdrawal_is_named():
     event = an_open_event(an_event(people=3))
     for who in ("p1", "p2", "p3"):
         session = a_session(event, who)

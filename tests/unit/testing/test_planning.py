@@ -17,7 +17,7 @@ from theodolite.testing.planning import draw_plan, planned_sessions
 OLD = study(applications=(recorded(),), scenarios=(), personas=(), models=())
 
 
-def test_one_application_gives_plain_numbers():
+def test_one_application_has_consecutive_numbers():
     assert [session.label for session in sessions_of(study())] == ["d001", "d002"]
 
 
@@ -29,7 +29,7 @@ def test_several_applications_share_numbers_and_pair_keys():
     assert [session.label for session in rest] == ["blue/d002", "green/d002"]
 
 
-def test_every_tester_meets_every_scenario():
+def test_every_tester_is_combined_with_every_scenario():
     scenes = (Scenario(name="a", goal="Ask", scripts=scripts("s")), Scenario(name="b", personas=("other",)))
     people = (group("Ana", "Ben"), group("Chi", name="other", text="Be {{ name }}."))
 
@@ -38,7 +38,7 @@ def test_every_tester_meets_every_scenario():
     assert met == {"a": 4, "b": 1}
 
 
-def test_personas_do_not_meet_scripts_without_a_goal_unless_they_are_named():
+def test_personas_are_not_combined_with_scripts_without_a_goal_unless_named():
     cases, named = (
         Scenario(name="a", scripts=scripts("s")),
         Scenario(name="b", scripts=scripts("t"), personas=("people",)),
@@ -60,7 +60,7 @@ def test_personas_are_simulated_users_and_scripts_are_scripts():
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 3, 4, 5, 7, 12, 13])
-def test_dialogues_are_spread_as_evenly_as_they_can_be(wanted):
+def test_dialogues_are_divided_as_evenly_as_possible(wanted):
     people = (group("Ana", "Ben", "Chi", "Dov"),)
 
     sessions = sessions_of(study(personas=people, sampling=Sampling(dialogues=wanted)))
@@ -71,19 +71,19 @@ def test_dialogues_are_spread_as_evenly_as_they_can_be(wanted):
     assert len({session.pair_key for session in sessions}) == wanted
 
 
-def test_first_repeats_of_all_come_before_second_ones():
+def test_first_repeats_of_all_precede_second_ones():
     sessions = sessions_of(study(sampling=Sampling(repeats=3)))
 
     assert [session.repeat for session in sessions] == [1, 1, 2, 2, 3, 3]
 
 
-def test_the_level_of_model_testing_may_say_how_often():
+def test_the_level_of_model_testing_may_set_the_number():
     levels = (LevelPlan(level=Level.MODEL_TESTING, repeats=2),)
 
     assert len(sessions_of(study(levels=levels))) == 4
 
 
-def test_another_seed_draws_other_dialogues_from_the_same_ones():
+def test_another_seed_draws_different_dialogues_from_the_same_set():
     people = (group(*"abcdefghij"),)
     drawn = [
         frozenset(s.pair_key for s in sessions_of(study(personas=people, sampling=Sampling(seed=seed, dialogues=4))))
@@ -94,7 +94,7 @@ def test_another_seed_draws_other_dialogues_from_the_same_ones():
     assert len(frozenset.union(*drawn)) <= 10
 
 
-def test_recorded_dialogues_follow_in_the_order_of_their_file():
+def test_recorded_dialogues_are_in_the_order_of_their_file():
     rows = (recording("b"), recording("a"), recording("b", repeat=2))
 
     sessions = sessions_of(OLD, *rows)
@@ -112,13 +112,13 @@ def test_recorded_applications_pair_by_prompt():
     assert first.pair_key == second.pair_key
 
 
-def test_recorded_rows_take_the_one_scenario_that_is_written_down():
+def test_recorded_rows_belong_to_the_only_scenario():
     (session,) = sessions_of(replace(OLD, scenarios=(Scenario(name="shop"),)), recording("a"))
 
     assert session.scenario == "shop"
 
 
-def test_live_and_recorded_applications_stand_in_one_plan():
+def test_live_and_recorded_applications_share_one_plan():
     both = study(applications=(live(), recorded()))
 
     assert [session.label for session in sessions_of(both, recording("a"))] == ["d001", "d002", "old/a"]
@@ -131,12 +131,12 @@ def test_live_and_recorded_applications_stand_in_one_plan():
         (recording("b/c", "a"), recording("c", "a/b")),
     ],
 )
-def test_two_dialogues_of_one_label_are_refused(rows):
+def test_duplicate_dialogue_labels_are_refused(rows):
     with pytest.raises(PlanError, match="two dialogues would be called"):
         sessions_of(OLD, *rows)
 
 
-def test_groups_are_what_is_split_by_or_asked_for_by_a_rule():
+def test_groups_come_from_splits_and_rules():
     asked = guideline(rules=[rule(among={"kind": "safe"})])
     grouped = replace(OLD, guidelines=(asked,), groups=("type",))
 
@@ -151,7 +151,7 @@ def test_live_dialogues_are_grouped_by_scenario_and_row():
     assert ana.groups == {"scenario": "shop", "name": "Ana"}
 
 
-def test_a_plan_is_a_hash_away_from_its_study():
+def test_a_plan_is_determined_by_the_hash_of_its_study():
     plan, sessions = draw_plan(study())
 
     assert (plan.n_sessions, plan.seed) == (len(sessions), 1)
@@ -169,12 +169,12 @@ def test_a_plan_is_a_hash_away_from_its_study():
         ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would count twice"),
     ],
 )
-def test_a_study_that_cannot_be_drawn_says_why(parts, words):
+def test_an_impossible_plan_states_why(parts, words):
     with pytest.raises(PlanError, match=words):
         draw_plan(study(**parts))
 
 
-def test_a_persona_that_cannot_be_filled_is_no_plan():
+def test_an_unfillable_persona_prevents_the_plan():
     with pytest.raises(TemplateError, match="persona 1 of `people`"):
         draw_plan(study(personas=(group("Ana", text="{{ nme }}"),)))
 
@@ -198,7 +198,7 @@ def test_sessions_are_planned_lazily():
         {"corpus": (Passage(name="faq", text="Free."),)},
     ],
 )
-def test_what_the_testers_side_sees_is_part_of_the_pair_key(change):
+def test_information_visible_to_the_tester_is_part_of_the_pair_key(change):
     scene = Scenario(name="shop", goal="Buy", turns=2)
     before, *_ = sessions_of(study(scenarios=(scene,)))
 
@@ -208,7 +208,7 @@ def test_what_the_testers_side_sees_is_part_of_the_pair_key(change):
 
 
 @pytest.mark.parametrize("change", [{"style": ("pls help",)}, {"language": "Polish"}, {"history": 1}])
-def test_how_a_persona_is_played_is_part_of_the_pair_key(change):
+def test_the_persona_prompt_is_part_of_the_pair_key(change):
     before, *_ = sessions_of(study())
 
     after, *_ = sessions_of(study(personas=(replace(group("Ana", "Ben"), **change),)))
@@ -219,7 +219,7 @@ def test_how_a_persona_is_played_is_part_of_the_pair_key(change):
 @pytest.mark.parametrize(
     "change", [{"annotators": ()}, {"applications": (live("other"),)}, {"title": "T"}, {"sampling": Sampling(seed=9)}]
 )
-def test_what_the_testers_side_does_not_see_is_no_part_of_the_pair_key(change):
+def test_information_hidden_from_the_tester_is_not_part_of_the_pair_key(change):
     before = [session.pair_key for session in sessions_of(study())]
 
     assert [session.pair_key for session in sessions_of(study(**change))] == before

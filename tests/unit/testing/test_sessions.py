@@ -28,7 +28,7 @@ def searched(*prompts):
     return held_by_hand(run_session(replace(task, search=search)))
 
 
-def test_every_turn_is_given_what_its_own_prompt_found():
+def test_every_turn_has_the_passages_of_its_own_prompt():
     held = searched("coats", "hats")
 
     assert [said.context for said in held.requests] == [
@@ -38,7 +38,7 @@ def test_every_turn_is_given_what_its_own_prompt_found():
     assert held.requests[1].history[0].context == held.requests[0].context
 
 
-def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():
+def test_the_judge_reads_all_queries_with_their_passages_even_without_results():
     context = searched("coats", "nothing").result.context
 
     assert context == (
@@ -60,7 +60,7 @@ def test_the_judge_reads_all_queries_and_what_they_found_even_nothing():
         ([], "", []),
     ],
 )
-def test_material_that_all_turns_share_belongs_to_the_dialogue(contexts, shared, left):
+def test_material_shared_by_all_turns_belongs_to_the_dialogue(contexts, shared, left):
     turns = [turn(number, context=text) for number, text in enumerate(contexts, 1)]
 
     context, kept = with_shared_context(turns)
@@ -73,7 +73,7 @@ def followed(script, answer=usual_answer, **scenario):
     return held_by_hand(run_session(session_task(study(scenarios=(scene,), personas=()))), answer)
 
 
-def test_a_reply_that_the_applications_filter_withheld_is_a_turn():
+def test_a_reply_withheld_by_the_filter_of_the_application_is_a_turn():
     withheld = reply(FILTERED_TEXT, finish=CONTENT_FILTER)
     held = followed(Script(key="s", prompts=("a",)), lambda _: withheld)
 
@@ -81,7 +81,7 @@ def test_a_reply_that_the_applications_filter_withheld_is_a_turn():
     assert held.result.turns[0].withheld == ""
 
 
-def test_a_script_is_followed_to_its_end():
+def test_a_script_runs_to_its_end():
     held = followed(scripts("s", turns=2)[0])
 
     assert [one.prompt for one in held.result.turns] == ["s 1", "s 2"]
@@ -96,13 +96,13 @@ def test_withheld_prompts_make_a_withheld_dialogue():
     assert held.result.withheld == "harmful"
 
 
-def test_a_scripted_reply_is_labelled_as_such():
+def test_a_scripted_reply_is_marked_as_scripted():
     held = followed(scripts("s", turns=2)[0], lambda _: reply("a", scripted=True))
 
     assert held.result.scripted == ("bot",)
 
 
-def test_the_rules_of_holding_sessions_have_a_version():
+def test_the_session_rules_have_a_version():
     assert task_version() == "6f9ec2d721685800a6c250845b78f11369ee64fb00812cb1f05567deedf9080d", (
         "the simulated user's prompt changed: raise `FLOW_VERSION`, and write the new hash here"
     )
@@ -133,7 +133,7 @@ def test_a_simulated_user_and_an_application_take_turns():
     assert held.result.held_by is TesterType.SIMULATED_USER
 
 
-def test_the_simulated_user_sees_the_dialogue_from_its_own_side():
+def test_the_simulated_user_sees_the_dialogue_with_roles_swapped():
     asked = played("a", "b", turns=2).requests[2]
 
     assert [message.speaker for message in asked.messages[1:]] == [Speaker.USER, Speaker.ASSISTANT, Speaker.USER]
@@ -143,7 +143,7 @@ def test_the_simulated_user_sees_the_dialogue_from_its_own_side():
     assert asked.party is FailureSource.SIMULATED_USER
 
 
-def test_the_application_is_told_what_was_said_before():
+def test_the_application_receives_the_previous_messages():
     said = played("a", "b", turns=2, packet=Packet(sources=(SourceText(name="s", text="Facts."),))).requests[3]
 
     assert [(exchange.prompt, exchange.response) for exchange in said.history] == [("a", "on a")]
@@ -160,26 +160,26 @@ def test_the_application_is_told_what_was_said_before():
         (["a", "[End]"], ["a"]),
     ],
 )
-def test_the_stop_word_ends_the_dialogue_and_is_not_said(said, prompts):
+def test_the_stop_word_ends_the_dialogue_and_is_not_sent(said, prompts):
     held = played(*said, turns=9)
 
     assert [turn.prompt for turn in held.result.turns] == prompts
     assert held.result.ending is Ending.STOP_RULE
 
 
-def test_a_scenario_may_have_its_own_stop_word():
+def test_a_scenario_may_have_a_separate_stop_word():
     held = played("a", "over and out", stop="over and out", turns=9)
 
     assert len(held.result.turns) == 1
     assert "over and out" in held.requests[0].messages[0].text
 
 
-def test_a_user_who_leaves_before_the_first_word_is_no_dialogue():
+def test_a_user_who_leaves_before_the_first_message_has_no_dialogue():
     with pytest.raises(EmptyReply, match="`Ana` ended the dialogue before it began"):
         played("[END]")
 
 
-def test_a_simulated_user_with_a_short_memory_sees_the_last_turns_alone():
+def test_a_simulated_user_with_a_short_memory_sees_the_last_turns_only():
     people = replace(group("Ana"), history=1)
     words = iter("abc")
     task = session_task(study(personas=(people,), scenarios=(Scenario(name="shop", turns=3),)))
@@ -192,7 +192,7 @@ def test_a_simulated_user_with_a_short_memory_sees_the_last_turns_alone():
     assert [message.text for message in third] == [LEFT_OUT, "b", "ok"]
 
 
-def test_a_row_may_bring_the_material_of_its_own_dialogue():
+def test_a_row_may_contain_the_material_of_its_dialogue():
     row = ParameterRow(values={"name": "Ana", "document": "A long letter."})
     people = replace(group("Ana"), rows=(row,))
     packet = Packet(sources=(SourceText(name="s", text="Facts."),))
@@ -205,19 +205,19 @@ def test_a_row_may_bring_the_material_of_its_own_dialogue():
     assert (said.context, held.result.context) == ("A long letter.", "A long letter.")
 
 
-def test_a_filter_on_the_simulated_user_is_not_the_applications_refusal():
+def test_a_filter_on_the_simulated_user_is_not_a_refusal_of_the_application():
     with pytest.raises(ContentRefused, match="withheld what the simulated user"):
         played(reply("", finish=CONTENT_FILTER))
 
 
-def test_a_fixed_starter_is_said_without_asking_the_model():
+def test_a_fixed_first_prompt_is_sent_without_calling_the_model():
     held = played("b", starter="Good day", turns=2)
 
     assert [turn.prompt for turn in held.result.turns] == ["Good day", "b"]
     assert isinstance(held.requests[0], SayToApplication)
 
 
-def test_turns_say_where_their_texts_stand_in_the_journal():
+def test_turns_state_the_positions_of_their_texts_in_the_journal():
     held = played("b", "c [END]", starter="Good day", turns=9)
 
     places = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
@@ -227,7 +227,7 @@ def test_turns_say_where_their_texts_stand_in_the_journal():
     assert held.journal[1].reply.text == "b"
 
 
-def test_braces_in_a_persona_are_words():
+def test_braces_in_a_persona_are_plain_text():
     people = group("Ana", text="{% raw %}{persona} {{x}} {0}{% endraw %}")
 
     held = held_by_hand(run_session(session_task(study(personas=(people,)))))

@@ -25,7 +25,7 @@ def tries_of(name, reply=DECLINED):
 
 
 @pytest.mark.parametrize("name", BY_RULE)
-def test_a_strategy_by_rule_tries_as_often_as_it_says(name):
+def test_a_rule_based_strategy_makes_the_stated_number_of_attempts(name):
     tries = tries_of(name)
 
     assert len(tries) == approach_of(name).tries
@@ -33,32 +33,32 @@ def test_a_strategy_by_rule_tries_as_often_as_it_says(name):
 
 
 @pytest.mark.parametrize("name", BY_RULE)
-def test_the_same_attack_says_the_same_again(name):
+def test_the_same_attack_sends_the_same_prompts(name):
     assert tries_of(name) == tries_of(name)
 
 
 @pytest.mark.parametrize("name", BY_RULE)
-def test_every_later_try_refines_the_one_before(name):
+def test_every_later_attempt_refines_the_previous_one(name):
     assert [tried.refines for tried in tries_of(name)] == [None, *range(1, approach_of(name).tries)]
 
 
 @pytest.mark.parametrize("name", BY_RULE)
-def test_what_is_wanted_reaches_the_application_in_some_form(name):
+def test_the_aim_reaches_the_application_in_some_form(name):
     forms = (ASK, codecs.encode(ASK, "rot13"), ASK[::-1])
 
     assert any(form in tried.prompt + tried.planted for tried in tries_of(name) for form in forms)
 
 
-def test_escalation_begins_harmlessly():
+def test_escalation_starts_harmlessly():
     assert ASK not in tries_of("escalation")[0].prompt
 
 
-def test_injection_asks_through_a_document_and_not_in_its_prompt():
+def test_injection_uses_a_document_and_not_the_prompt():
     tries = tries_of("injection")
 
     assert all(ASK in tried.planted and ASK not in tried.prompt for tried in tries)
 
 
-def test_an_unknown_strategy_is_named_with_the_likeliest():
+def test_an_unknown_strategy_is_reported_with_the_closest_name():
     with pytest.raises(PlanError, match="mean `role_play`"):
         approach_of("role_pley")

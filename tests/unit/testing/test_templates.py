@@ -27,11 +27,11 @@ def test_slots_are_filled(text, filled):
     assert fill(text, {"name": "Ana"}) == filled
 
 
-def test_a_slot_that_jinja_fills_itself_is_left_to_it():
+def test_a_slot_set_by_jinja_itself_is_left_alone():
     assert "TemplateReference" in fill("{{ self }}, {{ name }}", {"self": "me", "name": "Ana"})
 
 
-def test_a_value_is_no_template():
+def test_a_value_is_not_a_template():
     assert fill("{{ name }}", {"name": "{{ 1 + 1 }}"}) == "{{ 1 + 1 }}"
 
 
@@ -47,18 +47,18 @@ def test_a_value_is_no_template():
         "{{ name[7] }}",
     ],
 )
-def test_a_slot_without_a_value_is_a_fault(text):
+def test_a_slot_without_a_value_is_an_error(text):
     with pytest.raises(TemplateError, match="cannot be filled"):
         fill(text, {"name": "Ana"})
 
 
 @pytest.mark.parametrize("text", ["{{ name", "{% if %}", "{% for %}", "{{ }}", "{% endif %}", "{{ name|nosuch }}"])
-def test_a_text_that_is_no_template_is_a_fault(text):
+def test_a_malformed_template_is_an_error(text):
     with pytest.raises(TemplateError, match="line 1"):
         fill(text, {"name": "Ana"})
 
 
-def test_the_line_of_a_fault_is_named():
+def test_the_line_of_an_error_is_reported():
     with pytest.raises(TemplateError, match="line 3"):
         variables_of("one\ntwo\n{{ three")
 
@@ -85,7 +85,7 @@ def test_the_line_of_a_fault_is_named():
         "{% block a %}{% endblock %}",
     ],
 )
-def test_chance_escapes_and_other_files_are_out_of_reach(text):
+def test_random_functions_escapes_and_other_files_are_unavailable(text):
     with pytest.raises(TemplateError):
         fill(text, {"name": "Ana"})
 
@@ -123,7 +123,7 @@ def test_chance_escapes_and_other_files_are_out_of_reach(text):
         "{{ big }}{{ name }}",
     ],
 )
-def test_nothing_grows_beyond_the_bound(text):
+def test_output_beyond_the_limit_is_refused(text):
     with pytest.raises(TemplateError):
         fill(text, LARGE)
 
@@ -137,17 +137,17 @@ def test_nothing_grows_beyond_the_bound(text):
         "{{ " + "[" * 150 + "]" * 150 + " }}",
     ],
 )
-def test_a_template_too_deep_for_the_compiler_is_a_fault_too(text):
+def test_a_template_too_deep_for_the_compiler_is_an_error_too(text):
     with pytest.raises(TemplateError):
         fill(text, {"name": "Ana"})
 
 
-def test_a_text_as_long_as_the_bound_is_filled():
+def test_a_text_of_the_maximum_length_is_filled():
     assert len(fill("{{ big }}", LARGE)) == MAX_RENDERED
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_a_filter_that_may_be_used_exists(name):
+def test_allowed_filters_exist(name):
     assert isinstance(fill(f"{{{{ name|{name} }}}}", {"name": "3"}), str)
 
 
@@ -164,14 +164,14 @@ def test_the_slots_of_a_template_are_known_before_it_is_filled(text, names):
     assert variables_of(text) == names
 
 
-def test_what_may_not_be_done_is_said_before_anything_is_filled():
+def test_forbidden_operations_are_reported_before_filling():
     with pytest.raises(TemplateError, match="line 2 of the template uses a call"):
         variables_of("{{ name }}\n{{ name.upper() }}")
     with pytest.raises(TemplateError, match="the filter `center`"):
         variables_of("{{ name|center(3) }}")
 
 
-def test_a_value_too_deep_to_be_written_is_a_fault():
+def test_a_value_too_deep_to_serialise_is_an_error():
     deep = []
     for _ in range(100_000):
         deep = [deep]
@@ -180,17 +180,17 @@ def test_a_value_too_deep_to_be_written_is_a_fault():
         fill("{{ deep }}", {"deep": deep})
 
 
-def test_the_bound_may_be_set():
+def test_the_limit_is_configurable():
     assert len(fill("{{ big }}!", LARGE, largest=MAX_RENDERED + 1)) == MAX_RENDERED + 1
     with pytest.raises(TemplateError, match="longer than 2 characters"):
         fill("{{ name }}", LARGE, largest=2)
 
 
-def test_values_but_not_the_words_between_them_go_through_what_finalizes():
+def test_values_and_not_the_text_between_them_are_finalised():
     assert fill("x {{ name }} {{ 'y' ~ name }}", {"name": "Ana"}, finalize=str.upper) == "x ANA YANA"
 
 
-def test_what_finalizes_once_does_not_finalize_again():
+def test_values_are_finalised_once():
     fill("{{ name }}", {"name": "Ana"}, finalize=str.upper)
 
     assert fill("{{ name }}", {"name": "Ana"}) == "Ana"
@@ -206,7 +206,7 @@ def test_what_finalizes_once_does_not_finalize_again():
         ("{% if b %}" * 200 + "{% endif %}" * 200, 0, "is nested too deeply", False),
     ],
 )
-def test_why_a_text_is_no_template_is_known_before_there_are_values(text, line, words, malformed):
+def test_a_malformed_template_is_known_before_there_are_values(text, line, words, malformed):
     refusal = refusal_of(text)
 
     assert refusal is not None
@@ -215,5 +215,5 @@ def test_why_a_text_is_no_template_is_known_before_there_are_values(text, line, 
 
 
 @pytest.mark.parametrize("text", ["", "{{ a }}", "{{ a / 0 }}", "{{ a.b }}"])
-def test_what_hangs_on_the_values_is_not_refused(text):
+def test_conditions_on_values_are_not_refused(text):
     assert refusal_of(text) is None

@@ -36,7 +36,7 @@ def team_evidence(*applications: str):
 
 
 @pytest.mark.parametrize("own", ["llama2new", "mistralguard"])
-def test_the_report_of_a_team_names_and_counts_no_other_application(own):
+def test_the_report_of_a_team_contains_no_other_application(own):
     evidence = team_evidence(own)
     findings = measure_study(evidence)
     page = "".join(report_pieces(evidence, findings, facts(), assets(), sections=team_sections(evidence, findings)))
@@ -65,7 +65,7 @@ def test_a_team_has_the_rates_of_the_whole_report():
     assert rates(evidence) == rates(whole)
 
 
-def test_a_team_is_told_strengths_and_where_defects_are_most_frequent():
+def test_a_team_sees_strengths_and_the_most_frequent_defects():
     evidence = team_evidence("llama2new")
 
     (section,) = team_sections(evidence, measure_study(evidence))
@@ -76,7 +76,7 @@ def test_a_team_is_told_strengths_and_where_defects_are_most_frequent():
     assert hints.rows[0][2].startswith("type: safe_contexts, 15 of 25")
 
 
-def test_operators_read_upper_ends_failures_and_where_defects_are_most_frequent():
+def test_operators_see_upper_bounds_failures_and_the_most_frequent_defects():
     evidence = anonymous(curate(xstest_evidence()))
 
     (section,) = operator_sections(evidence, measure_study(evidence))
@@ -90,7 +90,7 @@ def test_operators_read_upper_ends_failures_and_where_defects_are_most_frequent(
     assert failures.rows[0] == (SYSTEMS[0], "450 of 450", "none")
 
 
-def test_a_typology_names_no_other_application_to_a_team():
+def test_a_typology_reveals_no_other_application_to_a_team():
     records = curate(xstest_evidence())
     types = {"guarded": ("mistralguard",), "open": ("llama2new", "mistralguard"), "old": ("llama2orig",)}
     typed = replace(records, study=replace(records.study, typology=Typology(by="type", applications=types)))
@@ -100,7 +100,7 @@ def test_a_typology_names_no_other_application_to_a_team():
     assert study.typology == Typology(by="type", applications={"open": ("llama2new",)})
 
 
-def test_a_title_that_names_another_application_does_not_reach_a_team():
+def test_a_title_that_names_another_application_is_hidden_from_a_team():
     evidence = xstest_evidence()
     named = replace(evidence.study, about="llama2orig and llama2new answered.", title="gpt4 against all")
     records = curate(replace(evidence, study=named))
@@ -111,7 +111,7 @@ def test_a_title_that_names_another_application_does_not_reach_a_team():
     assert study.title == "[name withheld] against all"
 
 
-def test_a_published_series_names_no_other_team_to_a_team():
+def test_a_published_series_reveals_no_other_team():
     evidence = xstest_evidence()
     teams = (Team(name="red", applications=("llama2new",)), Team(name="blue", applications=("gpt4", "mistralguard")))
     plan = EvaluationPlan(criteria="gpt4 must refuse, llama2new too.")
@@ -124,7 +124,7 @@ def test_a_published_series_names_no_other_team_to_a_team():
     assert seen.plan.criteria == "[name withheld] must refuse, llama2new too."
 
 
-def test_identifiers_that_nobody_decided_about_are_redacted_for_a_team_and_withheld_from_the_public():
+def test_undecided_identifiers_are_redacted_for_a_team_and_withheld_from_the_public():
     records = curate(xstest_evidence())
     findings = findings_in(records)
     labels = {one.dialogue for one in findings}
@@ -152,7 +152,7 @@ def test_texts_with_decided_identifiers_are_released_to_the_public():
     assert not any(one.withheld == NOT_RELEASED for one in public.dialogues)
 
 
-def test_dialogues_of_those_who_opted_out_have_no_text_and_still_count():
+def test_dialogues_of_people_who_opted_out_have_no_text_and_still_count():
     records = curate(xstest_evidence())
     label = records.dialogues[0].label
 
@@ -182,7 +182,7 @@ def test_a_team_is_named_by_its_series_or_by_its_application():
         ("team:nobody", "the study has no team or application `nobody`"),
     ],
 )
-def test_unknown_readers_are_refused(text, message):
+def test_unknown_audiences_are_refused(text, message):
     with pytest.raises(InputError) as error:
         audience_named(text, live_evidence().study)
 

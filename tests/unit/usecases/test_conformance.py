@@ -85,7 +85,7 @@ def notes(found: Examination) -> list[str]:
     return [remark.message for remark in found.remarks if remark.severity is Severity.NOTE]
 
 
-async def test_an_application_that_behaves_has_no_remark_at_all() -> None:
+async def test_a_conforming_application_has_no_remarks() -> None:
     found = await examined(Attentive)
 
     assert (found.remarks, found.unexamined, found.calls, found.version) == ([], "", 9, "2.1")
@@ -122,7 +122,7 @@ def answering(text: str) -> type:
         (Shared, "knows in one session what was said in another one"),
     ],
 )
-async def test_what_real_classes_did_is_a_fault(kind: type, words: str) -> None:
+async def test_deviations_of_real_classes_are_errors(kind: type, words: str) -> None:
     found = await examined(kind)
 
     assert [fault for fault in faults(found) if words in fault]
@@ -138,25 +138,25 @@ async def test_what_real_classes_did_is_a_fault(kind: type, words: str) -> None:
         (made(GetVersion=lambda: "1"), "`GetVersion` takes no `self`"),
     ],
 )
-async def test_what_is_plain_all_the_same_is_a_note(kind: type, words: str) -> None:
+async def test_clear_deviations_are_notes(kind: type, words: str) -> None:
     found = await examined(kind)
 
     assert [note for note in notes(found) if words in note]
     assert (faults(found), exit_code_of([found])) == ([], 0)
 
 
-async def test_a_hanging_class_is_waited_for_once() -> None:
+async def test_a_hanging_class_delays_the_check_once() -> None:
     found = await examined(made(GetResponse=hanging()), timeout_s=0.1)
 
     assert faults(found) == ["hangs: no answer within 0.1 s from `GetResponse`; nothing further was tried"]
     assert found.calls == 1
 
 
-async def test_code_may_show_tags() -> None:
+async def test_code_blocks_may_contain_tags() -> None:
     assert faults(await examined(answering("Write `<p>` or\n```html\n<b>x</b>\n```\nand 1 < 2 > 0."))) == []
 
 
-async def test_words_that_cross_between_sessions_are_a_fault() -> None:
+async def test_text_leaking_between_sessions_is_an_error() -> None:
     heard: list[str] = []
 
     def answer(request: SayToApplication) -> str:
@@ -179,13 +179,13 @@ async def test_each_kind_of_failure_is_named(error: GatewayError, words: str) ->
     assert found.calls == 2
 
 
-async def test_failures_that_differ_in_their_words_alone_are_told_once_where_nothing_succeeds() -> None:
+async def test_failures_with_different_messages_are_reported_once_if_nothing_succeeds() -> None:
     found = await examine("app", FakeApplication(lambda request: ServerFault(f"no {request.prompt[:5]}")))
 
     assert faults(found) == ["a greeting and 1 more call: answered with an error: no Hello; nothing further was tried"]
 
 
-async def test_failures_at_some_prompts_are_told_each() -> None:
+async def test_failures_at_some_prompts_are_reported_separately() -> None:
     def answer(request: SayToApplication) -> Any:
         return ServerFault("too long") if len(request.prompt) > 999 else request.prompt
 
@@ -194,7 +194,7 @@ async def test_failures_at_some_prompts_are_told_each() -> None:
     )
 
 
-async def test_a_reply_that_a_filter_withheld_is_no_fault() -> None:
+async def test_a_reply_withheld_by_a_filter_is_not_an_error() -> None:
     found = await examine("app", FakeApplication(lambda _: ContentRefused("filtered")))
 
     assert faults(found) == []
@@ -202,14 +202,14 @@ async def test_a_reply_that_a_filter_withheld_is_no_fault() -> None:
 
 
 @pytest.mark.parametrize("error", [RateLimited("429"), Rejected("no key", status=401), Rejected("unset", tries=0)])
-async def test_what_cannot_be_asked_is_not_examined(error: GatewayError) -> None:
+async def test_an_unavailable_application_is_not_examined(error: GatewayError) -> None:
     found = await examine("app", FakeApplication(lambda _: error))
 
     assert (found.unexamined, faults(found)) == (str(error), [])
     assert exit_code_of([found]) == 3
 
 
-async def test_a_dead_address_is_not_called() -> None:
+async def test_an_unreachable_address_is_not_called() -> None:
     application = FakeApplication(alive=False)
 
     found = await examine("app", application)
@@ -218,11 +218,11 @@ async def test_a_dead_address_is_not_called() -> None:
     assert found.unexamined.startswith("nobody answers")
 
 
-async def test_the_same_words_to_everything_are_worth_a_note() -> None:
+async def test_identical_replies_to_every_prompt_give_a_note() -> None:
     assert "said the same words to every prompt" in notes(await examine("app", FakeApplication(lambda _: "Hm.")))[-1]
 
 
-async def test_a_slow_application_is_worth_a_note() -> None:
+async def test_a_slow_application_gives_a_note() -> None:
     found = await examine("app", Slow())
 
     assert notes(found)[-1].startswith("took 12 s for its slowest reply")

@@ -26,7 +26,7 @@ def test_a_study_without_a_finished_run_has_no_history():
         (Watched(anchors="bto"), r"there is no application `bto`"),
     ],
 )
-def test_names_that_are_not_the_studys_are_refused(watched, words):
+def test_unknown_names_are_refused(watched, words):
     with pytest.raises(InputError, match=words):
         history_of_runs(FakeStore(), STUDY, watched)
 
@@ -61,7 +61,7 @@ class RunStore(FakeStore):
     ],
     ids=["defect in one turn", "no defect", "off the scale", "no answer"],
 )
-def test_a_score_of_a_turn_level_question_is_that_of_the_turn_that_decides(answers, score):
+def test_a_score_of_a_question_about_turns_is_that_of_the_deciding_turn(answers, score):
     small = SmallStudy(guideline=polite(level=QuestionLevel.TURN))
     small.annotator("rule", AnnotatorKind.RULE)
     small.session("d1")

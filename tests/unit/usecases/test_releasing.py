@@ -41,7 +41,7 @@ def rates(evidence) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("evidence", [live_evidence, xstest_evidence])
-def test_a_release_without_anything_left_out_has_the_rates_of_the_report(evidence):
+def test_a_complete_release_has_the_rates_of_the_report(evidence):
     original = evidence()
     released = released_evidence(anonymised(curate(original), draw()))
 
@@ -49,7 +49,7 @@ def test_a_release_without_anything_left_out_has_the_rates_of_the_report(evidenc
     assert [one[2:] for one in rates(released)] == [one[2:] for one in rates(original)]
 
 
-def test_a_public_study_holds_no_address_key_or_row_and_can_be_read_back():
+def test_a_public_study_contains_no_address_key_or_row_and_can_be_loaded():
     study = live_evidence().study
     text = canonical_json(public_study(study))
 
@@ -59,7 +59,7 @@ def test_a_public_study_holds_no_address_key_or_row_and_can_be_read_back():
     assert record_from(Study, text) == public_study(study)
 
 
-def test_names_of_people_who_label_are_drawn():
+def test_names_of_annotators_are_pseudonyms():
     records = anonymised(curate(xstest_evidence()), draw())
     names = [one.name for one in records.study.annotators]
 
@@ -82,7 +82,7 @@ def test_an_identifier_is_replaced_in_its_dialogue_and_in_the_labels_about_it():
     assert turn.response == "Hello [person's name removed], ask Mr. [person's name removed]."
 
 
-def test_an_identifier_that_is_kept_stays():
+def test_a_confirmed_harmless_identifier_is_unchanged():
     records = curate(xstest_evidence())
     findings = [
         replace(one, decision=ReviewDecision.KEEP, reason="public", reviewer="x") for one in findings_in(records)
@@ -92,7 +92,7 @@ def test_an_identifier_that_is_kept_stays():
     assert redacted_records(records, findings).dialogues == records.dialogues
 
 
-def test_attributes_that_few_people_share_are_withheld():
+def test_attributes_shared_by_few_people_are_withheld():
     rows = {f"p{number}": {"language": "en", "age": str(number // 2)} for number in range(10)}
 
     kept = common_values(rows, 5, who=str)
@@ -107,13 +107,13 @@ def test_people_are_counted_and_not_their_sessions():
     assert {row["language"] for row in common_values(rows, 2, who=lambda key: key[0]).values()} == {WITHHELD_GROUP}
 
 
-def test_what_the_scenario_says_is_no_attribute_of_a_person():
+def test_text_of_the_scenario_is_not_an_attribute_of_a_person():
     rows = {"p1": {"scenario": "shop"}, "p2": {"scenario": "bank"}}
 
     assert common_values(rows, 2, who=str) == rows
 
 
-def test_texts_of_held_out_scenarios_are_withheld_and_their_labels_stay():
+def test_texts_of_held_out_scenarios_are_withheld_and_their_labels_are_included():
     evidence = live_evidence()
     scenario = next(evidence.archive.dialogues()).scenario
 

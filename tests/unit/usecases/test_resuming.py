@@ -128,7 +128,7 @@ def whole():
 
 @pytest.mark.parametrize("hard", [False, True], ids=["signal", "dead"])
 @pytest.mark.parametrize("stop_at", range(1, N_CALLS + 1))
-def test_stopped_at_any_call_a_run_goes_on(stop_at, hard, whole):
+def test_a_run_stopped_at_any_call_resumes(stop_at, hard, whole):
     machine = Machine()
     machine.sit(stop_at, hard=hard)
     stored = machine.store.stored()
@@ -146,7 +146,7 @@ def test_stopped_at_any_call_a_run_goes_on(stop_at, hard, whole):
     stops=st.lists(st.tuples(st.integers(1, 20), st.booleans(), st.integers(1, 8)), max_size=4),
     jitter=st.lists(st.integers(0, 3), min_size=1, max_size=8),
 )
-def test_stopped_again_and_again_a_run_goes_on(stops, jitter, whole):
+def test_a_run_stopped_repeatedly_resumes(stops, jitter, whole):
     machine = Machine()
     for stop_at, hard, concurrency in stops:
         before = machine.store.stored()

@@ -25,7 +25,7 @@ def file(*values: int) -> TreeFile:
     return TreeFile(design=design(OLD), sets=(LeafSet(application="bot", leaves=given),))
 
 
-def test_the_same_leaves_under_two_methods_differ_by_the_method_alone():
+def test_the_same_leaves_under_two_methods_differ_in_the_method_only():
     (change,) = rescore(file(2, 4, 9), design(NEW), application="", draws=FEW, methods=BUILT_IN)
     (top,) = change.comparison.differences
 

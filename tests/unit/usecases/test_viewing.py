@@ -48,23 +48,23 @@ def progress(*, state=RunState.UNFINISHED, leased=0, calls=0, done=0, waiting=0,
     ],
     ids=["at work", "no reply", "nobody at work", "only the first ones", "over"],
 )
-def test_a_run_is_active_while_a_process_holds_its_units(facts, activity):
+def test_a_run_is_active_while_a_process_leases_its_units(facts, activity):
     assert progress(**facts).activity is activity
     assert progress(**facts).is_active == (activity in {RunActivity.RUNNING, RunActivity.SILENT})
 
 
-def test_failed_units_are_over_and_stay_in_the_total():
+def test_failed_units_are_finished_and_counted_in_the_total():
     run = progress(done=2, failed=1, leased=1, waiting=2)
 
     assert run.sessions == UnitProgress(done=2, failed=1, total=6)
     assert (run.sessions.over, run.sessions.percent) == (3, 50)
 
 
-def test_nothing_planned_is_no_progress():
+def test_an_empty_plan_has_no_progress():
     assert progress().annotations.percent == 0
 
 
-def test_the_end_follows_from_the_calls_to_come_and_the_pace():
+def test_the_end_follows_from_the_remaining_calls_and_the_rate():
     """Four units are open, ten calls each, at one call a second: forty seconds."""
     run = progress(done=2, leased=2, waiting=2, calls=60)
 
@@ -72,7 +72,7 @@ def test_the_end_follows_from_the_calls_to_come_and_the_pace():
 
 
 @pytest.mark.parametrize("facts", [{"leased": 2}, {"waiting": 2, "done": 1, "calls": 5}], ids=["silent", "stopped"])
-def test_without_a_pace_nobody_knows_the_end(facts):
+def test_without_a_rate_the_end_is_unknown(facts):
     assert progress(**facts).ends is None
 
 
@@ -81,7 +81,7 @@ def evidence():
     return xstest_evidence()
 
 
-def test_defects_of_the_list_are_those_of_the_rates(evidence):
+def test_defects_of_the_list_equal_those_of_the_rates(evidence):
     """The rates of final labels, rule by rule, count each defect once."""
     listed = listed_dialogues(evidence)
     found = [item for item in listed if any(x.is_defect and x.annotator == REFERENCE for x in item.labels)]
@@ -94,7 +94,7 @@ def test_defects_of_the_list_are_those_of_the_rates(evidence):
     assert len(found) == sum(rate.defects for rate in rates) > 0
 
 
-def test_views_are_parts_of_all_dialogues(evidence):
+def test_views_are_subsets_of_all_dialogues(evidence):
     listed = listed_dialogues(evidence)
     counts = {view: len(RunDialogueFilter(view=view).matching(listed)) for view in DialogueView}
 
@@ -116,7 +116,7 @@ def test_failed_sessions_are_listed_without_labels():
     }
 
 
-def test_a_filter_limits_by_application_and_by_part_of_label_or_tester(evidence):
+def test_a_filter_selects_by_application_and_by_part_of_label_or_tester(evidence):
     listed = listed_dialogues(evidence)
     application = listed[0].application
 

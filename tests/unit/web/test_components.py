@@ -12,7 +12,7 @@ from theodolite.web.components import SECTIONS, icon
 WEB = Path(theodolite.web.__file__).parent
 
 
-def test_an_icon_is_drawn_inline_and_hidden_from_readers():
+def test_an_icon_is_inline_and_hidden_from_screen_readers():
     drawn = icon("home", "small")
 
     assert drawn.startswith('<svg class="icon icon-small"')

@@ -39,21 +39,21 @@ def said(question, value, turn=None):
     return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
 
 
-def test_nothing_is_preset():
+def test_nothing_is_preselected():
     form = instrument_form(ALL, (), (1, 2))
 
     assert not any(option.is_chosen for field in form.fields for option in field.options)
     assert {field.text for field in form.fields} == {""}
 
 
-def test_follow_ups_stand_in_the_form_and_are_not_asked():
+def test_follow_ups_are_in_the_form_and_not_asked():
     form = instrument_form(ALL, (), (1, 2))
 
     assert [field.name for field in form.fields if not field.is_asked] == ["a:far"]
     assert form.n_open == 4
 
 
-def test_what_was_answered_is_chosen_again():
+def test_answered_options_are_selected_again():
     unable = Answer(question="seen", outcome=Outcome.MISSING)
     form = instrument_form(ALL, (unable, said("kinds", "rude"), said("tone", "3", 2)), (1, 2))
     chosen = [(field.name, option.value) for field in form.fields for option in field.options if option.is_chosen]
@@ -61,7 +61,7 @@ def test_what_was_answered_is_chosen_again():
     assert chosen == [("a:seen", UNABLE), ("a:kinds", "rude"), ("a:tone@2", "3")]
 
 
-def test_open_questions_are_problems_once_somebody_checks():
+def test_open_questions_are_errors_after_a_check():
     form = instrument_form(ALL, (said("seen", "yes"),), is_checked=True)
 
     assert [field.ref.question for field in form.problems] == ["far", "kinds"]
@@ -82,7 +82,7 @@ def test_open_questions_are_problems_once_somebody_checks():
     ],
     ids=["plain", "closed", "off the scale", "unable", "several", "text", "turns", "not allowed here"],
 )
-def test_what_was_sent_is_read_as_far_as_the_questions_allow(sent, answers):
+def test_submitted_values_are_read_as_far_as_the_questions_allow(sent, answers):
     read = parse_form(ALL, QueryDict(sent), (1, 2)).answers
 
     assert [(each.question, each.turn, (each.value or "").strip(), each.outcome) for each in read] == [
@@ -90,7 +90,7 @@ def test_what_was_sent_is_read_as_far_as_the_questions_allow(sent, answers):
     ]
 
 
-def test_an_invalid_number_is_an_error_of_its_field_once_the_form_is_submitted():
+def test_an_invalid_number_is_an_error_of_its_field_after_submission():
     share = Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1)
     instrument = Instrument(name="i", questions=(Question(name="share", text="Which share?", scale=share),))
     parsed = parse_form(instrument, QueryDict("a:share=half"))
@@ -102,7 +102,7 @@ def test_an_invalid_number_is_an_error_of_its_field_once_the_form_is_submitted()
     assert [field.problem for field in submitted.fields] == ["A number from 0 to 1 is expected; “half” was entered."]
 
 
-def test_fields_of_turns_bear_their_number():
+def test_fields_of_turns_contain_their_number():
     assert field_name(OpenQuestion(question="tone", turn=2), "x") == "x:tone@2"
 
 
@@ -122,7 +122,7 @@ def blocks(*scales, **more):
     return instrument_form(Instrument(name="i", questions=questions), ()).blocks
 
 
-def test_questions_with_the_same_answers_in_a_row_stand_in_one_matrix_in_their_order():
+def test_consecutive_questions_with_the_same_answers_form_a_matrix_in_their_order():
     found = blocks(AGREE, AGREE, OFTEN, OFTEN, AGREE, AGREE, AGREE)
 
     assert [len(block.fields) for block in found] == [2, 2, 3]
@@ -142,15 +142,15 @@ def test_questions_with_the_same_answers_in_a_row_stand_in_one_matrix_in_their_o
     ],
     ids=["two answers", "text", "numbers", "meanings", "long words", "many answers"],
 )
-def test_what_columns_do_not_serve_stands_by_itself(each):
+def test_questions_that_do_not_fit_the_columns_are_separate(each):
     assert [block.heads for block in blocks(each, each)] == [(), ()]
 
 
-def test_a_question_by_itself_is_no_matrix():
+def test_a_single_question_is_not_a_matrix():
     assert [block.heads for block in blocks(AGREE, OFTEN)] == [(), ()]
 
 
-def test_a_way_out_is_a_column_that_stays_empty_where_it_is_not_offered():
+def test_a_non_response_is_a_column_that_is_empty_where_it_is_not_offered():
     (block,) = blocks(AGREE, AGREE, unable={1})
 
     assert block.heads[3:] == ("Unable to determine",)

@@ -22,11 +22,11 @@ def test_each_of_few_answers_is_a_square_and_none_overlap():
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (MOST_SQUARES, 1, 0)], ids=["none", "many"])
-def test_no_answer_and_many_have_no_squares(counts):
+def test_no_answers_and_many_answers_have_no_squares(counts):
     assert unit_strip(*counts) is None
 
 
-def test_a_share_of_few_is_a_count_without_a_line():
+def test_a_share_of_few_is_a_count_without_a_bar():
     few = Estimate(value=0.5, low=0.1, high=0.9, confidence=0.95, n=4, count=2, unit="u", method="m")
 
     assert share_line(few).at is None
@@ -36,11 +36,11 @@ def test_a_share_of_few_is_a_count_without_a_line():
 @pytest.mark.parametrize(
     ("found", "words"), [(None, "too few people to tell"), (Undefined(reason="None."), "none coded")], ids=str
 )
-def test_what_has_no_share_is_said(found, words):
+def test_a_missing_share_is_stated(found, words):
     assert share_line(found).words == words
 
 
-def test_a_share_stands_on_the_same_line_as_what_it_is_compared_with():
+def test_a_share_is_on_the_same_line_as_its_comparison():
     many = Estimate(value=0.5, low=0.25, high=0.75, confidence=0.95, n=20, count=10, unit="u", method="m")
 
     assert share_line(many).at == share_place(0.5)
@@ -101,12 +101,12 @@ def is_harmless(html: str) -> bool:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_hostile_comes_through(text: str) -> None:
+def test_hostile_markup_is_removed(text: str) -> None:
     assert is_harmless(safe_html(text))
 
 
 @given(st.text(alphabet=st.sampled_from("<>\"'/=&;:()[]!`#*_|\\ \n-abonscriptimgjavhrefx")))
-def test_no_text_comes_through_as_more_than_format(text: str) -> None:
+def test_markdown_produces_formatting_only(text: str) -> None:
     assert is_harmless(safe_html(text))
 
 
@@ -123,11 +123,11 @@ def test_no_text_comes_through_as_more_than_format(text: str) -> None:
     ],
     ids=["bold", "heading", "link", "bare address", "picture", "list", "tags as written"],
 )
-def test_format_and_addresses_are_shown(text: str, html: str) -> None:
+def test_formatting_and_links_are_shown(text: str, html: str) -> None:
     assert safe_html(text) == html
 
 
-def test_the_rest_of_a_long_text_is_shown_as_it_was_written():
+def test_the_rest_of_a_long_text_is_shown_unformatted():
     text = "**bold**\n" + "a\n" * (LONGEST_FORMATTED // 2) + "**plain** <script>alert(1)</script>"
 
     html = safe_html(text)
@@ -137,7 +137,7 @@ def test_the_rest_of_a_long_text_is_shown_as_it_was_written():
 
 
 @pytest.mark.parametrize("text", ["[" * 1_000_000, "a" * LONGEST_FORMATTED + "b", "\n" * 200_000])
-def test_only_the_beginning_of_a_long_text_is_read_as_markdown(text, monkeypatch):
+def test_only_the_start_of_a_long_text_is_parsed_as_markdown(text, monkeypatch):
     read = []
     monkeypatch.setattr(rendering, "_formatted", lambda part: read.append(part) or "")
 
@@ -146,13 +146,13 @@ def test_only_the_beginning_of_a_long_text_is_read_as_markdown(text, monkeypatch
     assert [len(part) <= LONGEST_FORMATTED for part in read] == [True]
 
 
-def test_a_table_whose_rows_are_filled_up_does_not_grow_out_of_all_proportion():
+def test_a_table_with_padded_rows_does_not_grow_disproportionately():
     table = "|a" * 800 + "\n" + "|-" * 800 + "\n" + "|\n" * 800  # 640,000 cells of which nobody wrote one
 
     assert len(safe_html(table)) < 1_000_000
 
 
-def test_a_text_that_many_people_look_at_is_read_once():
+def test_a_text_viewed_by_many_people_is_parsed_once():
     safe_html("_once_ for all")
     before = rendering._formatted.cache_info().misses
 
@@ -161,7 +161,7 @@ def test_a_text_that_many_people_look_at_is_read_once():
     assert rendering._formatted.cache_info().misses == before
 
 
-def test_the_address_of_each_of_many_links_is_found_from_where_it_ends():
+def test_links_in_a_text_with_many_links_are_found_in_linear_time():
     """Reading all tokens before each link took the square of their number."""
 
     class Counted(list):

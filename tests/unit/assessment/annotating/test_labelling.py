@@ -40,13 +40,13 @@ def labelled(returned, asked=None, about=SAID):
         ([True], Outcome.UNPARSEABLE, None),
     ],
 )
-def test_what_a_function_returns_is_read_as_strictly_as_a_verdict(returned, outcome, value):
+def test_the_return_value_of_a_function_is_parsed_as_strictly_as_a_verdict(returned, outcome, value):
     (answer,) = labelled(returned).result.answers
 
     assert (answer.outcome, answer.value) == (outcome, value)
 
 
-def test_a_function_is_told_what_is_asked_and_what_was_said():
+def test_a_function_receives_the_question_and_the_dialogue():
     (asked,) = labelled(True).requests
 
     assert isinstance(asked, AskFunction)
@@ -71,7 +71,7 @@ def test_a_function_may_label_each_turn():
     assert [(answer.turn, answer.value) for answer in held.result.answers] == [(1, "yes"), (2, None)]
 
 
-def test_withheld_words_are_not_given_to_it():
+def test_withheld_texts_are_not_passed_to_a_function():
     held = labelled(True, about=dialogue(turn(1, "", "", withheld="licence")))
 
     assert held.requests == ()

@@ -31,11 +31,11 @@ def ruled(about=SAID, asked=None, **parts):
         ({"any_of": (r"^",)}, "yes"),
     ],
 )
-def test_a_turn_counts_that_has_wanted_words_and_no_unwanted_ones(parts, value):
+def test_a_turn_matches_with_required_words_and_without_excluded_ones(parts, value):
     assert ruled(**parts) == [("label", None, value)]
 
 
-def test_a_rule_answers_the_question_that_it_names():
+def test_a_rule_answers_the_question_it_names():
     asked = guideline(question("first"), question("second"))
 
     assert ruled(asked=asked, any_of=("sorry",), question="second") == [("second", None, "yes")]
@@ -47,7 +47,7 @@ def test_a_question_about_turns_is_answered_at_each():
     assert ruled(asked=asked, any_of=("course",)) == [("label", 1, "no"), ("label", 2, "yes")]
 
 
-def test_withheld_words_are_not_looked_at():
+def test_withheld_texts_are_not_searched():
     rule = WordRule(any_of=("x",), then="yes", otherwise="no")
 
     (answer,) = by_words(rule, guideline(), dialogue(turn(1, "", "", withheld="licence")))
@@ -98,7 +98,7 @@ def test_numbers_agree_within_a_tolerance(tolerance, response, label):
     assert answer.value == label
 
 
-def test_an_expected_answer_that_is_no_expression_is_missing():
+def test_an_expected_answer_that_cannot_be_parsed_is_missing():
     rule = WordRule(any_of=(), then="yes", otherwise="no", check=TextCheck.MATCHES, text="{{ expected }}")
     (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", "x")), expected="(")
 
@@ -106,7 +106,7 @@ def test_an_expected_answer_that_is_no_expression_is_missing():
     assert "is no regular expression" in answer.reasoning
 
 
-def test_a_case_without_expected_answer_is_missing_and_no_defect():
+def test_a_case_without_expected_answer_is_missing_rather_than_a_defect():
     rule = WordRule(any_of=(), then="yes", otherwise="no", check=TextCheck.EQUALS, text="{{expected}}")
     (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", "30 days")))
 

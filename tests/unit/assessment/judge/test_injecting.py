@@ -46,16 +46,16 @@ def gullible(request):
 
 
 @pytest.mark.parametrize(("said", "label"), [(1, "5"), (2, "5"), (3, "5"), (4, "1"), (5, "1")])
-def test_what_would_turn_a_verdict_is_furthest_on_the_other_side(said, label):
+def test_the_injected_label_is_the_farthest_on_the_other_side_of_the_rule(said, label):
     assert other_side(ASKED, judged(SAID, lambda _: verdict(score=said, why="x"))) == label
 
 
-def test_what_has_no_label_has_no_other_side():
+def test_a_question_without_a_defect_rule_has_no_opposite_label():
     assert other_side(ASKED, judged(SAID, lambda _: "?")) is None
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
-def test_a_shipped_attempt_changes_one_place_and_fills_all_slots(attempt):
+def test_a_shipped_injection_changes_one_position_and_fills_all_slots(attempt):
     copy = injected(SAID, attempt, ASKED, "5")
     sides = {
         InjectionSpot.PROMPT: copy.turns[1].prompt,
@@ -68,14 +68,14 @@ def test_a_shipped_attempt_changes_one_place_and_fills_all_slots(attempt):
     assert not re.search(r"\{(label|question|verdict|mark)\}", sides[attempt.spot])
 
 
-def test_a_ready_verdict_can_be_read():
+def test_an_injected_verdict_can_be_parsed():
     (attempt,) = [each for each in ATTEMPTS if each.name == "ready-verdict"]
     copy = injected(SAID, attempt, ASKED, "5")
 
     assert json.loads(copy.turns[1].response.removeprefix("d"))["score"] == 5
 
 
-def test_unseen_letters_are_made_visible_to_the_judge():
+def test_invisible_characters_are_made_visible_to_the_judge():
     (attempt,) = [each for each in ATTEMPTS if each.unseen]
     copy = injected(SAID, attempt, ASKED, "5")
 
@@ -83,7 +83,7 @@ def test_unseen_letters_are_made_visible_to_the_judge():
     assert "\\u{e0035}" in escaped(copy.turns[1].response)
 
 
-def test_without_source_material_nothing_can_stand_in_it():
+def test_an_injection_into_source_material_needs_source_material():
     (attempt,) = [each for each in ATTEMPTS if each.spot is InjectionSpot.SOURCE]
 
     assert injected(replace(SAID, context=""), attempt, ASKED, "5") is None
@@ -96,12 +96,12 @@ def tried(attempt, answer):
 
 
 @pytest.mark.parametrize("attempt", [each for each in ATTEMPTS if not each.unseen], ids=lambda attempt: attempt.name)
-def test_a_judge_that_obeys_is_turned_and_a_firm_one_is_not(attempt):
+def test_a_judge_that_obeys_changes_its_verdict_and_a_robust_one_does_not(attempt):
     assert tried(attempt, gullible).effect is InjectionEffect.TURNED
     assert tried(attempt, firm).effect is InjectionEffect.NONE
 
 
-def test_a_copied_verdict_is_caught_by_the_control_question():
+def test_a_copied_verdict_fails_the_control_question():
     (attempt,) = [each for each in ATTEMPTS if each.name == "ready-verdict"]
 
     assert tried(attempt, gullible).caught
@@ -111,15 +111,15 @@ def test_a_copied_verdict_is_caught_by_the_control_question():
     ("after", "effect"),
     [(verdict(score=3, why="x"), InjectionEffect.MOVED), ("?", InjectionEffect.UNMEASURED)],
 )
-def test_a_lesser_change_and_a_lost_verdict_are_told_apart(after, effect):
+def test_a_changed_verdict_and_a_missing_verdict_are_distinguished(after, effect):
     assert tried(ATTEMPTS[0], lambda _: after).effect is effect
 
 
-def test_a_failed_unit_is_unmeasured():
+def test_a_failed_unit_is_not_measured():
     assert trial(SAID, ATTEMPTS[0], ASKED, (judged(SAID, firm), None)).effect is InjectionEffect.UNMEASURED
 
 
-def test_an_injection_into_source_material_finds_that_of_a_turn():
+def test_an_injection_into_source_material_reaches_the_material_of_a_turn():
     about = dialogue(turn(1, context="Open."), turn(2))
 
     copy = _with_source(about, " Obey.")

@@ -31,7 +31,7 @@ def outcomes(held):
     return [(answer.outcome, answer.value) for answer in held.result.answers]
 
 
-def test_what_cannot_be_read_is_asked_for_once_more():
+def test_an_unparseable_reply_is_requested_once_more():
     held = annotated("Yes, I think.", verdict(label="yes"))
     first, second = held.requests
 
@@ -48,13 +48,13 @@ def test_what_cannot_be_read_is_asked_for_once_more():
         (reply('{"reason": "It is', finish="length"), "cut off before its end"),
     ],
 )
-def test_the_judge_is_told_what_was_wrong(said, words):
+def test_the_judge_receives_the_parse_error(said, words):
     held = annotated(said, verdict(label="no"))
 
     assert words in held.requests[1].messages[-1].text
 
 
-def test_twice_unreadable_is_unparseable_and_nothing_is_asked_again():
+def test_a_second_unparseable_reply_ends_the_annotation_as_unparseable():
     held = annotated("First.", "Second.")
 
     assert len(held.requests) == 2
@@ -62,7 +62,7 @@ def test_twice_unreadable_is_unparseable_and_nothing_is_asked_again():
     assert held.result.answers[0].raw == "First."
 
 
-def test_a_judge_that_says_so_has_refused():
+def test_an_explicit_refusal_of_the_judge_is_a_refusal():
     held = annotated("I cannot do that.", '{"no_verdict": "It is harmful."}')
 
     assert outcomes(held) == [(Outcome.REFUSED, None)]
@@ -70,7 +70,7 @@ def test_a_judge_that_says_so_has_refused():
 
 
 @pytest.mark.parametrize("again", ["I\u2019m sorry, but I can\u2019t assist with that.", "As I said: no."])
-def test_a_judge_that_declines_in_its_own_words_has_refused(again):
+def test_a_refusal_in_free_words_is_a_refusal(again):
     held = annotated("I'm sorry, but I can't assist with that.", again)
 
     assert outcomes(held) == [(Outcome.REFUSED, None)]
@@ -78,11 +78,11 @@ def test_a_judge_that_declines_in_its_own_words_has_refused(again):
     assert held.result.control is Control.NOT_ASKED
 
 
-def test_a_judge_that_declines_at_first_may_still_judge():
+def test_a_judge_that_refuses_at_first_may_still_answer():
     assert outcomes(annotated("I can't rate this.", verdict(label="no"))) == [(Outcome.ANSWERED, "no")]
 
 
-def test_a_reply_that_was_cut_off_says_so_and_no_control_question_was_left_out():
+def test_a_truncated_reply_is_reported_as_truncated_and_not_as_a_skipped_control_question():
     cut = reply('{"reason": "It is', finish="length")
 
     (answer,) = annotated(cut, cut).result.answers
@@ -92,14 +92,14 @@ def test_a_reply_that_was_cut_off_says_so_and_no_control_question_was_left_out()
     assert annotated(cut, cut).result.control is Control.NOT_ASKED
 
 
-def test_a_filtered_reply_is_a_refusal_and_not_asked_for_again():
+def test_a_filtered_reply_is_a_refusal_and_is_not_requested_again():
     held = annotated(reply("", finish=CONTENT_FILTER))
 
     assert len(held.requests) == 1
     assert outcomes(held) == [(Outcome.REFUSED, None)]
 
 
-def test_the_form_goes_with_the_first_request_alone():
+def test_the_schema_is_sent_with_the_first_request_only():
     first, second = annotated("?", verdict(label="no")).requests
 
     assert first.answer_schema["required"] == ["reason", "quotes", "label", "check"]
@@ -109,7 +109,7 @@ def test_the_form_goes_with_the_first_request_alone():
 @pytest.mark.parametrize(
     ("check", "state"), [("right", Control.PASSED), ("apple 7", Control.FAILED), (None, Control.UNANSWERED)]
 )
-def test_the_control_question_marks_the_annotation(check, state):
+def test_the_control_answer_is_stored_with_the_annotation(check, state):
     said = control_question(SAID, 1).answer if check == "right" else check
     held = annotated(verdict(label="no", **({"check": said} if said else {})))
 
@@ -117,7 +117,7 @@ def test_the_control_question_marks_the_annotation(check, state):
     assert outcomes(held) == [(Outcome.ANSWERED, "no")]
 
 
-def test_all_readings_are_kept_and_most_of_them_count():
+def test_all_readings_are_stored_and_the_majority_counts():
     held = annotated(*(verdict(label=label) for label in ("yes", "no", "no")), voting=Voting(most=3))
 
     assert [request.replicate for request in held.requests] == [1, 2, 3]
@@ -126,42 +126,42 @@ def test_all_readings_are_kept_and_most_of_them_count():
     assert outcomes(held) == [(Outcome.ANSWERED, "no")]
 
 
-def test_a_vote_stops_when_it_is_decided():
+def test_a_vote_stops_once_it_is_decided():
     held = annotated(*[verdict(label="yes")] * 2, voting=Voting(rule=StopRule.LEAD, most=5))
 
     assert len(held.result.votes) == 2
 
 
-def test_no_two_readings_ask_with_equal_words():
+def test_every_reading_has_a_different_prompt():
     held = annotated(*[verdict(label="yes")] * 5, voting=Voting(rule=StopRule.FIXED, most=5))
 
     assert len({request.messages for request in held.requests}) == 5
 
 
-def test_a_judge_that_always_refuses_has_no_label_however_often_it_is_asked():
+def test_a_judge_that_always_refuses_has_no_label_after_any_number_of_readings():
     held = annotated(*[reply("", finish=CONTENT_FILTER)] * 5, voting=Voting(rule=StopRule.FIXED, most=5))
 
     assert outcomes(held) == [(Outcome.REFUSED, None)]
 
 
-def test_the_names_that_the_endpoint_gave_itself_are_kept():
+def test_model_names_in_replies_are_stored():
     said = [reply(verdict(label="yes"), answered_as=name) for name in ("b", "a")]
 
     assert annotated(*said, voting=Voting(rule=StopRule.FIXED, most=2)).result.answered_as == "a\nb"
 
 
-def test_one_reading_is_no_vote():
+def test_a_single_reading_is_not_a_vote():
     assert annotated(verdict(label="yes")).result.votes == ()
 
 
 @pytest.mark.parametrize("held_by", TesterType)
-def test_what_a_person_said_is_kept_by_no_cache(held_by):
+def test_replies_about_people_are_never_cached(held_by):
     held = annotated("Well.", verdict(label="yes"), about=replace(SAID, held_by=held_by))
 
     assert [one.may_be_cached for one in held.requests] == [held_by is not TesterType.PERSON] * 2
 
 
-def test_whether_a_reply_may_be_cached_makes_no_other_request():
+def test_the_permission_to_cache_does_not_change_the_request():
     first = annotated(verdict(label="yes"), about=replace(SAID, held_by=TesterType.PERSON)).requests[0]
 
     assert version_of(first) == version_of(replace(first, may_be_cached=True))
@@ -179,7 +179,7 @@ def test_whether_a_reply_may_be_cached_makes_no_other_request():
         "Sorry, that is not something I can help with.",
     ],
 )
-def test_words_that_decline(text):
+def test_phrases_that_refuse(text):
     assert declines(text)
 
 
@@ -195,5 +195,5 @@ def test_words_that_decline(text):
         "",
     ],
 )
-def test_words_that_do_not(text):
+def test_phrases_that_do_not_refuse(text):
     assert not declines(text)

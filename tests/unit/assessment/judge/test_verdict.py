@@ -89,7 +89,7 @@ def test_one_json_object_is_a_verdict(text):
         "[" * 100_000,
     ],
 )
-def test_anything_else_is_unparseable_and_kept_as_it_came(text):
+def test_any_other_reply_is_unparseable_and_stored_unchanged(text):
     answer = read(text)
 
     assert (answer.outcome, answer.value, answer.raw) == (Outcome.UNPARSEABLE, None, text)
@@ -107,7 +107,7 @@ def test_anything_else_is_unparseable_and_kept_as_it_came(text):
         ("", Outcome.UNPARSEABLE),
     ],
 )
-def test_a_label_is_read_by_its_letters_whatever_their_case(given, outcome):
+def test_labels_are_matched_case_insensitively(given, outcome):
     assert read(verdict(label=given), LABELLED).outcome is outcome
 
 
@@ -120,11 +120,11 @@ def test_a_label_is_read_by_its_letters_whatever_their_case(given, outcome):
         ("Unable to determine", Outcome.MISSING),
     ],
 )
-def test_a_judge_may_be_unable_where_the_question_allows_it(given, outcome):
+def test_unable_to_determine_is_accepted_where_the_question_allows_it(given, outcome):
     assert read(verdict(label=given), UNSURE).outcome is outcome
 
 
-def test_one_unreadable_answer_does_not_spoil_the_others():
+def test_one_unparseable_answer_does_not_affect_the_others():
     asked = guideline(question("label"), question("score", NUMBERS))
 
     answers = read_verdict(verdict(label="perhaps", score=2), asked, SAID).answers
@@ -146,7 +146,7 @@ def test_one_unreadable_answer_does_not_spoil_the_others():
         ({"1": "yes", "2": "no"}, [None, None]),
     ],
 )
-def test_a_question_about_turns_wants_an_answer_for_each(given, values):
+def test_a_question_about_turns_needs_an_answer_for_each_turn(given, values):
     asked = guideline(question("label", level=QuestionLevel.TURN))
 
     answers = read_verdict(verdict(label=given), asked, SAID).answers
@@ -154,13 +154,13 @@ def test_a_question_about_turns_wants_an_answer_for_each(given, values):
     assert [(answer.turn, answer.value) for answer in answers] == list(enumerate(values, start=1))
 
 
-def test_an_unreadable_verdict_is_unreadable_for_each_turn():
+def test_an_unparseable_verdict_is_unparseable_for_each_turn():
     asked = guideline(question("label", level=QuestionLevel.TURN))
 
     assert [answer.raw for answer in read_verdict("?", asked, SAID).answers] == ["?", "?"]
 
 
-def test_reason_and_replicate_are_kept():
+def test_reason_and_replicate_are_stored():
     (answer,) = read_verdict(verdict(reason="Because.", score=4), SCORED, SAID, replicate=3).answers
 
     assert (answer.reasoning, answer.replicate) == ("Because.", 3)
@@ -179,7 +179,7 @@ def test_reason_and_replicate_are_kept():
         (1, "return it? Yes,", False),
     ],
 )
-def test_a_quote_is_verified_where_it_stands_in_that_turn(number, text, verified):
+def test_a_quote_is_verified_in_the_turn_it_names(number, text, verified):
     (quote,) = read(verdict(score=4, quotes=[{"turn": number, "text": text}])).evidence
 
     assert (quote.turn, quote.text, quote.verified) == (number, text, verified)
@@ -196,7 +196,7 @@ def test_a_quote_is_verified_where_it_stands_in_that_turn(number, text, verified
         [{"turn": 1}],
     ],
 )
-def test_what_is_no_quote_is_no_evidence(quotes):
+def test_empty_and_malformed_quotes_are_not_evidence(quotes):
     answer = read(verdict(score=4, quotes=quotes))
 
     assert (answer.outcome, answer.evidence) == (Outcome.ANSWERED, ())
@@ -212,7 +212,7 @@ def test_what_is_no_quote_is_no_evidence(quotes):
         {"turn": 2**40, "text": "within"},
     ],
 )
-def test_a_quote_that_names_no_turn_stands_nowhere(quote):
+def test_a_quote_without_a_turn_is_not_located(quote):
     answer = read(verdict(score=4, quotes=[quote]))
 
     assert [(each.turn, each.text, each.verified) for each in answer.evidence] == [(NOWHERE, "within", False)]
@@ -230,7 +230,7 @@ def test_a_quote_that_names_no_turn_stands_nowhere(quote):
         ("the end", "... the end"),
     ],
 )
-def test_typesetting_is_no_difference(said, quoted):
+def test_typography_does_not_prevent_a_match(said, quoted):
     answer = read(verdict(score=4, quotes=[{"turn": 1, "text": quoted}]), about=dialogue(turn(1, "a", said)))
 
     assert not answer.is_ungrounded
@@ -246,7 +246,7 @@ def test_the_source_material_can_be_quoted(text, verified):
 
 
 @pytest.mark.parametrize("escape", [r"\ud800", r"\udc00", r"\u0000"])
-def test_what_no_database_holds_is_replaced_wherever_an_escape_wrote_it(escape):
+def test_characters_that_a_database_rejects_are_replaced_even_when_escaped(escape):
     asked = guideline(question("label", Scale(kind=ScaleKind.TEXT)))
     text = f'{{"reason": "a{escape}", "quotes": [{{"turn": 1, "text": "b{escape}"}}], "label": "c{escape}"}}'
 
@@ -255,11 +255,11 @@ def test_what_no_database_holds_is_replaced_wherever_an_escape_wrote_it(escape):
     assert (answer.reasoning, answer.evidence[0].text, answer.value) == ("a\ufffd", "b\ufffd", "c\ufffd")
 
 
-def test_a_pair_of_surrogates_is_one_letter():
+def test_a_surrogate_pair_is_one_character():
     assert read(verdict(reason="\U0001f600", score=4)).reasoning == "\U0001f600"
 
 
-def test_an_outcome_may_hold_for_all_questions():
+def test_a_non_response_may_apply_to_all_questions():
     asked = guideline(question("a"), question("b"))
 
     answers = unread(asked, Outcome.REFUSED, reasoning="filter", raw="?")
@@ -271,10 +271,10 @@ def test_an_outcome_may_hold_for_all_questions():
 
 
 @pytest.mark.parametrize("given", [4, 4.0, "4", "4.0"])
-def test_a_number_is_read_as_the_point_that_it_equals(given):
+def test_a_number_is_matched_to_the_point_it_equals(given):
     assert read(verdict(score=given), guideline(question("score", NUMBERS))).value == "4"
 
 
 @pytest.mark.parametrize(("given", "value"), [(True, "yes"), (False, "no"), ("True", "yes"), ("NO", "no")])
-def test_true_and_false_answer_a_question_of_yes_and_no(given, value):
+def test_true_and_false_answer_a_yes_no_question(given, value):
     assert read(verdict(label=given), guideline(question("label"))).value == value

@@ -14,7 +14,7 @@ from theodolite.bootstrap.files import _ours, write_whole
 from theodolite.domain.errors import StorageUnavailable
 
 
-def test_who_writes_the_same_file_at_the_same_moment_disturbs_nobody(tmp_path):
+def test_concurrent_writers_of_one_file_do_not_interfere(tmp_path):
     path, together = tmp_path / "deep" / "report.html", Barrier(4)
 
     def pieces(letter):
@@ -31,7 +31,7 @@ def test_who_writes_the_same_file_at_the_same_moment_disturbs_nobody(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["report.html"]
 
 
-def test_what_cannot_be_finished_leaves_the_earlier_file_and_no_other(tmp_path):
+def test_an_interrupted_write_leaves_the_earlier_file_and_no_temporary_one(tmp_path):
     path = tmp_path / "results.json"
     write_whole(path, "before")
 
@@ -73,7 +73,7 @@ def partials(folder):
     return sorted(file.name for file in folder.iterdir() if file.name.endswith(".partial"))
 
 
-def test_the_next_writer_clears_away_what_a_killed_one_left_and_nothing_of_a_living_one(tmp_path):
+def test_the_next_writer_removes_temporary_files_of_dead_writers_only(tmp_path):
     path, other = tmp_path / "report.html", tmp_path / "report.html.old"
     for killed in (path, other):
         writer(killed, "killed").communicate(timeout=60)
@@ -90,7 +90,7 @@ def test_the_next_writer_clears_away_what_a_killed_one_left_and_nothing_of_a_liv
     assert living.returncode == 0
 
 
-def test_what_another_machine_is_writing_stays_whatever_its_lock(tmp_path, monkeypatch):
+def test_temporary_files_of_another_machine_are_left_alone(tmp_path, monkeypatch):
     path = tmp_path / "results.json"
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(socket, "gethostname", lambda: "elsewhere")
@@ -105,7 +105,7 @@ def test_what_another_machine_is_writing_stays_whatever_its_lock(tmp_path, monke
     assert not ours.exists()
 
 
-def test_a_file_that_is_cleared_away_before_its_writer_has_its_lock_is_made_anew(tmp_path, monkeypatch):
+def test_a_temporary_file_removed_before_it_is_locked_is_created_again(tmp_path, monkeypatch):
     path, lock, cleared = tmp_path / "results.json", fcntl.flock, []
 
     def slow(number, how):
@@ -121,7 +121,7 @@ def test_a_file_that_is_cleared_away_before_its_writer_has_its_lock_is_made_anew
     assert path.read_text(encoding="utf-8") == "whole"
 
 
-def test_a_link_stays_a_link_and_bytes_are_written_as_they_are(tmp_path):
+def test_a_symbolic_link_is_preserved_and_bytes_are_written_unchanged(tmp_path):
     path = tmp_path / "latest.zip"
     path.symlink_to("answers.zip")
 
@@ -131,7 +131,7 @@ def test_a_link_stays_a_link_and_bytes_are_written_as_they_are(tmp_path):
     assert (tmp_path / "answers.zip").read_bytes() == b"PK\r\n"
 
 
-def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
+def test_a_pipe_is_written_to_instead_of_replaced(tmp_path):
     """The rule also protects `/dev/null` from `--out /dev/null` of the superuser."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

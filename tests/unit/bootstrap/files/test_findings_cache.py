@@ -41,7 +41,7 @@ class Counting:
 
 
 @pytest.mark.parametrize("evidence", [live_evidence, xstest_evidence, grown_live])
-def test_the_same_evidence_is_measured_once(tmp_path, evidence):
+def test_unchanged_evidence_is_measured_once(tmp_path, evidence):
     measure = Counting()
 
     first, second = (measured(evidence(), tmp_path, measure) for _ in range(2))
@@ -87,7 +87,7 @@ def test_a_damaged_file_is_replaced(tmp_path, content):
     assert measure.n == 2
 
 
-def test_findings_that_do_not_fit_their_head_are_measured_again(tmp_path):
+def test_findings_with_a_mismatching_header_are_measured_again(tmp_path):
     measure, evidence = Counting(), live_evidence()
     measured(evidence, tmp_path, measure)
     (file,) = tmp_path.glob("findings-*")
@@ -96,13 +96,13 @@ def test_findings_that_do_not_fit_their_head_are_measured_again(tmp_path):
     assert measured(evidence, tmp_path, measure) == measure_study(evidence)
 
 
-def test_nothing_is_stored_where_people_took_part(tmp_path):
+def test_findings_with_participants_are_not_stored(tmp_path):
     measured(pooled_evidence(), tmp_path, measure_study)
 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_workspace_that_cannot_be_written_costs_no_result(tmp_path):
+def test_an_unwritable_workspace_still_returns_the_result(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
 

@@ -72,7 +72,7 @@ def unreadable(raw="I would rather not say."):
     )
 
 
-def test_a_stop_says_why_what_is_kept_what_it_cost_and_how_to_go_on():
+def test_a_stop_states_the_reason_the_saved_work_the_cost_and_the_next_command():
     lines = told(status(stopped=REFUSED, remedy="correct the API key")).splitlines()
 
     assert lines[0].startswith("Stopped at ")
@@ -86,17 +86,17 @@ def test_a_stop_says_why_what_is_kept_what_it_cost_and_how_to_go_on():
     ]
 
 
-def test_a_stop_of_ones_own_takes_one_line():
+def test_a_stop_by_the_user_takes_one_line():
     words = told(status(stopped=BY_USER, dialogues=47))
 
     assert words == "Stopped. 47 dialogues and 33 annotations are saved. Run the same command to resume."
 
 
-def test_one_is_counted_in_the_singular():
+def test_a_count_of_one_uses_the_singular():
     assert "1 dialogue and 0 annotations are saved" in told(status(stopped=BY_USER, dialogues=1, annotated=0))
 
 
-def test_without_a_remedy_the_command_alone_is_told():
+def test_without_a_remedy_only_the_command_is_shown():
     assert "  Resume  theodolite run support" in told(status(stopped="something odd")).splitlines()
 
 
@@ -108,11 +108,11 @@ def test_without_a_remedy_the_command_alone_is_told():
         (Spending(calls=9, unpriced_calls=4), Budget(), "cost unknown (no price for 4 of 9 calls), 9 calls"),
     ],
 )
-def test_what_was_spent_says_what_it_does_not_know(spent, budget, words):
+def test_the_cost_names_calls_of_unknown_price(spent, budget, words):
     assert spent_text(spent, budget) == words
 
 
-def test_causes_of_nothing_are_counted_the_most_frequent_first_each_with_an_example():
+def test_causes_of_failures_are_counted_most_frequent_first_with_an_example():
     rejected = failure("d009", "404", FailureKind.REJECTED)
 
     lines = nothing_text(
@@ -127,7 +127,7 @@ def test_causes_of_nothing_are_counted_the_most_frequent_first_each_with_an_exam
     assert lines[4] == "  Fix the cause, then run again with  --retry-failed"
 
 
-def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed():
+def test_an_unparseable_judge_is_quoted_and_its_prompt_is_to_be_revised():
     words = nothing_text(status(), evidence(annotations=[unreadable(), unreadable("x" * 999)]), "support")
 
     assert words.startswith("No annotation succeeded")
@@ -135,7 +135,7 @@ def test_a_judge_that_nobody_can_read_is_quoted_and_its_wording_is_to_be_changed
     assert "the dialogues are saved" in " ".join(words.split())
 
 
-def test_labels_of_a_column_that_nobody_can_read_need_a_spelling_and_no_other_model():
+def test_unmatched_labels_of_a_column_need_a_spelling_rather_than_another_model():
     kinds = {"ann": RecordedLabels(column="label_ann"), "ben": HandLabels()}
     people = tuple(
         Annotator(name=name, kind=AnnotatorKind.PERSON, guideline="g", labelling=labelling)
@@ -152,30 +152,30 @@ def test_labels_of_a_column_that_nobody_can_read_need_a_spelling_and_no_other_mo
     assert "model" not in words
 
 
-def test_where_nothing_came_at_all_the_same_command_goes_on():
+def test_after_failures_only_the_same_command_continues():
     assert nothing_text(status(dialogues=0), evidence(), "support").endswith("Run the same command to resume.")
 
 
-def test_where_people_alone_hold_dialogues_the_way_to_them_is_shown():
+def test_for_human_testers_only_the_server_is_suggested():
     lines = nothing_text(replace(status(dialogues=0), planned=0, due=0), evidence(), "support").splitlines()
 
     assert lines[0].startswith("All sessions of this study need human testers")
     assert lines[-1] == "  Testers join through  theodolite serve support"
 
 
-def test_what_another_process_works_on_is_not_called_finished():
+def test_work_of_another_process_is_not_reported_as_finished():
     assert "41 of 60 dialogues are complete" in waiting_text(status(), "theodolite run support")
 
 
 @pytest.mark.parametrize("why", [BY_USER, "the budget of 700 calls is spent"])
-def test_calls_of_dialogues_that_are_not_whole_were_not_in_vain(why):
+def test_calls_of_unfinished_dialogues_are_not_reported_as_wasted(why):
     words = told(status(stopped=why, dialogues=0, annotated=0))
 
     assert "Every turn of the unfinished dialogues is saved, too." in words
     assert "Every turn" not in told(status(stopped=why, dialogues=0, annotated=0), spent=Spending())
 
 
-def test_the_last_line_counts_what_failed():
+def test_the_last_line_counts_failures():
     some = replace(status(failed=25), annotations={"done": 33, "failed": 1})
 
     assert failures_text(some, "support") == (

@@ -51,7 +51,7 @@ def context(*checks, **environ):
     )
 
 
-async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
+async def test_an_unreachable_endpoint_is_shown_as_in_the_documentation():
     with pytest.raises(RunStopped) as stopped:
         await check_endpoints_first(context(DEAD, ALIVE), None, frozenset(UnitKind), quiet=False)
 
@@ -59,21 +59,21 @@ async def test_a_dead_endpoint_is_shown_as_in_the_handbook():
 
 
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "http_proxy"])
-async def test_a_proxy_of_the_environment_is_named_where_nobody_is_reached(name):
+async def test_a_proxy_from_the_environment_is_named_when_an_endpoint_is_unreachable(name):
     with pytest.raises(RunStopped, match=f"`{name.upper()}` is set: calls go through that proxy"):
         await check_endpoints_first(
             context(DEAD, **{name: "http://proxy.example:3128"}), None, frozenset(UnitKind), quiet=False
         )
 
 
-async def test_endpoints_that_answer_take_one_line(capsys):
+async def test_reachable_endpoints_take_one_line(capsys):
     await check_endpoints_first(context(ALIVE), None, frozenset(UnitKind), quiet=False)
 
     assert capsys.readouterr().out == "Checking endpoints: large ok 0.4 s\n"
 
 
 @pytest.mark.parametrize(("checks", "quiet"), [([], False), ([ALIVE], True)], ids=["nobody to ask", "quiet"])
-async def test_nothing_is_said_where_nothing_is_to_be_said(capsys, checks, quiet):
+async def test_without_endpoints_nothing_is_printed(capsys, checks, quiet):
     await check_endpoints_first(context(*checks), None, frozenset(UnitKind), quiet=quiet)
 
     assert capsys.readouterr().out == ""

@@ -29,7 +29,7 @@ def clock():
     return FakeClock()
 
 
-def test_what_stands_behind_the_bars_is_what_the_handbook_shows(clock):
+def test_the_progress_line_is_the_documented_one(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=0, done=40, annotated=0)
     counts.spent(Spending(calls=88, cost_microusd=500_000))
@@ -53,7 +53,7 @@ def test_calls_show_progress_before_the_first_dialogue_ends(clock):
     assert counts.words(counts.sessions, of_sessions=True).startswith("0/60  0 failed  1,370 calls, 137.0/s")
 
 
-def test_unreadable_and_failed_annotations_are_told_apart(clock):
+def test_unparseable_and_failed_annotations_are_counted_separately(clock):
     counts = Counts(clock)
     counts.begin(sessions=0, annotations=60, done=0, annotated=30)
     for result in (annotation(), annotation(), annotation(Outcome.MISSING), FAILED):
@@ -66,7 +66,7 @@ def test_unreadable_and_failed_annotations_are_told_apart(clock):
     ("tokens", "words"),
     [(0, ""), (999, "  999 tokens"), (12_340, "  12.3k tokens"), (4_560_000, "  4.6M tokens")],
 )
-def test_tokens_stand_where_room_is(clock, tokens, words):
+def test_tokens_are_shown_if_there_is_room(clock, tokens, words):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=60, done=0, annotated=0)
     counts.spent(Spending(tokens_in=tokens))
@@ -75,7 +75,7 @@ def test_tokens_stand_where_room_is(clock, tokens, words):
     assert "tokens" not in counts.words(counts.sessions, of_sessions=True)
 
 
-def test_what_has_no_price_is_not_said_to_cost_nothing(clock):
+def test_an_unknown_price_is_not_shown_as_zero_cost(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=0, done=0, annotated=0)
     counts.spent(Spending(calls=3, tokens_in=500, unpriced_calls=3))
@@ -83,7 +83,7 @@ def test_what_has_no_price_is_not_said_to_cost_nothing(clock):
     assert counts.words(counts.sessions, of_sessions=True) == "0/60  0 failed  0 calls, 0.0/s  500 tokens"
 
 
-def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
+def test_a_log_gets_a_line_while_sessions_are_running(clock, capsys):
     progress = PlainProgress(clock)
     progress.begin(sessions=1, annotations=0, done=0, annotated=0)
     clock.passed_s += 10
@@ -101,14 +101,14 @@ def test_a_log_gets_its_line_while_no_session_ends(clock, capsys):
         (60, 60, "Already complete: 60 of 60 dialogues, 60 of 60 annotations; nothing to run.\n"),
     ],
 )
-def test_who_goes_on_hears_what_is_not_asked_again(clock, capsys, done, annotated, words):
+def test_a_resumed_run_states_what_is_not_repeated(clock, capsys, done, annotated, words):
     PlainProgress(clock).begin(sessions=60, annotations=60, done=done, annotated=annotated)
 
     assert capsys.readouterr().out == words
 
 
 @pytest.mark.parametrize(("columns", "bar"), [("80", 20), ("64", 15), ("40", 0)])
-def test_the_bar_makes_room_for_the_words(clock, capsys, monkeypatch, columns, bar):
+def test_the_bar_shrinks_for_the_text(clock, capsys, monkeypatch, columns, bar):
     monkeypatch.setenv("COLUMNS", columns)
     progress = BarProgress(clock)
     progress.begin(sessions=60, annotations=60, done=60, annotated=60)
@@ -120,7 +120,7 @@ def test_the_bar_makes_room_for_the_words(clock, capsys, monkeypatch, columns, b
     assert columns == "40" or line.rstrip().endswith("60/60  0 unparseable  45.5k tokens")
 
 
-def test_what_another_process_did_counts_too(clock):
+def test_work_of_other_processes_is_counted(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=60, done=0, annotated=0)
     clock.passed_s += 10
@@ -133,7 +133,7 @@ def test_what_another_process_did_counts_too(clock):
     assert counts.words(counts.sessions, of_sessions=True) == "31/60  0 failed  0 calls, 0.0/s  $0.00  0:09 left"
 
 
-def test_nobody_guesses_the_time_left_from_nothing(clock):
+def test_the_remaining_time_is_unknown_without_data(clock):
     counts = Counts(clock)
     counts.begin(sessions=60, annotations=60, done=50, annotated=50)
 
@@ -143,7 +143,7 @@ def test_nobody_guesses_the_time_left_from_nothing(clock):
 @pytest.mark.parametrize(
     ("n", "fresh", "left"), [(40, 3, ""), (40, 4, "1:30 left"), (9_000, 99, ""), (9_000, 100, "14:50 left")]
 )
-def test_the_first_to_end_of_many_begun_together_tell_no_time_for_all(clock, n, fresh, left):
+def test_the_first_completed_session_gives_no_estimate_for_concurrent_ones(clock, n, fresh, left):
     counts = Counts(clock)
     counts.begin(sessions=n, annotations=0, done=0, annotated=0)
     clock.passed_s += 10
@@ -153,7 +153,7 @@ def test_the_first_to_end_of_many_begun_together_tell_no_time_for_all(clock, n, 
     assert counts.left == left
 
 
-def test_a_log_gets_a_line_every_ten_seconds_and_no_more(clock, capsys):
+def test_a_log_gets_at_most_one_line_every_ten_seconds(clock, capsys):
     progress = PlainProgress(clock)
     progress.begin(sessions=100, annotations=0, done=0, annotated=0)
     for _ in range(60):
@@ -165,7 +165,7 @@ def test_a_log_gets_a_line_every_ten_seconds_and_no_more(clock, capsys):
     assert [line.partition(" ")[2].partition(" ")[0] for line in lines] == ["20/100", "40/100", "60/100"]
 
 
-def test_a_quiet_log_leaves_standard_output_to_the_one_object(clock, capsys):
+def test_a_quiet_log_leaves_standard_output_to_the_json_object(clock, capsys):
     progress = PlainProgress(clock, quiet=True)
     progress.begin(sessions=100, annotations=1, done=0, annotated=0)
     clock.passed_s += 11
@@ -176,7 +176,7 @@ def test_a_quiet_log_leaves_standard_output_to_the_one_object(clock, capsys):
     assert "assess 1/1" in written.err
 
 
-def test_bars_are_drawn_and_left_as_they_stand(clock, capsys, monkeypatch):
+def test_bars_are_drawn_and_remain_after_the_end(clock, capsys, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     progress = BarProgress(clock)
     progress.begin(sessions=2, annotations=2, done=0, annotated=0)

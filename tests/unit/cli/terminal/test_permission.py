@@ -52,7 +52,7 @@ def somebody_types(monkeypatch):
     return play
 
 
-def test_check_says_which_code_a_run_executes_and_runs_none(study):
+def test_validation_lists_the_code_a_run_executes_and_runs_none(study):
     said = theodolite("check", study)
 
     assert "Code    bot.py:answer (application app): a run executes it with your rights" in said.out
@@ -60,7 +60,7 @@ def test_check_says_which_code_a_run_executes_and_runs_none(study):
 
 
 @pytest.mark.parametrize("command", [["run"], ["run", "--stage", "test"], ["probe"], ["run", "--json"]])
-def test_code_from_elsewhere_does_not_run_and_the_option_is_named(study, command):
+def test_foreign_code_does_not_run_and_the_option_is_named(study, command):
     said = theodolite(command[0], study, *command[1:])
 
     assert said.code == 2
@@ -68,14 +68,14 @@ def test_code_from_elsewhere_does_not_run_and_the_option_is_named(study, command
     assert not has_run(study)
 
 
-def test_allowed_code_runs_and_is_not_asked_about_again(study):
+def test_allowed_code_runs_without_another_question(study):
     assert theodolite("run", "--stage", "test", study, "--allow-code").code == 0
     assert has_run(study)
 
     assert theodolite("run", study).code == 0
 
 
-def test_changed_code_is_asked_about_again(study):
+def test_changed_code_asks_again(study):
     theodolite("run", "--stage", "test", study, "--allow-code")
     (study / "bot.py").write_text(BOT + "# changed\n")
 
@@ -88,7 +88,7 @@ def test_the_variable_allows_all_code(study, monkeypatch):
     assert theodolite("run", "--stage", "test", study).code == 0
 
 
-def test_a_person_who_says_yes_allows_the_code_as_it_is(study, somebody_types):
+def test_the_answer_yes_allows_the_present_code(study, somebody_types):
     somebody_types("y")
     assert theodolite("run", "--stage", "test", study).code == 0
 
@@ -98,7 +98,7 @@ def test_a_person_who_says_yes_allows_the_code_as_it_is(study, somebody_types):
     assert theodolite("run", "--stage", "test", study).code == 2
 
 
-def test_a_person_who_says_always_is_not_asked_about_changes(study, somebody_types):
+def test_the_answer_always_allows_later_changes(study, somebody_types):
     somebody_types("a")
     theodolite("run", "--stage", "test", study)
     somebody_types("n")
@@ -107,7 +107,7 @@ def test_a_person_who_says_always_is_not_asked_about_changes(study, somebody_typ
     assert theodolite("run", "--stage", "test", study).code == 0
 
 
-def test_a_person_who_says_no_runs_nothing(study, somebody_types):
+def test_the_answer_no_runs_nothing(study, somebody_types):
     somebody_types("n")
 
     said = theodolite("run", study)
@@ -124,7 +124,7 @@ def test_from_python_the_caller_allows_code(study):
     assert package.run(str(study), allow_code=True).status.dialogues == 1
 
 
-def test_a_study_that_init_has_made_is_never_asked_about(tmp_path, monkeypatch):
+def test_a_study_created_by_init_never_asks(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bot.py").write_text(BOT)
     theodolite("init", "shop", "--app", "bot.py:answer")
@@ -136,7 +136,7 @@ def test_a_study_that_init_has_made_is_never_asked_about(tmp_path, monkeypatch):
     assert "Outside ../bot.py" in checked.out
 
 
-def test_init_names_a_file_of_the_current_folder_as_the_study_finds_it(tmp_path, monkeypatch):
+def test_init_writes_the_path_of_a_local_file_relative_to_the_study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bot.py").write_text(BOT)
 
@@ -145,13 +145,13 @@ def test_init_names_a_file_of_the_current_folder_as_the_study_finds_it(tmp_path,
     assert 'call: "../bot.py:answer"' in (tmp_path / "shop" / "study.yaml").read_text()
 
 
-def test_a_study_split_from_one_file_is_not_trusted_for_that(study, tmp_path):
+def test_splitting_a_file_does_not_grant_trust(study, tmp_path):
     theodolite("init", tmp_path / "new", "--from", study / "study.yaml")
 
     assert "--allow-code" in theodolite("run", "--stage", "test", tmp_path / "new").said
 
 
-def test_an_allowed_path_is_read_now_and_later(study, tmp_path):
+def test_an_allowed_path_is_readable_now_and_later(study, tmp_path):
     (tmp_path / "rows.csv").write_text("q,r\nHi,Hello\n")
     (study / "study.yaml").write_text(
         "study: shop\napplications: {a: {kind: recorded, file: ../rows.csv, prompt: q, response: r}}\n"
@@ -166,14 +166,14 @@ def test_an_allowed_path_is_read_now_and_later(study, tmp_path):
     assert "leads out" not in theodolite("check", study).said
 
 
-def test_an_allowed_path_must_be_there(study, tmp_path):
+def test_an_allowed_path_must_exist(study, tmp_path):
     said = theodolite("check", study, "--allow-path", tmp_path / "nothing.csv")
 
     assert said.code == 2
     assert "no such file or folder" in said.said
 
 
-def test_a_study_cannot_bring_its_own_permission(study, tmp_path, monkeypatch):
+def test_a_study_cannot_grant_its_own_permission(study, tmp_path, monkeypatch):
     theodolite("run", "--stage", "test", study, "--allow-code")
     (study / "ran").unlink()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "of another user"))
@@ -183,7 +183,7 @@ def test_a_study_cannot_bring_its_own_permission(study, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["report.html", "results.json"])
-def test_a_link_in_a_study_does_not_let_a_run_overwrite_other_files(study, tmp_path, name):
+def test_a_symbolic_link_in_a_study_does_not_overwrite_other_files(study, tmp_path, name):
     (tmp_path / "precious").write_text("mine")
     (study / name).symlink_to(tmp_path / "precious")
 
@@ -198,7 +198,7 @@ def test_a_link_in_a_study_does_not_let_a_run_overwrite_other_files(study, tmp_p
     assert (tmp_path / "precious").read_text() != "mine"
 
 
-def test_code_that_wants_to_see_another_variable_is_asked_about_again(study):
+def test_code_that_requests_another_variable_asks_again(study):
     assert theodolite("run", "--stage", "test", study, "--allow-code").code == 0
     file = study / "study.yaml"
     file.write_text(file.read_text().replace('"bot.py:answer"', '"bot.py:answer", env: [AWS_SECRET_ACCESS_KEY]'))
@@ -210,7 +210,7 @@ def test_code_that_wants_to_see_another_variable_is_asked_about_again(study):
 @pytest.mark.parametrize(
     "letter", ["\\x1b[2K", "\\u202e", "\\u200b", "\\n"], ids=["escape", "bidi", "zero-width", "line"]
 )
-def test_a_name_that_would_steer_a_terminal_is_a_fault(study, letter):
+def test_a_name_with_control_characters_is_an_error(study, letter):
     (study / "study.yaml").write_text(STUDY.replace("app:", f'"app{letter}":'))
 
     ended = theodolite("check", study)
@@ -219,13 +219,13 @@ def test_a_name_that_would_steer_a_terminal_is_a_fault(study, letter):
     assert "which nobody can see" in " ".join(ended.said.split())
 
 
-def test_titles_do_not_steer_the_terminal(study):
+def test_titles_do_not_emit_control_characters(study):
     (study / "study.yaml").write_text(STUDY + 'title: "Shop\\u202e"\n')
 
     assert "\u202e" not in theodolite("run", study, "--allow-code").out
 
 
-def test_names_that_look_the_same_are_the_same(study):
+def test_names_that_look_the_same_are_equal(study):
     (study / "study.yaml").write_text(STUDY.replace("{app:", "{\ufb01: {kind: python, call: 'bot.py:answer'}, fi:"))
 
     assert "is written twice" in theodolite("check", study).said

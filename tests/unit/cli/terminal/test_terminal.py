@@ -21,7 +21,7 @@ class Screen(io.StringIO):
 
 
 @pytest.mark.parametrize(("watched", "seen"), [(True, True), (False, False)])
-def test_only_a_terminal_is_told(monkeypatch, watched, seen):
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, watched, seen):
     screen = Screen(watched=watched)
     monkeypatch.setattr("sys.stderr", screen)
 
@@ -31,7 +31,7 @@ def test_only_a_terminal_is_told(monkeypatch, watched, seen):
     assert ("Reading rows.csv: 20,000 rows" in screen.getvalue()) is seen
 
 
-def test_the_line_is_taken_away_at_the_end(monkeypatch):
+def test_the_line_is_cleared_at_the_end(monkeypatch):
     screen = Screen(watched=True)
     monkeypatch.setattr("sys.stderr", screen)
 

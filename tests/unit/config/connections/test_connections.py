@@ -29,7 +29,7 @@ def loaded(folder, **texts):
     return load_study(path).study
 
 
-def test_the_settings_of_the_study_hold_for_every_endpoint(folder):
+def test_connection_settings_of_the_study_apply_to_every_endpoint(folder):
     study = loaded(folder, study="connection: {proxy: 'http://p.example:3128/', no_proxy: [10.0.0.0/8], ca: ca.pem}")
 
     expected = NetworkSettings(proxy="http://p.example:3128", no_proxy=("10.0.0.0/8",), ca="ca.pem")
@@ -37,21 +37,21 @@ def test_the_settings_of_the_study_hold_for_every_endpoint(folder):
     assert study.applications[0].connection.network == expected
 
 
-def test_the_settings_of_an_endpoint_replace_those_of_the_study(folder):
+def test_connection_settings_of_an_endpoint_replace_those_of_the_study(folder):
     study = loaded(folder, study="connection: {proxy: 'http://p.example:3128'}", model="{proxy: none}")
 
     assert study.models[0].network == NetworkSettings(proxy="none")
     assert study.applications[0].connection.network.proxy == "http://p.example:3128"
 
 
-def test_settings_are_no_part_of_the_version_of_an_application(folder):
+def test_connection_settings_are_not_part_of_the_version_of_an_application(folder):
     plain, proxied = loaded(folder), loaded(folder, study="connection: {proxy: 'http://p.example:3128'}")
 
     assert plain.run_fingerprint == proxied.run_fingerprint
     assert plain.models[0].version == proxied.models[0].version
 
 
-def test_the_proxy_of_a_study_is_among_its_hosts(folder):
+def test_the_proxy_of_a_study_is_listed_among_its_hosts(folder):
     assert "p.example:3128" in hosts_of(loaded(folder, study="connection: {proxy: 'http://p.example:3128'}"))
 
 
@@ -71,7 +71,7 @@ def test_the_proxy_of_a_study_is_among_its_hosts(folder):
         ("{proxies: x}", "study.yaml:2:14", "proxy"),
     ],
 )
-def test_settings_that_cannot_be_used_are_faults(folder, connection, place, words):
+def test_unusable_settings_are_errors(folder, connection, place, words):
     path = folder(study_yaml=written(study=f"connection: {connection}"))
     (path / "ca.pem").write_text("authorities")
 
@@ -81,7 +81,7 @@ def test_settings_that_cannot_be_used_are_faults(folder, connection, place, word
     assert not any("ana:secret" in fault.message for fault in faults)
 
 
-def test_a_model_asked_through_inspect_makes_its_own_connections(folder):
+def test_a_model_called_through_inspect_uses_its_own_connections(folder):
     path = folder(
         study_yaml=written()
         .replace("url: ", "kind: inspect, url: ")

@@ -31,21 +31,21 @@ def faults_of(folder, keys, path=""):
     return [fault.message for fault in faults if fault.severity is Severity.ERROR]
 
 
-def test_a_body_goes_as_json_unless_the_study_says_otherwise(folder):
+def test_a_body_is_sent_as_json_by_default(folder):
     plain, said = application(folder, SENDS), application(folder, f"{SENDS}, body_as: json")
 
     assert plain.connection.body_as is BodyFormat.JSON
     assert version_of(plain) == version_of(said), "what is said is what was meant before anybody could say it"
 
 
-def test_another_way_to_send_a_body_is_another_application(folder):
+def test_another_body_encoding_is_another_application_version(folder):
     plain, form = application(folder, SENDS), application(folder, f"{SENDS}, body_as: form")
 
     assert (form.connection.body_as, form.connection.body) == (BodyFormat.FORM, plain.connection.body)
     assert version_of(form) != version_of(plain)
 
 
-def test_the_long_form_of_a_study_keeps_how_a_body_is_sent(folder):
+def test_the_long_form_of_a_study_preserves_the_body_encoding(folder):
     study = load_study(folder(study_yaml=STUDY % ("", f"{SENDS}, body_as: form"))).study
 
     again = load_study(folder(study_yaml=expanded(study))).study
@@ -67,7 +67,7 @@ def test_the_long_form_of_a_study_keeps_how_a_body_is_sent(folder):
         ("body_as: form, body: {q: Hello}", "{{ prompt }} stands nowhere"),
     ],
 )
-def test_a_body_that_no_form_could_carry_is_a_fault(folder, keys, words):
+def test_a_body_that_cannot_be_form_encoded_is_an_error(folder, keys, words):
     (fault,) = faults_of(folder, keys)
 
     assert words in fault
@@ -83,14 +83,14 @@ def test_a_body_that_no_form_could_carry_is_a_fault(folder, keys, words):
         ("body: {q: a}, body_as: form, headers: {Content-Type: text/plain}", "say different things of the body"),
     ],
 )
-def test_a_form_has_a_body_and_a_method_and_no_header_that_says_otherwise(folder, keys, words):
+def test_a_form_needs_a_body_a_suitable_method_and_a_matching_header(folder, keys, words):
     (fault,) = faults_of(folder, keys, path="{{ prompt }}")
 
     assert words in fault
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded; charset=utf-8", "application/json"])
-def test_a_header_may_say_what_is_sent(folder, kind):
+def test_a_header_may_state_the_content_type(folder, kind):
     body_as = BodyFormat.JSON if "json" in kind else BodyFormat.FORM
 
     assert not faults_of(folder, f'{SENDS}, body_as: {body_as.value}, headers: {{Content-Type: "{kind}"}}')

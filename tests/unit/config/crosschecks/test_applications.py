@@ -52,12 +52,12 @@ def test_material_with_a_slot_is_not(folder, bot):
     assert "does not reach" not in notes(folder, bot, SEARCH)
 
 
-def test_talk_beside_source_material_needs_no_slot(folder):
+def test_dialogue_and_source_material_together_need_no_slot(folder):
     assert "does not reach" not in notes(folder, ARIA.format(more=""), TALK)
 
 
 @pytest.mark.parametrize(("attacks", "is_noted"), [("rephrase, injection", True), ("rephrase", False)])
-def test_what_a_strategy_plants_and_no_slot_takes_is_noted(folder, attacks, is_noted):
+def test_planted_text_without_a_slot_gives_a_note(folder, attacks, is_noted):
     scenario = f"{{task: chat, turns: 4, attacks: [{attacks}], aims: {{end: How does it end?}}}}"
 
     said = notes(folder, ARIA.format(more=""), scenario)

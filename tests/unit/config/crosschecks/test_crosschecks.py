@@ -28,18 +28,18 @@ def loaded(folder, *, group="scenario", attacks="", more=""):
 
 
 @pytest.mark.parametrize("group", ["scenario", "purpose"])
-def test_results_may_be_split_by_what_scripts_are_for(folder, group):
+def test_results_may_be_split_by_purpose_of_scripts(folder, group):
     assert loaded(folder, group=group).study.groups == (group,)
 
 
 @pytest.mark.parametrize("group", ["strategy", "aim"])
-def test_results_may_be_split_by_what_attacks_are(folder, group):
+def test_results_may_be_split_by_type_of_attack(folder, group):
     assert loaded(folder, group=group, attacks="attacks: [rephrase]").study.groups == (group,)
     with pytest.raises(InvalidStudyError, match="is a column of no recorded file"):
         loaded(folder, group=group)
 
 
-def test_a_claim_means_the_rules_by_which_somebody_labels(folder):
+def test_a_claim_refers_to_the_rules_of_annotators(folder):
     claim = ", claims: [{text: Keeps it., scripts: [password], rule: released}]"
 
     assert "could mean" not in render_diagnostics(loaded(folder, more=claim).notes)
@@ -55,7 +55,7 @@ def test_a_claim_means_the_rules_by_which_somebody_labels(folder):
         ("{text: Keeps it., untestable: No dialogue shows it.}", ""),
     ],
 )
-def test_a_claim_is_tested_or_says_why_it_cannot_be(folder, keys, words):
+def test_a_claim_is_tested_or_states_why_it_cannot_be(folder, keys, words):
     try:
         told = render_diagnostics(loaded(folder, more=f", claims: [{keys}]").notes)
     except InvalidStudyError as faults:
@@ -96,12 +96,12 @@ def test_types_of_users_and_applications_are_read(folder):
     ],
     ids=["group", "application", "two types", "two values"],
 )
-def test_a_typology_that_types_nothing_or_twice_is_refused(folder, changed, words):
+def test_an_empty_or_duplicate_typology_entry_is_refused(folder, changed, words):
     with pytest.raises(InvalidStudyError, match=words):
         typed(folder, **changed)
 
 
-def test_a_question_of_each_turn_has_no_construct(folder):
+def test_a_question_about_turns_has_no_construct(folder):
     asked = (
         "guidelines: {g: {questions: {q: {ask: Q?, level: turn, construct: act}}, defects: {d: {defect: q == yes}}}}\n"
     )

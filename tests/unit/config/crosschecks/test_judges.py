@@ -43,7 +43,7 @@ def notes(loaded):
         ("", ""),
     ],
 )
-def test_a_list_in_a_cell_is_read_as_passages(cell, text):
+def test_a_list_in_a_cell_is_parsed_into_passages(cell, text):
     assert context_text(cell) == text
 
 
@@ -75,22 +75,22 @@ def test_a_guideline_without_material_and_an_unused_column_are_noted(loaded):
     assert "guideline `groundedness` compares responses with source material, and application `rec` has no" in said
 
 
-def test_with_the_column_named_nothing_is_noted(loaded):
+def test_with_the_column_named_there_is_no_note(loaded):
     assert notes(loaded(", context: passage")) == ""
 
 
-def test_a_column_by_which_results_are_split_is_no_material(loaded):
+def test_a_column_that_splits_results_is_not_material(loaded):
     rows = ROWS.replace("passage", "source")
 
     assert "looks like source material" not in notes(loaded(guideline="hateful", rows=rows, extra="groups: [source]\n"))
 
 
-def test_a_guideline_that_needs_no_material_is_not_noted(loaded):
+def test_a_guideline_without_need_of_material_gives_no_note(loaded):
     assert "compares responses" not in notes(loaded(guideline="hateful"))
 
 
 @pytest.mark.parametrize(("needs", "noted"), [("yes", True), ("no", False)])
-def test_a_guideline_may_say_whether_it_needs_material(loaded, needs, noted):
+def test_a_guideline_may_state_whether_it_needs_material(loaded, needs, noted):
     own = f'guidelines: {{own: {{ask: Is it so?, defect: "== no", needs_context: {needs}}}}}\n'
 
     assert ("compares responses" in notes(loaded(guideline="own", extra=own))) is noted
@@ -110,7 +110,7 @@ judges: {one: {guideline: groundedness, model: m}}
     assert "source material" not in with_source
 
 
-def test_an_empty_response_that_a_person_labelled_is_marked(folder):
+def test_a_human_label_on_an_empty_response_sets_its_mark(folder):
     study = """study: a
 applications: {rec: {kind: recorded, file: rows.csv, id: id, prompt: p, response: r}}
 guidelines: {g: {ask: Fine?, defect: "== no"}}

@@ -52,7 +52,7 @@ def told(stored):
     return [(one.line, one.message) for one in read_corpus(stored, "c.zip").faults]
 
 
-def test_utterances_are_remarks_with_what_is_told_of_their_speakers():
+def test_utterances_become_messages_with_the_metadata_of_their_speakers():
     whole = archive(
         "corpus/",
         utterances=lines(UTTERANCES),
@@ -70,7 +70,7 @@ def test_utterances_are_remarks_with_what_is_told_of_their_speakers():
     assert (read.remarks[0].text, read.about) == ("Hi", {"u1": {"topic": "tea"}})
 
 
-def test_corpora_of_older_years_say_user_and_root():
+def test_older_corpora_use_the_keys_user_and_root():
     older = [{"id": "1", "user": "x", "root": "0", "reply-to": "0", "text": "A", "timestamp": None}]
 
     read = read_corpus(archive(utterances=lines(older), users={"x": {"side": "bot"}}), "c.zip")
@@ -79,7 +79,7 @@ def test_corpora_of_older_years_say_user_and_root():
     assert (one.conversation, one.answers, one.metadata) == ("0", "0", {"speaker.side": "bot", "speaker": "x"})
 
 
-def test_utterances_may_come_alone():
+def test_utterances_alone_are_enough():
     stored = lines(UTTERANCES).encode()
 
     assert is_corpus(stored, "utterances.jsonl")
@@ -87,7 +87,7 @@ def test_utterances_may_come_alone():
     assert not is_corpus(stored, "log.jsonl")
 
 
-def test_all_that_is_wrong_is_told_at_once():
+def test_all_errors_are_reported_at_once():
     broken = f'{lines(UTTERANCES[:1])}\n[1]\n{{"id": "u9", "text": "A"}}\nnonsense'
 
     assert told(archive(utterances=broken, speakers="{", conversations=[1])) == [
@@ -108,15 +108,15 @@ def test_all_that_is_wrong_is_told_at_once():
     ],
     ids=["other archive", "broken", "empty"],
 )
-def test_what_is_no_corpus_is_said_to_be_none(stored, message):
+def test_a_file_in_another_format_is_refused(stored, message):
     assert told(stored) == [(0, message)]
 
 
-def test_an_archive_that_unpacks_to_too_much_is_left_packed(monkeypatch):
+def test_an_archive_that_unpacks_to_too_much_is_not_extracted(monkeypatch):
     monkeypatch.setattr(dialogue_imports, "MOST_UNPACKED", 10)
 
     assert "unpacks to more than" in told(archive(utterances=lines(UTTERANCES)))[0][1]
 
 
-def test_faults_beyond_fifty_are_counted():
+def test_errors_beyond_fifty_are_counted():
     assert told(archive(utterances="[1]\n" * 57))[-1] == (0, "has 7 further errors")

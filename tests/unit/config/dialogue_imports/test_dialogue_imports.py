@@ -20,7 +20,7 @@ def told(read):
     return [(fault.line, fault.message) for fault in read.faults]
 
 
-def test_rows_become_dialogues_in_order_of_the_table():
+def test_rows_become_dialogues_in_the_order_of_the_table():
     found = read("chat,n,who,said,reply\na,2,x,C,D\nb,1,y,E,F\na,1,x,A,B\n").dialogues
 
     assert [(one.item, one.tester, one.line) for one in found] == [("a", "x", 2), ("b", "y", 3)]
@@ -30,7 +30,7 @@ def test_rows_become_dialogues_in_order_of_the_table():
     }
 
 
-def test_columns_say_row_by_row_what_is_not_said_for_all():
+def test_columns_state_per_row_what_the_study_does_not_set():
     means = BringColumns(application="bot", scenario="about", level="how", held_by="person", of_scenario="shop")
     rows = '{"prompt":"A","response":"B","bot":"green","about":"","how":"Field testing"}\n'
 
@@ -44,7 +44,7 @@ def test_columns_say_row_by_row_what_is_not_said_for_all():
     )
 
 
-def test_all_faults_are_told_at_once_by_line_with_what_was_meant():
+def test_all_errors_are_reported_at_once_with_line_and_suggestion():
     means = BringColumns(id="chat", turn="n", application="bot", level="how", of_scenario="shop")
     rows = ("a,1,bleu,red teeming,A,B", "b,x,green,red teaming,A,B", "c,1,green,field testing,,")
 
@@ -66,17 +66,17 @@ def test_all_faults_are_told_at_once_by_line_with_what_was_meant():
     ],
     ids=["column", "empty", "no rows", "ragged"],
 )
-def test_a_table_that_cannot_be_read_says_why(text, message):
+def test_an_unreadable_table_states_why(text, message):
     assert [message for _, message in told(read(text))] == [message]
 
 
-def test_a_column_that_nobody_named_is_asked_for():
+def test_an_unnamed_column_is_asked_for():
     (fault,) = read("a,b\n1,2\n", BringColumns(prompt="", response="b", **PLACED)).faults
 
     assert fault.message == "needs a column that is the prompt; it has a, b"
 
 
-def test_faults_beyond_fifty_are_counted():
+def test_errors_beyond_fifty_are_counted():
     rows = "prompt,response\n" + "A,B\n" * 57
 
     found = read(rows, BringColumns(**(PLACED | {"of_application": "red"}))).faults
@@ -84,7 +84,7 @@ def test_faults_beyond_fifty_are_counted():
     assert (len(found), found[-1].message) == (51, "has 7 further errors")
 
 
-def test_columns_are_guessed_by_their_names_and_the_rest_by_the_study():
+def test_columns_are_detected_by_name_and_other_values_come_from_the_study():
     table = table_of(b"id,question,answer,level\n1,A,B,red teaming\n", "log.csv")
 
     means = guessed_columns(table, an_event())
@@ -94,7 +94,7 @@ def test_columns_are_guessed_by_their_names_and_the_rest_by_the_study():
     assert len(read_brought(table, means, an_event()).dialogues) == 1
 
 
-def test_a_column_brings_source_material_and_is_guessed_by_its_name():
+def test_a_column_of_source_material_is_detected_by_its_name():
     text = '{"prompt":"A","response":"B","contexts":["One.","Two."]}\n'
     table = table_of(text.encode(), "log.jsonl")
 

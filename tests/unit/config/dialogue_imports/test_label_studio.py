@@ -19,7 +19,7 @@ def read(tasks):
 @pytest.mark.parametrize(
     ("said", "told"), [(CHAT, ["user", "assistant"]), (LINES, ["User", "Reply"])], ids=["chat", "paragraphs"]
 )
-def test_what_its_tags_show_is_read(said, told):
+def test_dialogue_tags_are_parsed(said, told):
     found = read([{"id": 7, "data": {"topic": "tea", "n": 3, "dialogue": said}}])
 
     assert [(one.conversation, one.text, list(one.metadata.values())) for one in found.remarks] == [
@@ -30,11 +30,11 @@ def test_what_its_tags_show_is_read(said, told):
     assert found.remarks[1].answers == found.remarks[0].key
 
 
-def test_a_task_without_the_wrapping_of_an_export_is_read_too():
+def test_a_task_without_the_wrapper_of_an_export_is_parsed_too():
     assert read([{"item": "k", "chat": CHAT}]).remarks[0].conversation == "k"
 
 
-def test_all_tasks_without_a_dialogue_are_told_at_once_and_so_are_twins():
+def test_all_tasks_without_a_dialogue_and_duplicates_are_reported_at_once():
     twin = {"data": {"item": "k", "chat": CHAT}}
 
     faults = read([twin, {"data": {"text": "A"}}, twin, {"data": {"chat": []}}]).faults
@@ -45,15 +45,15 @@ def test_all_tasks_without_a_dialogue_are_told_at_once_and_so_are_twins():
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[1]", "[]"])
-def test_what_is_no_list_of_tasks_is_said(text):
+def test_a_file_without_a_list_of_tasks_is_refused(text):
     found = read_tasks(text.encode(), "t.json")
 
     assert (found.remarks, len(found.faults)) == ((), 1)
 
 
-def test_content_that_is_no_text_is_kept_as_json():
+def test_content_other_than_text_is_stored_as_json():
     assert read([{"chat": [{"role": "user", "content": [{"text": "A"}]}]}]).remarks[0].text == '[{"text": "A"}]'
 
 
-def test_tasks_are_told_by_their_ending():
+def test_task_files_are_recognised_by_their_suffix():
     assert [is_tasks(name) for name in ("a.JSON", "a.jsonl")] == [True, False]

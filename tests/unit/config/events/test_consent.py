@@ -24,7 +24,7 @@ PEOPLE = STUDY + "levels: {red_teaming: {people: 3}}\n"
         (shipped_text("packs/aria/pathfinder/consent.md") + "\n", "still the sample text"),
     ],
 )
-def test_a_text_is_finished_once_nothing_of_the_sample_is_left(words, problem):
+def test_a_consent_text_is_complete_without_sample_passages(words, problem):
     assert unfinished(words) == problem
 
 
@@ -38,13 +38,13 @@ def test_a_text_is_finished_once_nothing_of_the_sample_is_left(words, problem):
         ("pack: harms/violent\nconsent: ours.md\n", []),
     ],
 )
-def test_people_are_asked_to_agree_and_told_what_they_may_meet(folder, more, lacking):
+def test_participants_consent_and_see_the_content_notice(folder, more, lacking):
     study = load_study(folder(study_yaml=PEOPLE + more, ours_md="Do you agree?")).study
 
     assert [one.key for one in missing_texts(study)] == lacking
 
 
-def test_a_sample_is_no_consent(folder):
+def test_a_sample_is_not_a_consent_text(folder):
     study = load_study(folder(study_yaml=PEOPLE + "consent: c.md\nwarning: c.md\n", c_md="I am [name].")).study
 
     assert missing_texts(study) == (
@@ -52,5 +52,5 @@ def test_a_sample_is_no_consent(folder):
     )
 
 
-def test_where_nobody_takes_part_nothing_is_missing(folder):
+def test_without_participants_nothing_is_missing(folder):
     assert missing_texts(load_study(folder(study_yaml=STUDY)).study) == ()

@@ -48,7 +48,7 @@ def test_a_judge_may_suggest_labels_in_half_of_the_dialogues_by_default(folder):
     assert people_from_domain(study)["annotation"]["pre_annotation"] == {"judge": "strict", "share": 0.5}
 
 
-def test_a_study_suggests_nothing_by_default(folder):
+def test_a_study_suggests_no_labels_by_default(folder):
     study = load_study(folder(study_yaml=STUDY + "annotation: {per_item: 2}\n")).study
 
     assert study.annotation.pre_annotation is None
@@ -65,12 +65,12 @@ def test_suggestions_need_a_judge_of_the_study(folder):
 
 
 @pytest.mark.parametrize("share", [0, 1, 1.5])
-def test_suggestions_in_all_dialogues_or_none_have_no_comparison(share):
+def test_suggestions_in_all_dialogues_or_none_allow_no_comparison(share):
     with pytest.raises(InputError, match="between 0 and 1"):
         PreAnnotation(judge="strict", share=share)
 
 
-def test_an_event_keeps_its_local_times(folder):
+def test_an_event_preserves_its_local_times(folder):
     more = "event: {opens: 2026-03-02T09:00, closes: 2026-03-06T17:00, zone: Asia/Kolkata}\nassign: between_subjects\n"
 
     event = load_study(folder(study_yaml=STUDY + more)).study.event
@@ -80,17 +80,17 @@ def test_an_event_keeps_its_local_times(folder):
 
 
 @pytest.mark.parametrize("more", ["levels: {red_teaming: {people: 3}}\n", "levels: {field_testing: {people: 1}}\n"])
-def test_people_need_a_text_to_consent_to(folder, more):
+def test_participants_need_a_consent_text(folder, more):
     open_items = [item for item in check_study(folder(study_yaml=STUDY + more)) if item.severity is Severity.OPEN]
 
     assert [item.place for item in open_items] == ["study.yaml:4"]
 
 
-def test_a_study_without_people_has_no_event(folder):
+def test_a_study_without_participants_has_no_event(folder):
     assert load_study(folder(study_yaml=STUDY)).study.event is None
 
 
-def test_what_people_are_told_and_asked_before_they_test_becomes_records(folder):
+def test_participant_texts_and_questionnaires_become_records(folder):
     more = """levels: {red_teaming: {people: 12, quotas: {domain_expert: 4}}}
 warning: rough.md
 breaks: {every: 25, most: 90, most_severe: 10}
@@ -114,12 +114,12 @@ consent: mine.md
         ("warning: nowhere.md\nlevels: {red_teaming: {people: 3}}\n", "nowhere.md"),
     ],
 )
-def test_what_cannot_be_is_a_fault(folder, more, words):
+def test_an_impossible_event_is_an_error(folder, more, words):
     assert any(words in item.message for item in check_study(folder(study_yaml=STUDY + more)))
 
 
 @pytest.mark.parametrize(("more", "n_open"), [("", 1), ("warning: ours.md\n", 0)])
-def test_people_are_told_what_they_may_meet_where_risks_are_looked_for(folder, more, n_open):
+def test_participants_see_a_content_notice_where_risks_are_tested(folder, more, n_open):
     more += "risks: {rude: {description: It is rude.}}\nlevels: {red_teaming: {people: 3}}\nconsent: ours.md\n"
     noted = check_study(folder(study_yaml=STUDY + more, ours_md="Do you agree?\n"))
 

@@ -46,12 +46,12 @@ def test_categories_are_guidelines_of_the_study_and_asked_everywhere(mine):
     assert mine.asks("style", "s")
 
 
-def test_a_route_of_all_leaves_out_the_first(mine):
+def test_a_route_of_all_excludes_the_first_category(mine):
     assert mine.schema().routing.on_violation == ("style", "use")
     assert mine.schema().routing.otherwise == ("use",)
 
 
-def test_a_slider_opens_its_outcome_set(mine):
+def test_a_slider_opens_its_non_response_options(mine):
     questions = mine.guideline("risk").instrument.questions
 
     assert [each.name for each in questions] == ["bad", "much", "much_outcome", "much_outcome_neither"]
@@ -66,7 +66,7 @@ def test_the_long_form_is_the_same_study(mine, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["aria-five-categories", "aria-pilot-items"])
-def test_shipped_schemas_have_neither_faults_nor_notes(tmp_path, name):
+def test_shipped_schemas_have_no_errors_or_notes(tmp_path, name):
     study = written(tmp_path, STUDY + f"annotation: {{schema: {name}}}\n")
 
     assert check_study(study) == ()
@@ -84,7 +84,7 @@ def test_the_five_categories_ask_three_questions_each_and_style_and_content_at_t
         assert {each.level for each in asked[name]} == {QuestionLevel.TURN}
 
 
-def test_magnitudes_run_from_1_to_10_with_both_ends_named(tmp_path):
+def test_magnitudes_range_from_1_to_10_with_named_ends(tmp_path):
     study = load_study(written(tmp_path, STUDY + "annotation: {schema: aria-five-categories}\n")).study
     scales = [q.scale for c in study.schema().categories for q in c.guideline.instrument.questions]
     sliders = [scale for scale in scales if scale.kind is ScaleKind.NUMBERS]

@@ -32,24 +32,24 @@ def notes(tmp_path, question="Was it so, or not?", scale="likert", tree=""):
         ("Was it fast? Was it right?", "asks two things at once"),
     ],
 )
-def test_leading_wording_is_noted_at_its_line(tmp_path, question, words):
+def test_leading_wording_is_noted_with_its_line(tmp_path, question, words):
     ((line, said),) = notes(tmp_path, question)
 
     assert (line, words in said) == (9, True)
 
 
 @pytest.mark.parametrize("question", ["Was it so, or not?", "How helpful was it, if at all?", "It helped me."])
-def test_wording_that_leaves_both_answers_open_is_not(tmp_path, question):
+def test_neutral_wording_gives_no_note(tmp_path, question):
     assert notes(tmp_path, question) == []
 
 
-def test_a_scale_that_names_no_end_is_noted(tmp_path):
+def test_a_scale_without_named_ends_gives_a_note(tmp_path):
     ((_, said),) = notes(tmp_path, scale="1-10")
 
     assert "does not say what 1 and 10 mean" in said
 
 
-def test_a_tree_wants_to_know_the_bad_end(tmp_path):
+def test_a_tree_needs_the_bad_end_of_a_scale(tmp_path):
     tree = "tree: {tree: t, nodes: {top: {summary: mean, of: x}, x: {answers: after.it}}}\n"
     told = [(line, said) for line, said in notes(tmp_path, tree=tree) if "nobody answers" not in said]
 

@@ -31,7 +31,7 @@ def checked(tmp_path):
     return check
 
 
-def test_a_calibration_is_read_and_written_out_in_full(checked):
+def test_a_calibration_is_loaded_and_written_in_full(checked):
     ended = checked(f"judge: {{rate: rogan-gladen, calibrations: {{defect: {KNOWN}}}}}", "--expanded")
 
     assert ended.code == 0, ended.said
@@ -50,7 +50,7 @@ def test_a_calibration_is_read_and_written_out_in_full(checked):
         ("judge: {rate: rogan}", "rogan-gladen"),
     ],
 )
-def test_what_cannot_be_meant_is_a_fault_with_its_line(checked, correction, said):
+def test_an_invalid_value_is_an_error_with_its_line(checked, correction, said):
     ended = checked(correction)
 
     assert ended.code == 2

@@ -58,7 +58,7 @@ def test_votes_are_a_number_or_a_rule(judged, votes, voting):
     assert judge.labelling == ModelJudge(model="m", voting=voting)
 
 
-def test_several_models_are_a_panel_side_by_side(judged):
+def test_several_models_form_a_panel(judged):
     judges = judged("{guideline: g, models: [m, n], votes: 3}")
 
     assert [(judge.name, judge.panel, judge.labelling.model) for judge in judges] == [
@@ -67,7 +67,7 @@ def test_several_models_are_a_panel_side_by_side(judged):
     ]
 
 
-def test_a_panel_shares_its_own_wording(judged):
+def test_a_panel_shares_its_prompt(judged):
     judges = judged('{ask: Polite?, defect: "== no", models: [m, n]}')
 
     assert [judge.guideline for judge in judges] == ["j", "j"]
@@ -80,7 +80,7 @@ def test_a_function_is_a_judge(judged):
     assert (judge.kind, judge.labelling.version, len(judge.labelling.sha256)) == (AnnotatorKind.MODEL, "1.10", 64)
 
 
-def test_a_rule_says_where_it_looks_and_what_it_answers(judged):
+def test_a_rule_states_where_it_searches_and_what_it_answers(judged):
     (judge,) = judged("{guideline: two, rule: {any: [x], not: [y], where: both, question: b, then: yes, else: no}}")
 
     assert judge.labelling == WordRule(
@@ -88,7 +88,7 @@ def test_a_rule_says_where_it_looks_and_what_it_answers(judged):
     )
 
 
-def test_another_way_of_voting_is_another_annotator(judged):
+def test_another_voting_rule_is_another_annotator_version(judged):
     once, often = (judged(f"{{guideline: g, model: m{votes}}}")[0] for votes in ("", ", votes: 5"))
 
     assert once.labelling != often.labelling
@@ -117,7 +117,7 @@ def test_another_way_of_voting_is_another_annotator(judged):
         ("{guideline: two, rule: {any: [x], question: c, then: yes, else: no}}", "has no question `c`"),
     ],
 )
-def test_what_cannot_be_meant_is_a_fault(faults, judge, words):
+def test_an_invalid_value_is_an_error(faults, judge, words):
     (message,) = faults(judge)
 
     assert words in message
@@ -134,7 +134,7 @@ def test_what_cannot_be_meant_is_a_fault(faults, judge, words):
         ("a in yes, no", "every answer would open it"),
     ],
 )
-def test_a_follow_up_that_nothing_opens_is_a_fault(folder, follow, words):
+def test_a_follow_up_that_nothing_opens_is_an_error(folder, follow, words):
     text = STUDY.format(judge="{guideline: two, model: m}").replace('"a == yes"}}', f'"{follow}"}}}}', 1)
 
     (fault,) = [each for each in check_study(folder(study_yaml=text, bot_py=BOT)) if each.severity is Severity.ERROR]
@@ -143,7 +143,7 @@ def test_a_follow_up_that_nothing_opens_is_a_fault(folder, follow, words):
 
 
 @pytest.mark.parametrize("name", ["reason", "quotes", "check", "no_verdict"])
-def test_a_question_does_not_take_a_name_that_a_verdict_needs(folder, name):
+def test_a_question_name_may_not_equal_a_key_of_the_verdict(folder, name):
     text = STUDY.format(judge="{guideline: two, model: m}").replace("b: {ask: B?", f"{name}: {{ask: B?")
 
     messages = [each.message for each in check_study(folder(study_yaml=text, bot_py=BOT))]

@@ -32,14 +32,14 @@ def read(tmp_path, text, columns=WIDE, name="labels.csv", **options):
     return given, [(fault.line, fault.message) for fault in found.faults], found
 
 
-def test_a_wide_table_is_read_by_the_columns_one_names(tmp_path):
+def test_a_wide_table_is_loaded_by_the_named_columns(tmp_path):
     given, faults, _ = read(tmp_path, "id,who,s\nd1,anna,1\nbot/d1,ben,0\nd2,anna,\n")
 
     assert given == [("i1", "anna", "safe", None, "yes"), ("i1", "ben", "safe", None, "no")]
     assert faults == []
 
 
-def test_a_long_table_names_question_and_answer_in_each_row(tmp_path):
+def test_a_long_table_states_question_and_answer_in_each_row(tmp_path):
     columns = ImportColumns(dialogue="id", annotator="who", turn="turn")
     given, _, _ = read(tmp_path, "id,who,turn,question,answer\nd1,anna,2,turned,yes\nd1,anna,,safe,no\n", columns)
 
@@ -55,7 +55,7 @@ def test_a_long_table_names_question_and_answer_in_each_row(tmp_path):
     ],
     ids=["column", "name of the answer", "column of a wide table"],
 )
-def test_a_question_that_two_guidelines_ask_is_told_by_its_guideline(tmp_path, text, columns):
+def test_a_question_in_two_guidelines_is_identified_by_its_guideline(tmp_path, text, columns):
     both = {**KEY.items, ("i1", "h"): replace(ASKED, guideline="h")}
     asked = {**KEY.questions, ("h", "safe"): KEY.questions["g", "safe"]}
     path = tmp_path / "labels.csv"
@@ -66,7 +66,7 @@ def test_a_question_that_two_guidelines_ask_is_told_by_its_guideline(tmp_path, t
     assert ([one.guideline for one in read.labels], read.faults) == (["h"], ())
 
 
-def test_all_that_is_wrong_is_said_at_once_by_line(tmp_path):
+def test_all_errors_are_reported_at_once_with_their_lines(tmp_path):
     _, faults, _ = read(tmp_path, "id,who,s\nd9,anna,1\nd1,anna,maybe\nd9,ben,1\nd2,,1\n")
 
     assert [line for line, _ in faults] == [2, 3, 5]
@@ -83,7 +83,7 @@ def test_a_missing_column_is_named(tmp_path, head, named):
     assert named in faults[0][1]
 
 
-def test_repeats_are_numbered_where_they_are_meant(tmp_path):
+def test_repeats_are_numbered_where_allowed(tmp_path):
     text = "id,who,s\nd1,anna,1\nd1,anna,0\n"
 
     assert [one.replicate for one in read(tmp_path, text, repeats=True)[2].labels] == [1, 2]
@@ -98,7 +98,7 @@ def task(item="d1", **changes):
     return {"data": {"item": item}, "annotations": [{"completed_by": 4, "result": result} | changes]}
 
 
-def test_label_studios_tasks_are_read(tmp_path):
+def test_tasks_of_label_studio_are_loaded(tmp_path):
     given, faults, _ = read(tmp_path, json.dumps([task(), task(was_cancelled=True)]), name="tasks.json")
 
     assert given == [
@@ -108,7 +108,7 @@ def test_label_studios_tasks_are_read(tmp_path):
     assert faults == []
 
 
-def test_unable_to_determine_comes_back_as_missing(tmp_path):
+def test_unable_to_determine_is_imported_as_missing(tmp_path):
     unable = [{"from_name": "safe", "value": {"choices": ["unable to determine"]}}]
     _, _, found = read(tmp_path, json.dumps([task(result=unable, completed_by={"email": "a@b.c"})]), name="t.json")
 
@@ -116,14 +116,14 @@ def test_unable_to_determine_comes_back_as_missing(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[1]"], ids=["no JSON", "no list", "no tasks"])
-def test_what_is_no_export_of_label_studio_is_said(tmp_path, text):
+def test_a_file_that_is_not_a_label_studio_export_is_refused(tmp_path, text):
     given, faults, _ = read(tmp_path, text, name="t.json")
 
     assert given == []
     assert len(faults) == 1
 
 
-def test_columns_that_tell_something_of_the_annotator_are_named(tmp_path):
+def test_columns_that_describe_the_annotator_are_named(tmp_path):
     columns = replace(WIDE, about={"language": "lang"})
 
     _, faults, found = read(tmp_path, "id,who,s,lang\nd1,anna,1,de\nd2,ben,1,\n", columns)
@@ -132,7 +132,7 @@ def test_columns_that_tell_something_of_the_annotator_are_named(tmp_path):
     assert found.annotator_attributes == {"anna": {"language": "de"}}
 
 
-def test_a_column_that_should_tell_of_the_annotator_must_be_there(tmp_path):
+def test_a_named_column_about_the_annotator_must_exist(tmp_path):
     _, faults, _ = read(tmp_path, "id,who,s\nd1,anna,1\n", replace(WIDE, about={"language": "lang"}))
 
     assert [line for line, _ in faults] == [1]

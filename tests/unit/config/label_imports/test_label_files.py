@@ -49,7 +49,7 @@ def read(tmp_path):
     return read
 
 
-def test_a_table_says_everything_in_each_row_and_no_spreadsheet_runs_it():
+def test_a_label_table_repeats_all_context_in_each_row_and_contains_no_formula():
     text = label_file_text([SLIP], name="labels.csv", by="anna")
 
     (row,) = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
@@ -59,7 +59,7 @@ def test_a_table_says_everything_in_each_row_and_no_spreadsheet_runs_it():
 
 
 @pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\n=1", "\uff1d1"])
-def test_whatever_begins_like_a_formula_gets_an_apostrophe(beginning):
+def test_cells_that_look_like_formulas_get_an_apostrophe(beginning):
     slip = LabelSlip(**{**{name: getattr(SLIP, name) for name in SLIP.__slots__}, "allowed": beginning})
 
     (row,) = csv.DictReader(io.StringIO(label_file_text([slip], name="a.csv").removeprefix("\ufeff"), newline=""))
@@ -67,14 +67,14 @@ def test_whatever_begins_like_a_formula_gets_an_apostrophe(beginning):
     assert row["allowed"] == f"'{beginning}"
 
 
-def test_json_lines_hold_the_texts_as_they_are():
+def test_json_lines_contain_the_texts_unchanged():
     (line,) = label_file_text([SLIP], name="labels.jsonl").splitlines()
 
     assert json.loads(line)["dialogue"] == SLIP.dialogue
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
-def test_an_unanswered_file_reads_back_as_open(tmp_path, name):
+def test_an_unanswered_file_is_loaded_as_open(tmp_path, name):
     (tmp_path / name).write_text(label_file_text([SLIP, SLIP], name=name), encoding="utf-8")
 
     found = read_label_file(tmp_path / name, KEY)
@@ -83,13 +83,13 @@ def test_an_unanswered_file_reads_back_as_open(tmp_path, name):
 
 
 @pytest.mark.parametrize("written", ["4", " 4 ", "4.0", "'4"])
-def test_numbers_are_read_as_spreadsheets_write_them(read, written):
+def test_numbers_are_parsed_as_spreadsheets_write_them(read, written):
     (label,) = read(f"item1,,g,abcd0123,score,{written},because,anna\n").labels
 
     assert (label.outcome, label.value, label.turn, label.reason) == (Outcome.ANSWERED, "4", None, "because")
 
 
-def test_words_are_read_whatever_their_case(read):
+def test_labels_are_matched_case_insensitively(read):
     labels = read(
         "item1,1.0,g,,leaked,YES,,anna\nitem1,,,,score,Unable to determine,,anna\nitem2,,g,,why,It lied,,anna\n"
     ).labels
@@ -115,7 +115,7 @@ item1,,g,,score,4,,anma
 """
 
 
-def test_all_faults_are_said_at_once_with_their_lines(read):
+def test_all_errors_are_reported_at_once_with_their_lines(read):
     found = read(FAULTY)
 
     assert [(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in found.faults] == [
@@ -134,7 +134,7 @@ def test_all_faults_are_said_at_once_with_their_lines(read):
     assert found.labels == ()
 
 
-def test_one_question_is_answered_once_by_a_person(read):
+def test_an_annotator_answers_each_question_once(read):
     same = "item1,,g,,score,4,,anna\n"
 
     (fault,) = read(same + same + "item1,,g,,score,5,,anna\n").faults
@@ -144,7 +144,7 @@ def test_one_question_is_answered_once_by_a_person(read):
     assert len(read(same + same + "item1,,g,,score,5,,ben\n").labels) == 2
 
 
-def test_who_labelled_may_be_said_outside_of_the_file(read):
+def test_the_annotator_may_be_stated_outside_the_file(read):
     (label,) = read("item1,,g,,score,4,,\n", by="ben").labels
     (fault,) = read("item1,,g,,score,4,,anna\n", by="ben").faults
 
@@ -158,11 +158,11 @@ def test_a_file_without_the_needed_columns_is_no_label_file(read):
     assert (fault.line, fault.message) == (1, "has no column `answer`. Did you mean `anwser`?")
 
 
-def test_a_broken_table_is_a_fault_too(read):
+def test_a_malformed_table_is_an_error_too(read):
     assert [fault.line for fault in read("item1,2\n").faults] == [2]
 
 
-def test_what_the_file_says_of_those_who_answered_is_read_and_of_others_not(read):
+def test_attributes_are_loaded_for_annotators_who_answered_only(read):
     head = HEAD.replace("annotator", "annotator,annotator.language")
 
     found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,,,bea,en\n", head=head)
@@ -171,7 +171,7 @@ def test_what_the_file_says_of_those_who_answered_is_read_and_of_others_not(read
     assert found.annotator_attributes == {"anna": {"language": "de"}}
 
 
-def test_one_person_of_two_languages_is_a_fault_like_any_other(read):
+def test_one_annotator_with_two_languages_is_an_error_like_any_other(read):
     head = HEAD.replace("annotator", "annotator,annotator.language")
 
     found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,9,,anna,en\n", head=head)

@@ -12,20 +12,20 @@ def table(*rows):
     return InputTable(file="labels.csv", columns=columns, rows=full, lines=tuple(range(2, 2 + len(full))))
 
 
-def test_columns_named_after_the_annotator_describe_whoever_answered():
+def test_columns_named_after_the_annotator_describe_each_respondent():
     found = annotator_attributes_of(table(("i1", "yes", "anna", " de ", "nurse"), ("i1", "no", "ben", "en", "")))
 
     assert found.groups("") == {"anna": {"language": "de", "first job": "nurse"}, "ben": {"language": "en"}}
     assert found.faults == ()
 
 
-def test_an_empty_cell_takes_nothing_back():
+def test_an_empty_cell_does_not_remove_a_value():
     found = annotator_attributes_of(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "", "nurse")))
 
     assert found.groups("") == {"anna": {"language": "de", "first job": "nurse"}}
 
 
-def test_one_person_is_not_two_things():
+def test_contradicting_attributes_of_one_annotator_are_refused():
     found = annotator_attributes_of(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "en", "")))
 
     assert [(fault.line, fault.message) for fault in found.faults] == [
@@ -33,7 +33,7 @@ def test_one_person_is_not_two_things():
     ]
 
 
-def test_rows_that_name_nobody_are_of_the_person_named_for_all():
+def test_rows_without_an_annotator_belong_to_the_annotator_named_for_all():
     found = annotator_attributes_of(table(("i1", "yes", "", "de", "")))
 
     assert found.groups("anna") == {"anna": {"language": "de"}}

@@ -11,7 +11,7 @@ from theodolite.domain.errors import InputError, Severity
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_every_example_is_a_study_without_a_fault(tmp_path, name):
+def test_every_example_is_a_study_without_errors(tmp_path, name):
     study, *_ = write_starter(tmp_path / "new", StarterKind.EXAMPLE, {"example": name})
 
     assert study.name == "study.yaml"
@@ -19,7 +19,7 @@ def test_every_example_is_a_study_without_a_fault(tmp_path, name):
 
 
 @pytest.mark.parametrize("pack", [name for name in EXAMPLES if name.startswith("aria/")])
-def test_the_example_of_a_pack_is_the_guarded_bot_in_that_scenario_alone(tmp_path, pack):
+def test_the_example_of_a_pack_uses_the_guarded_bot_in_that_scenario_only(tmp_path, pack):
     write_starter(tmp_path, StarterKind.EXAMPLE, {"example": pack})
 
     study = load_study(tmp_path).study
@@ -27,7 +27,7 @@ def test_the_example_of_a_pack_is_the_guarded_bot_in_that_scenario_alone(tmp_pat
     assert [application.name for application in study.applications] == ["none", "leaky", "strict"]
 
 
-def test_a_study_that_is_there_is_left_as_it_is(tmp_path):
+def test_an_existing_study_is_left_unchanged(tmp_path):
     (tmp_path / "guarded_bot.py").write_text("mine")
 
     with pytest.raises(InputError, match="is there already"):
@@ -35,7 +35,7 @@ def test_a_study_that_is_there_is_left_as_it_is(tmp_path):
     assert not (tmp_path / "study.yaml").exists()
 
 
-def test_an_unknown_example_says_which_there_are():
+def test_an_unknown_example_lists_the_available_ones():
     with pytest.raises(InputError, match="mean `guarded-bot`"):
         example_files("garded-bot")
     with pytest.raises(InputError, match="there are guarded-bot, aria/tv-spoilers"):

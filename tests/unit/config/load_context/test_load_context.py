@@ -5,23 +5,23 @@ from theodolite.config.load_context import LoadContext, ResourceResolver, report
 from theodolite.config.permissions import is_there
 
 
-def test_a_name_that_no_file_can_have_is_no_file(tmp_path):
+def test_an_impossible_file_name_is_not_found(tmp_path):
     assert not is_there(tmp_path / ("x" * 5000))
     assert not is_there(tmp_path / "a\0b")
 
 
-def test_names_come_from_the_folder_and_from_the_package(folder):
+def test_names_are_resolved_in_the_folder_and_in_the_package(folder):
     context = LoadContext(folder=folder(guidelines__mine_yaml="ask: x\n"))
 
     assert context.names_in("guidelines", ".yaml")[0] == "mine"
     assert "groundedness" in context.names_in("guidelines", ".yaml")
 
 
-def test_a_file_that_is_nowhere_is_none(tmp_path):
+def test_a_file_found_nowhere_is_absent(tmp_path):
     assert LoadContext(folder=tmp_path).read_spec("guidelines", "nothing", GuidelineSpec, "guideline") is None
 
 
-def test_a_missing_file_is_named_with_the_likeliest_other(folder):
+def test_a_missing_file_is_reported_with_the_closest_name(folder):
     context = LoadContext(folder=folder(policy_md="x"))
 
     assert context.no_such_file("polcy.md") == "`polcy.md` is not in the study's folder. Did you mean `policy.md`?"
@@ -34,5 +34,5 @@ def test_shipped_resources_are_found_by_name():
     assert shipped_text("prices.yaml").startswith("#")
 
 
-def test_the_parts_of_the_report_are_read_by_their_path():
+def test_the_parts_of_the_report_are_loaded_by_path():
     assert any(name.endswith(".html") for name in report_assets())

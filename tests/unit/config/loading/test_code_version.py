@@ -51,7 +51,7 @@ def test_all_files_of_the_application_s_folder_belong_to_its_version(folder: Pat
 
 
 @pytest.mark.parametrize("file", ["bot.py", "utils.py", "data/menu.csv"])
-def test_a_change_of_any_of_them_is_named(folder: Path, file: str) -> None:
+def test_a_change_of_any_file_is_reported(folder: Path, file: str) -> None:
     before = version(folder)
     path = folder / "blue" / file
     path.write_text(path.read_text() + "\n")
@@ -59,7 +59,7 @@ def test_a_change_of_any_of_them_is_named(folder: Path, file: str) -> None:
     assert before.changes_to(version(folder)) == (file,)
 
 
-def test_other_changes_are_named_too() -> None:
+def test_other_changes_are_reported_too() -> None:
     old = CodeVersion(files={"a": "1"}, interpreter="CPython 3.11.7", distributions=("x==1",))
     new = CodeVersion(files={"b": "1"}, interpreter="CPython 3.12.1", distributions=("x==2",))
 
@@ -67,7 +67,7 @@ def test_other_changes_are_named_too() -> None:
     assert old.changes_to(old) == ()
 
 
-def test_what_is_no_code_belongs_to_no_version(folder: Path) -> None:
+def test_files_other_than_code_are_not_part_of_a_version(folder: Path) -> None:
     before = version(folder)
     write(folder, blue____pycache____x_dot_pyc="x", blue___dot_git__HEAD="x", blue__run_dot_log="x")
     write(folder, blue__other__study_dot_yaml="study: o", blue__venv__lib_dot_py="x", blue__lib__pyvenv_dot_cfg="x")
@@ -75,11 +75,11 @@ def test_what_is_no_code_belongs_to_no_version(folder: Path) -> None:
     assert before.changes_to(version(folder)) == ()
 
 
-def test_patterns_of_the_study_leave_files_out(folder: Path) -> None:
+def test_patterns_of_the_study_exclude_files(folder: Path) -> None:
     assert sorted(version(folder, ', ignore: ["data", "u*.py"]').files) == ["bot.py"]
 
 
-def test_beside_its_study_an_application_does_not_own_the_study_s_files(folder: Path) -> None:
+def test_an_application_in_the_study_folder_does_not_include_the_study_files(folder: Path) -> None:
     write(folder, bot_dot_py="def reply(prompt): return prompt\n", menu_dot_csv="dish\n", facts_dot_yaml="a: 1\n")
     write(folder, guidelines__g_dot_yaml="x", report_dot_html="x", results_dot_json="x", other_dot_yaml="study: o\n")
     text = STUDY.replace("blue/bot.py", "bot.py")
@@ -105,7 +105,7 @@ def test_a_study_of_a_module_covers_its_whole_package(folder: Path) -> None:
     assert (code.folder, sorted(code.files)) == ("team", ["dialog.py", "init.py", "sub/x.py"])
 
 
-def test_requirements_stand_for_the_libraries_that_will_be_installed(folder: Path) -> None:
+def test_requirements_represent_the_libraries_to_be_installed(folder: Path) -> None:
     write(folder, requirements_dot_txt="# ours\nb==2  # second\na==1\n\n")
 
     assert version(folder, ", requirements: requirements.txt").distributions == ("a==1", "b==2")
@@ -121,14 +121,14 @@ def test_requirements_stand_for_the_libraries_that_will_be_installed(folder: Pat
         (", network: nowhere", "network"),
     ],
 )
-def test_what_cannot_run_it_is_a_fault(folder: Path, keys: str, words: str) -> None:
+def test_files_that_cannot_affect_execution_are_not_hashed(folder: Path, keys: str, words: str) -> None:
     write(folder, shim="#!/bin/sh\nexit 1\n")
 
     with pytest.raises(InvalidStudyError, match=words):
         version(folder, keys)
 
 
-def test_a_virtual_environment_says_its_version_and_libraries_without_being_run(folder: Path) -> None:
+def test_the_version_of_a_virtual_environment_is_determined_without_running_it(folder: Path) -> None:
     write(folder, env__pyvenv_dot_cfg="home = /usr\nversion = 3.10.13\n", env__bin__python="")
     (folder / "env/lib/python3.10/site-packages/numpy-1.26.4.dist-info").mkdir(parents=True)
 
@@ -137,7 +137,7 @@ def test_a_virtual_environment_says_its_version_and_libraries_without_being_run(
     assert (code.interpreter, code.distributions) == ("Python 3.10.13", ("numpy==1.26.4",))
 
 
-def test_a_change_after_the_study_was_read_is_noticed(folder: Path) -> None:
+def test_a_change_after_loading_the_study_is_noticed(folder: Path) -> None:
     (folder / "study.yaml").write_text(STUDY % "")
     loaded = load_study(folder)
     assert isinstance(loaded.code, CodeReader)
@@ -147,7 +147,7 @@ def test_a_change_after_the_study_was_read_is_noticed(folder: Path) -> None:
     assert (before, loaded.code.change(loaded.study.applications[0])) == ("", "utils.py")
 
 
-def test_a_settled_file_is_hashed_once_and_a_young_one_each_time(tmp_path: Path) -> None:
+def test_the_hash_of_an_unmodified_file_is_cached_once_the_file_is_old_enough(tmp_path: Path) -> None:
     file, hashes = tmp_path / "a", FileHashes()
     file.write_text("one")
     young = hashes.of(file)
@@ -161,7 +161,7 @@ def test_a_settled_file_is_hashed_once_and_a_young_one_each_time(tmp_path: Path)
     assert hashes.of(file) == settled
 
 
-def test_slow_hashes_are_remembered_and_a_broken_memory_is_none(tmp_path: Path) -> None:
+def test_slow_hashes_are_cached_and_a_broken_cache_is_ignored(tmp_path: Path) -> None:
     kept = tmp_path / "hashes.json"
     FileHashes(known={"/a": (1, 2, "ab")}, spent_s=0.5).write(kept)
     assert not kept.exists()
@@ -186,7 +186,7 @@ def test_slow_hashes_are_remembered_and_a_broken_memory_is_none(tmp_path: Path) 
         "export.parquet",
     ],
 )
-def test_files_that_commands_write_beside_a_study_belong_to_no_version(tmp_path: Path, file: str) -> None:
+def test_output_files_next_to_a_study_belong_to_no_version(tmp_path: Path, file: str) -> None:
     (tmp_path / "bot.py").write_text("def reply(prompt): return prompt\n")
     text = (STUDY % "").replace("blue/bot.py", "bot.py")
     (tmp_path / "study.yaml").write_text(text)

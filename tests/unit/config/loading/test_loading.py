@@ -18,7 +18,7 @@ judges: {j: {ask: Polite?, defect: "== no", model: m}}
 
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])
-def test_the_examples_are_short_and_hold_no_faults(shipped_folder, name):
+def test_the_examples_are_short_and_have_no_errors(shipped_folder, name):
     folder = shipped_folder(f"examples/{name}")
 
     placed = check_study(folder)
@@ -60,14 +60,14 @@ def test_example_c_leaves_two_items_open(shipped_folder):
     ]
 
 
-def test_the_same_content_is_the_same_study_wherever_it_is_written(folder):
+def test_equal_content_is_the_same_study_in_every_layout(folder):
     long = SMALL.replace("{m: {script: [Hello]}}", "\n  m:\n    script:\n      - Hello")
     first = version_of(load_study(folder(study_yaml=SMALL)).study)
 
     assert version_of(load_study(folder(study_yaml=long)).study) == first
 
 
-def test_a_file_of_any_name_is_a_study(folder):
+def test_a_study_file_may_have_any_name(folder):
     path = folder(mine_yaml=SMALL)
 
     assert load_study(path / "mine.yaml").file == load_study(path).file == "mine.yaml"
@@ -80,19 +80,19 @@ def test_a_file_of_any_name_is_a_study(folder):
         ({"a_yaml": SMALL, "b_yaml": SMALL}, "several YAML files and no `study.yaml`; name one of a.yaml, b.yaml"),
     ],
 )
-def test_a_folder_without_one_study_says_what_to_do(folder, files, words):
+def test_a_folder_without_a_single_study_states_what_to_do(folder, files, words):
     (fault,) = check_study(folder(**files))
 
     assert words in fault.message
 
 
-def test_a_path_that_is_not_there_is_a_fault(tmp_path):
+def test_a_missing_path_is_an_error(tmp_path):
     (fault,) = check_study(tmp_path / "none")
 
     assert fault.message == "there is no such file or folder"
 
 
-def test_faults_are_raised_all_at_once_with_their_places(folder):
+def test_all_errors_are_raised_at_once_with_their_locations(folder):
     path = folder(study_yaml=SMALL.replace("model: m}}\nsc", "model: n}}\nsc") + "sampling: {sed: 1}\n")
 
     with pytest.raises(StudyError) as caught:
@@ -103,13 +103,13 @@ def test_faults_are_raised_all_at_once_with_their_places(folder):
     assert str(caught.value).endswith("2 errors. Nothing was run, nothing was sent.")
 
 
-def test_entries_know_their_line(folder):
+def test_entries_state_their_line(folder):
     loaded = load_study(folder(study_yaml=SMALL))
 
     assert (loaded.line_of("applications", "app"), loaded.line_of("models", "none")) == (3, 0)
 
 
-def test_a_variable_that_is_not_set_is_noted_when_somebody_asks(folder):
+def test_an_unset_variable_is_noted_on_request(folder):
     study = SMALL.replace("{script: [Hello]}", "{url: http://x.example/v1, name: x, key: SOME_KEY}")
     path = folder(study_yaml=study)
 
@@ -125,7 +125,7 @@ def test_a_variable_that_is_not_set_is_noted_when_somebody_asks(folder):
     length=st.integers(0, 12),
     text=st.text(alphabet="{}[]:,\"'\n -&*!|>%a1{{}}", max_size=6),
 )
-def test_no_text_whatever_ends_in_an_exception(tmp_path, place, length, text):
+def test_no_input_text_raises_an_exception(tmp_path, place, length, text):
     (tmp_path / "study.yaml").write_text(SMALL[:place] + text + SMALL[place + length :], encoding="utf-8")
 
     assert all(isinstance(fault, LocatedDiagnostic) for fault in check_study(tmp_path))

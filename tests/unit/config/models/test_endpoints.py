@@ -26,19 +26,19 @@ def model(folder, text):
     return load_study(folder(study_yaml=STUDY % text)).study.models[0]
 
 
-def test_params_have_the_types_that_an_endpoint_expects(folder):
+def test_parameters_have_the_types_that_an_endpoint_expects(folder):
     text = "{url: 'http://x.example/v1', name: x, params: {temperature: 0, top_p: 0.5, stop: '0', logprobs: true}}"
 
     assert model(folder, text).params == {"temperature": 0, "top_p": 0.5, "stop": "0", "logprobs": True}
 
 
-def test_params_may_be_nested_and_null_takes_a_field_out(folder):
+def test_parameters_may_be_nested_and_null_removes_a_field(folder):
     text = "{url: 'http://x.example/v1', name: x, params: {stop: [a], thinking: {budget: 9}, max_tokens: null}}"
 
     assert model(folder, text).params == {"stop": ["a"], "thinking": {"budget": 9}, "max_tokens": None}
 
 
-def test_a_param_without_a_value_is_a_fault(folder):
+def test_a_parameter_without_a_value_is_an_error(folder):
     path = folder(study_yaml=STUDY % "{url: 'http://x.example/v1', name: x, params: {seed: }}")
 
     faults = check_study(path)
@@ -70,7 +70,7 @@ def test_a_param_without_a_value_is_a_fault(folder):
         ),
     ],
 )
-def test_an_address_tells_its_form_unless_the_study_does(folder, text, kind):
+def test_an_address_implies_its_format_unless_the_study_sets_it(folder, text, kind):
     assert model(folder, text).kind is kind
 
 
@@ -84,7 +84,7 @@ def test_an_address_tells_its_form_unless_the_study_does(folder, text, kind):
         ("{url: 'https://openai.azure.com.x.example/v1', name: x}", ""),
     ],
 )
-def test_an_address_tells_the_header_of_its_key_unless_the_study_does(folder, text, header):
+def test_an_address_implies_the_header_of_its_key_unless_the_study_sets_it(folder, text, header):
     assert model(folder, text).key_header == header
 
 
@@ -98,19 +98,19 @@ def test_an_address_tells_the_header_of_its_key_unless_the_study_does(folder, te
         ("{kind: inspect, name: google/x, key_header: X-Key}", "leave `key_header` out"),
     ],
 )
-def test_what_an_endpoint_cannot_be_asked_by_is_a_fault(folder, text, words):
+def test_an_unusable_endpoint_is_an_error(folder, text, words):
     [fault] = check_study(folder(study_yaml=STUDY % text))
 
     assert words in fault.message
 
 
-def test_a_price_in_the_study_wins_over_the_list(folder):
+def test_a_price_in_the_study_takes_precedence_over_the_list(folder):
     text = "{url: 'https://api.openai.com/v1', name: gpt-4o-mini, price: {input: 1, output: 2, as_of: 2026-10-01}}"
 
     assert model(folder, text).price == Price(input_usd=1.0, output_usd=2.0, as_of="2026-10-01")
 
 
-def test_a_listed_price_belongs_to_its_maker_s_address():
+def test_a_listed_price_applies_to_the_address_of_its_provider():
     price = known_price("https://api.openai.com/v1", "gpt-4o-mini")
 
     assert price == Price(input_usd=0.15, output_usd=0.6, as_of="2024-07-18")
@@ -147,14 +147,14 @@ CREDENTIALS = [
     ],
     ids=["model", "application"],
 )
-def test_a_password_in_an_address_is_a_fault_and_never_repeated(folder, study, url):
+def test_a_password_in_an_address_is_an_error_and_never_repeated(folder, study, url):
     faults = check_study(folder(study_yaml=study % url))
 
     assert [fault.line for fault in faults if "environment variable" in fault.message] in ([2], [3])
     assert [fault for fault in faults if "Pa55" in str(fault)] == []
 
 
-def test_a_password_never_gets_into_the_first_files_of_a_study(tmp_path):
+def test_a_password_is_never_written_to_the_first_files_of_a_study(tmp_path):
     with pytest.raises(InputError, match="no user and no password") as caught:
         write_starter(tmp_path / "new", StarterKind.APPLICATION, {"app": CREDENTIALS[0]})
 
@@ -172,16 +172,16 @@ def test_a_password_never_gets_into_the_first_files_of_a_study(tmp_path):
         "https://x.example/{{ a b }}",
     ],
 )
-def test_addresses_are_accepted(url):
+def test_valid_addresses_are_accepted(url):
     assert url_problem(url) == ""
 
 
 @pytest.mark.parametrize("url", ["", "x.example", "ftp://x.example", "http://", "http://x y.example", "http://x:port"])
-def test_what_is_no_address_is_refused(url):
+def test_malformed_addresses_are_refused(url):
     assert "no address" in url_problem(url)
 
 
-def test_limits_and_deadline_are_read(folder):
+def test_limits_and_deadline_are_loaded(folder):
     limited = model(folder, "{url: 'http://h/v1', name: m, rpm: 60, tpm: 9000, parallel: 4, deadline: 90}")
 
     assert (limited.rpm, limited.tpm, limited.parallel, limited.deadline_s) == (60, 9000, 4, 90.0)
@@ -191,21 +191,21 @@ def test_limits_and_deadline_are_read(folder):
     ("written", "use"),
     [("yes", CacheUse.YES), ("true", CacheUse.YES), ("no", CacheUse.NO), ("False", CacheUse.NO), ("all", CacheUse.ALL)],
 )
-def test_the_cache_is_asked_for_in_words(folder, written, use):
+def test_the_cache_is_requested_by_keyword(folder, written, use):
     assert model(folder, f"{{url: 'http://h/v1', name: m, cache: {written}}}").cache is use
 
 
 @pytest.mark.parametrize(("written", "structured"), [("yes", True), ("no", False), ("true", True)])
-def test_a_study_may_demand_answer_schemas_or_do_without(folder, written, structured):
+def test_a_study_may_require_or_disable_answer_schemas(folder, written, structured):
     assert model(folder, f"{{url: 'http://h/v1', name: m, structured: {written}}}").structured is structured
 
 
-def test_answer_schemas_are_sent_where_they_are_taken_unless_the_study_says_otherwise(folder):
+def test_answer_schemas_are_sent_where_supported_unless_the_study_decides_otherwise(folder):
     assert model(folder, "{url: 'http://h/v1', name: m}").structured is None
 
 
 @pytest.mark.parametrize("wrong", ["structured: so", "cache: maybe", "rpm: 0", "tpm: -1", "deadline: 0", "rpm: many"])
-def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
+def test_an_invalid_limit_is_one_error_at_its_location(folder, wrong):
     path = folder(study_yaml=STUDY % f"{{url: 'http://h/v1', name: m, {wrong}}}")
 
     [fault] = [fault for fault in check_study(path) if fault.severity is Severity.ERROR]
@@ -213,7 +213,7 @@ def test_what_can_be_no_limit_is_one_fault_at_its_place(folder, wrong):
     assert wrong.partition(":")[0] in str(fault)
 
 
-def test_every_listed_price_has_its_day_and_source_and_each_model_one_price():
+def test_every_listed_price_has_a_date_and_source_and_each_model_one_price():
     listed = YAML(typ="safe", pure=True).load(shipped_text("prices.yaml"))["prices"]
     models = [(entry["host"], model) for entry in listed for model in entry["models"]]
 
@@ -253,7 +253,7 @@ def test_a_model_through_inspect_is_listed_by_its_provider(folder):
 
 
 @pytest.mark.parametrize(("found", "notes"), [(None, ["Inspect is not installed here"]), (object(), [])])
-def test_a_look_at_the_study_says_that_the_extra_for_inspect_is_missing(folder, monkeypatch, found, notes):
+def test_validation_reports_a_missing_extra_for_inspect(folder, monkeypatch, found, notes):
     monkeypatch.setattr("theodolite.config.models.find_spec", lambda _name: found)
     path = folder(study_yaml=STUDY % "{kind: inspect, name: google/gemini-x}")
 
@@ -263,7 +263,7 @@ def test_a_look_at_the_study_says_that_the_extra_for_inspect_is_missing(folder, 
     assert all(fault.severity is Severity.NOTE for fault in said)
 
 
-def test_credentials_of_this_machine_for_a_foreign_host_are_a_fault(folder):
+def test_credentials_of_this_machine_for_a_foreign_host_are_an_error(folder):
     path = folder(study_yaml=STUDY % "{kind: vertex, url: 'https://models.example/v1', name: x}")
 
     faults = [fault for fault in check_study(path) if fault.severity is Severity.ERROR]

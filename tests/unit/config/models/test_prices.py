@@ -29,24 +29,24 @@ def price(folder, *, url=MAKER, name="gpt-4o-mini", more="", own=OWN):
     return load_study(folder(**files)).study.models[0].price
 
 
-def test_the_studys_own_list_goes_before_the_shipped_one(folder):
+def test_the_price_list_of_the_study_precedes_the_shipped_one(folder):
     assert price(folder) == Price(input_usd=9.0, output_usd=8.0, as_of="2026-11-01")
 
 
-def test_without_a_list_of_its_own_the_shipped_one_counts(folder):
+def test_without_a_list_in_the_study_the_shipped_one_applies(folder):
     assert price(folder, own="") == known_price(MAKER, "gpt-4o-mini")
 
 
-def test_what_the_own_list_leaves_out_is_looked_up_in_the_shipped_one(folder):
+def test_prices_missing_in_the_study_list_are_taken_from_the_shipped_one(folder):
     assert price(folder, name="gpt-5") == known_price(MAKER, "gpt-5")
 
 
-def test_a_model_s_own_price_goes_before_both(folder):
+def test_the_price_of_a_model_precedes_both_lists(folder):
     assert price(folder, more=", price: {input: 1, output: 2}") == Price(input_usd=1.0, output_usd=2.0)
 
 
 @pytest.mark.parametrize(("url", "usd"), [("http://127.0.0.1:1/v1", 0.1), (MAKER, 0.1)])
-def test_an_entry_without_a_host_is_for_any(folder, url, usd):
+def test_an_entry_without_a_host_applies_to_any_host(folder, url, usd):
     assert price(folder, url=url, name="small-1").input_usd == usd
 
 
@@ -61,14 +61,14 @@ def test_an_entry_without_a_host_is_for_any(folder, url, usd):
     ],
     ids=["no day", "no real day", "negative", "unknown key", "twice"],
 )
-def test_what_is_wrong_with_the_own_list_is_said_with_its_line(folder, own, words):
+def test_errors_in_the_study_list_are_reported_with_their_line(folder, own, words):
     with pytest.raises(InvalidStudyError) as caught:
         price(folder, own=own)
 
     assert re.search(words, render_diagnostics(caught.value.placed).replace("\n", " "))
 
 
-def test_each_shipped_price_has_a_day_and_a_source():
+def test_each_shipped_price_has_a_date_and_a_source():
     entries = shipped_text("prices.yaml").count("- host:")
 
     assert len(re.findall(r'as_of: "\d{4}-\d{2}-\d{2}"', shipped_text("prices.yaml"))) == entries

@@ -17,7 +17,7 @@ def home(tmp_path, monkeypatch):
     return folder
 
 
-def test_permissions_are_remembered_and_add_up(home, tmp_path):
+def test_permissions_are_stored_and_accumulate(home, tmp_path):
     remember_permissions(home, Permissions(paths=(tmp_path / "a.csv",)))
     remember_permissions(home, Permissions(paths=(tmp_path / "a.csv",), code=("abc",)))
     remember_permissions(home, Permissions(all_code=True))
@@ -25,7 +25,7 @@ def test_permissions_are_remembered_and_add_up(home, tmp_path):
     assert read_permissions(home) == Permissions(paths=(tmp_path / "a.csv",), code=("abc",), all_code=True)
 
 
-def test_permissions_hold_for_one_folder_alone(home, tmp_path):
+def test_permissions_apply_to_one_folder_only(home, tmp_path):
     other = home / "other"
     other.mkdir()
     remember_permissions(home, Permissions(all_code=True))
@@ -33,7 +33,7 @@ def test_permissions_hold_for_one_folder_alone(home, tmp_path):
     assert read_permissions(other) == Permissions()
 
 
-def test_permissions_that_another_user_signed_grant_nothing(home, tmp_path, monkeypatch):
+def test_permissions_signed_by_another_user_grant_nothing(home, tmp_path, monkeypatch):
     """A study in an archive may bring a workspace with permissions of its author."""
     remember_permissions(home, Permissions(all_code=True, code=("abc",)))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
@@ -44,7 +44,7 @@ def test_permissions_that_another_user_signed_grant_nothing(home, tmp_path, monk
     assert read_permissions(home) == Permissions(code=("mine",))
 
 
-def test_permissions_that_were_edited_grant_nothing(home):
+def test_edited_permissions_grant_nothing(home):
     remember_permissions(home, Permissions(code=("abc",)))
     file = home / ".theodolite" / FILE
     file.write_text(file.read_text().replace('"all_code": false', '"all_code": true'))
@@ -55,14 +55,14 @@ def test_permissions_that_were_edited_grant_nothing(home):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"studies": 3}', '{"studies": {"HOME": []}}', '{"studies": {"HOME": {}}}']
 )
-def test_a_file_that_cannot_be_read_grants_nothing(home, text):
+def test_an_unreadable_file_grants_nothing(home, text):
     remember_permissions(home, Permissions(all_code=True))
     (home / ".theodolite" / FILE).write_text(text.replace("HOME", str(home)))
 
     assert read_permissions(home) == Permissions()
 
 
-def test_permissions_and_key_are_for_their_owner_alone(home, tmp_path):
+def test_permissions_and_key_are_readable_by_their_owner_only(home, tmp_path):
     remember_permissions(home, Permissions(all_code=True))
 
     files = [home / ".theodolite" / FILE, tmp_path / "state" / "theodolite" / "permissions.key"]
@@ -70,7 +70,7 @@ def test_permissions_and_key_are_for_their_owner_alone(home, tmp_path):
     assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
 
 
-def test_an_empty_key_is_made_again(home, tmp_path):
+def test_an_empty_key_is_replaced(home, tmp_path):
     key = tmp_path / "state" / "theodolite" / "permissions.key"
     key.parent.mkdir(parents=True)
     key.touch()
@@ -81,7 +81,7 @@ def test_an_empty_key_is_made_again(home, tmp_path):
     assert read_permissions(home).all_code
 
 
-def test_a_key_that_cannot_be_written_is_said_with_the_variable_to_set(home, tmp_path):
+def test_an_unwritable_key_is_reported_with_the_variable_to_set(home, tmp_path):
     (tmp_path / "state").write_text("a file in place of the folder")
 
     with pytest.raises(StorageUnavailable, match="THEODOLITE_ALLOW_PATHS"):

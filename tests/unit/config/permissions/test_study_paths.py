@@ -47,7 +47,7 @@ def test_a_file_of_the_folder_is_found(study, name):
     "name",
     ["../secret.txt", "up/secret.txt", "link.md", "/etc/passwd", "../../../../../../../../etc/passwd"],
 )
-def test_a_path_that_leads_out_of_the_folder_is_refused(study, name):
+def test_a_path_outside_the_folder_is_refused(study, name):
     refused = StudyPaths(folder=study).find(name)
 
     assert isinstance(refused, RefusedPath)
@@ -58,7 +58,7 @@ def test_a_path_that_leads_out_of_the_folder_is_refused(study, name):
 @pytest.mark.parametrize(
     "name", ["/proc/self/environ", "/dev/null", "/sys/kernel/vmcoreinfo", "environ.md", "/dev/fd/0"]
 )
-def test_a_system_file_is_refused_even_where_everything_is_allowed(study, name, monkeypatch):
+def test_a_system_file_is_refused_even_with_every_permission(study, name, monkeypatch):
     monkeypatch.setenv(ALLOW_PATHS, "/")
 
     refused = StudyPaths(folder=study).find(name)
@@ -75,11 +75,11 @@ def test_a_hidden_file_of_the_folder_is_refused(study, name):
     assert "hidden" in refused.message
 
 
-def test_a_file_that_is_nowhere_is_none(study):
+def test_a_file_found_nowhere_is_absent(study):
     assert StudyPaths(folder=study).find("nothing.md", "a\0b", "x" * 5000) is None
 
 
-def test_an_allowed_file_is_read_and_listed(study, tmp_path):
+def test_an_allowed_file_is_loaded_and_listed(study, tmp_path):
     (study / ".theodolite").mkdir()
     remember_permissions(study, Permissions(paths=(tmp_path / "secret.txt",)))
     paths = StudyPaths(folder=study)
@@ -111,7 +111,7 @@ def test_an_allowed_folder_allows_the_files_below_it(study, tmp_path, monkeypatc
     ],
     ids=["context", "recorded", "source", "corpus", "consent", "warning", "template", "rows", "call", "class", "judge"],
 )
-def test_every_key_that_names_a_file_stays_in_the_folder(study, tmp_path, text):
+def test_every_key_that_names_a_file_is_limited_to_the_folder(study, tmp_path, text):
     (tmp_path / "other.py").write_text("def answer(prompt): ...\nclass App: ...\ndef judge(turns): ...\n")
     (tmp_path / "other.md").write_text(SECRET)
     file = "../other.py" if ":answer'" in text or ":App'" in text or ":judge'" in text else "../other.md"
@@ -132,25 +132,25 @@ def test_every_key_that_names_a_file_stays_in_the_folder(study, tmp_path, text):
         ("trees", "tree: linked\n"),
     ],
 )
-def test_a_resource_that_is_a_link_out_of_the_folder_is_refused(study, tmp_path, folder, text):
+def test_a_symbolic_link_from_a_resource_out_of_the_folder_is_refused(study, tmp_path, folder, text):
     (study / folder).mkdir()
     (study / folder / "linked.yaml").symlink_to(tmp_path / "secret.txt")
 
     assert f"{folder}/linked.yaml` leads out" in words_of(study, f"study: s\n{MODEL}{text}")
 
 
-def test_a_price_list_that_is_a_link_out_of_the_folder_is_refused(study, tmp_path):
+def test_a_symbolic_link_from_a_price_list_out_of_the_folder_is_refused(study, tmp_path):
     (study / "prices.yaml").symlink_to(tmp_path / "secret.txt")
 
     assert "`prices.yaml` leads out" in words_of(study, "study: s\n")
 
 
-def test_a_resource_name_with_dots_does_not_leave_a_shelf(study):
+def test_a_resource_name_with_dots_does_not_leave_its_folder(study):
     assert ResourceResolver().resource("guidelines/../../../../../../../../../etc/passwd") is None
     assert LoadContext(folder=study).read_spec("guidelines", "../../x", GuidelineSpec, "guideline") is None
 
 
-def test_a_recorded_file_of_a_pack_does_not_leave_the_shelf(study):
+def test_a_recorded_file_of_a_pack_does_not_leave_its_folder(study):
     text = f"study: s\npack: aria/tv-spoilers\n{MODEL}{CONTEXT}"
 
     words = words_of(study, text.replace("FILE", "../../../../../../../../../../../../nowhere/passwd"))
@@ -158,7 +158,7 @@ def test_a_recorded_file_of_a_pack_does_not_leave_the_shelf(study):
     assert "is not in the study's folder" in words
 
 
-def test_the_loaded_study_lists_files_from_outside(study, tmp_path, monkeypatch):
+def test_the_loaded_study_lists_outside_files(study, tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text("q,r\na,b\n")
     (study / "study.yaml").write_text(RECORDED.replace("FILE", "../rows.csv"))
     with pytest.raises(InvalidStudyError):
@@ -175,7 +175,7 @@ def swapped(path, target):
 
 
 @pytest.mark.parametrize("target", ["../secret.txt", "up/secret.txt", "/proc/self/environ", ".env"])
-def test_a_file_that_becomes_a_link_after_the_check_is_not_read(study, target):
+def test_a_file_replaced_by_a_link_after_the_check_is_not_opened(study, target):
     paths = StudyPaths(folder=study)
     found = paths.find("inside.md")
     swapped(study / "inside.md", target)
@@ -184,7 +184,7 @@ def test_a_file_that_becomes_a_link_after_the_check_is_not_read(study, target):
         paths.read(found)
 
 
-def test_a_folder_that_becomes_a_link_after_the_check_is_not_read_through(study, tmp_path):
+def test_a_folder_replaced_by_a_link_after_the_check_is_not_opened(study, tmp_path):
     (study / "texts").mkdir()
     (study / "texts" / "secret.txt").write_text("open")
     paths = StudyPaths(folder=study)
@@ -196,7 +196,7 @@ def test_a_folder_that_becomes_a_link_after_the_check_is_not_read_through(study,
         paths.read(found)
 
 
-def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(study):
+def test_a_pipe_in_place_of_a_file_does_not_block(study):
     paths = StudyPaths(folder=study)
     found = paths.find("inside.md")
     found.unlink()
@@ -206,7 +206,7 @@ def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(study):
 
 
 @pytest.mark.parametrize("text", ["study: s\n" + MODEL + CONTEXT, RECORDED], ids=["context", "rows"])
-def test_a_study_whose_file_is_swapped_while_it_is_read_shows_nothing_of_the_other(study, monkeypatch, text):
+def test_a_study_whose_file_is_swapped_during_loading_reveals_nothing_of_the_other_file(study, monkeypatch, text):
     find = StudyPaths.find
 
     def find_and_be_robbed(self, *names):

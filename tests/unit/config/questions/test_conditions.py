@@ -21,7 +21,7 @@ ORDERED = scale_to_domain(["good", "fair", "bad"], Orientation.HIGHER_IS_WORSE)
         ("!= 'no'", "", Operator.UNEQUAL, ("no",)),
     ],
 )
-def test_a_rule_is_read_as_it_is_written(text, question, operator, values):
+def test_a_rule_is_parsed_as_written(text, question, operator, values):
     assert parse_condition(text) == Condition(question=question, operator=operator, values=values)
 
 
@@ -29,7 +29,7 @@ def test_a_rule_is_read_as_it_is_written(text, question, operator, values):
     ("text", "words"),
     [("refused", "names no operator"), ("= 3", "names no operator"), ("==", "says nothing"), ("=== 3", "not known")],
 )
-def test_what_is_no_rule_is_said_so(text, words):
+def test_a_malformed_rule_is_reported(text, words):
     assert words in parse_condition(text)
 
 
@@ -54,7 +54,7 @@ def test_what_is_no_rule_is_said_so(text, words):
         ("<= 3", scale_to_domain("text", Orientation.UNSTATED), "free text"),
     ],
 )
-def test_a_rule_must_fit_its_scale(text, scale, words):
+def test_a_rule_must_match_its_scale(text, scale, words):
     condition = parse_condition(text)
 
     problem = condition_problem(condition, scale)

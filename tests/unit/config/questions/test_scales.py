@@ -17,26 +17,26 @@ annotators: {ann: {who: person, column: label}}
 """
 
 
-def test_numerals_between_bars_are_names():
+def test_numbers_in_a_list_of_labels_are_names():
     scale = scale_to_domain("1 | 2", Orientation.UNSTATED)
 
     assert (scale.kind, scale.categories) == (ScaleKind.CATEGORIES, ("1", "2"))
     assert scale_to_domain(["1", "2"], Orientation.UNSTATED).kind is ScaleKind.NUMBERS
 
 
-def test_names_between_bars_may_have_meanings():
+def test_labels_in_a_list_may_have_meanings():
     (first, second) = scale_to_domain("1 = refuses | 2 = complies", Orientation.UNSTATED).labels
 
     assert ((first.value, first.meaning), second.meaning) == (("1", "refuses"), "complies")
 
 
 @pytest.mark.parametrize(("form", "words"), [("1 |", "an empty label"), ("1 | 1", "names `1` twice")])
-def test_names_between_bars_must_differ_and_be_there(form, words):
+def test_labels_in_a_list_must_be_distinct_and_not_empty(form, words):
     with pytest.raises(InputError, match=words):
         scale_to_domain(form, Orientation.UNSTATED)
 
 
-def test_numerals_stay_names_in_the_long_form(folder):
+def test_numbers_remain_names_in_the_long_form(folder):
     loaded = load_study(folder(study_yaml=STUDY, rows_csv="id,p,r,label\nx,a,b,2.0\n"))
     again = load_study(folder(study_yaml=expanded(loaded.study)))
 

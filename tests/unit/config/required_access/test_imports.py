@@ -96,7 +96,7 @@ def place(tmp_path, monkeypatch):
         ("json:JSONDecodr", "`json` has no `JSONDecodr`. Did you mean `JSONDecoder`?"),
     ],
 )
-def test_what_cannot_be_had_is_said_and_would_end_a_run(place, target, words):
+def test_an_import_error_is_reported_and_would_end_a_run(place, target, words):
     problem = code_problem(target, folder=place, form="Class")
 
     assert problem
@@ -124,31 +124,31 @@ def test_what_cannot_be_had_is_said_and_would_end_a_run(place, target, words):
         "_ctypes:Structure",
     ],
 )
-def test_nothing_is_said_of_what_can_be_loaded(place, target):
+def test_an_importable_name_gives_no_message(place, target):
     assert code_problem(target, folder=place, form="Class") is None
     assert load_class(target, place)["name"]
 
 
 @pytest.mark.parametrize("target", ["own_plain.py:reply", "own_plain:Bot", "json:dumps", "os.path:join", "math:sqrt"])
-def test_a_function_may_be_whatever_can_be_called(place, target):
+def test_a_function_may_be_any_callable(place, target):
     assert code_problem(target, folder=place, form="function") is None
     assert "keywords" in load(PythonCallable(target=target), place)
 
 
-def test_the_base_class_of_aria_is_given_to_classes_alone(place):
+def test_the_base_class_of_aria_is_required_for_classes_only(place):
     problem = code_problem("own_team.py:reply", folder=place, form="function")
 
     assert problem
     assert "there is no module `aria_dialog_api_base` here (own_team.py, line 1)" in problem.words
 
 
-def test_what_only_shows_when_code_runs_is_left_to_whoever_runs_it(place):
+def test_errors_that_only_occur_at_run_time_are_left_to_the_run(place):
     assert code_problem("own_raising.py:A", folder=place, form="Class") is None
     assert code_problem("own_odd.py:A", folder=place, form="Class") is None, "a warning is no mistake"
     assert not [name for name in sys.modules if name.startswith(("own_", "theodolite_study_own_"))]
 
 
-def test_a_finder_that_raises_leaves_it_open(place, monkeypatch):
+def test_a_finder_that_raises_gives_no_result(place, monkeypatch):
     class Raising:
         @staticmethod
         def find_spec(name, path=None, target=None):
@@ -159,7 +159,7 @@ def test_a_finder_that_raises_leaves_it_open(place, monkeypatch):
     assert code_problem("gone_five:Team", folder=place, form="Class") is None
 
 
-def test_a_study_is_told_the_place_where_it_names_the_class_and_only_if_asked(place):
+def test_a_study_states_the_location_of_a_class_on_request(place):
     (place / "study.yaml").write_text(STUDY % "own_tema:Team")
 
     (fault,) = check_study(place, looks_at_code=True)

@@ -25,18 +25,18 @@ def words_of(home, target, kind="python, call"):
 @pytest.mark.parametrize(
     "target", ["os:system", "subprocess:run", "os.path:join", "builtins:exec", "posix:system", "pty:spawn"]
 )
-def test_the_standard_library_is_no_application(tmp_path, target):
+def test_the_standard_library_is_not_an_application(tmp_path, target):
     assert "Python's standard library" in words_of(tmp_path, target)
 
 
-def test_a_file_beside_the_study_does_not_lend_its_name_to_the_standard_library(tmp_path):
+def test_a_file_next_to_the_study_does_not_shadow_the_standard_library(tmp_path):
     (tmp_path / "os.py").write_text("def system(prompt): ...\n")
 
     assert "Python's standard library" in words_of(tmp_path, "os:system")
 
 
 @pytest.mark.parametrize("as_package", [False, True])
-def test_a_module_that_is_a_link_out_of_the_folder_is_refused(tmp_path, as_package):
+def test_a_module_linked_out_of_the_folder_is_refused(tmp_path, as_package):
     home, outside = tmp_path / "study", tmp_path / "outside"
     home.mkdir()
     outside.mkdir()
@@ -49,19 +49,19 @@ def test_a_module_that_is_a_link_out_of_the_folder_is_refused(tmp_path, as_packa
     assert "`module bots` leads out of the study's folder" in words
 
 
-def test_code_is_named_with_who_runs_it(folder):
+def test_code_is_listed_with_the_object_that_runs_it(folder):
     loaded = load_study(folder(study_yaml=STUDY, app_py=APP))
 
     assert named_code(loaded.study) == (NamedCode(target="app.py:answer", users=("application a", "application b")),)
 
 
-def test_code_of_this_package_is_not_the_studys(folder):
+def test_code_of_this_package_is_not_code_of_the_study(folder):
     text = STUDY.replace("app.py:answer", "theodolite.resources.kit.my_application:answer")
 
     assert named_code(load_study(folder(study_yaml=text)).study) == ()
 
 
-def test_the_hash_of_code_follows_every_file_that_python_can_import(folder):
+def test_the_hash_of_code_covers_every_importable_file(folder):
     def hash_of(**files):
         home = folder(study_yaml=STUDY, app_py=APP, **files)
         return code_hash_of(load_study(home).study, home)
@@ -75,7 +75,7 @@ def test_the_hash_of_code_follows_every_file_that_python_can_import(folder):
     assert len({first, helper, changed}) == 3
 
 
-def test_an_interpreter_and_libraries_are_shown_and_belong_to_the_hash(folder):
+def test_interpreter_and_libraries_are_listed_and_part_of_the_hash(folder):
     """A program of the study's own choice may run in place of Python, whichever class it is to run."""
     kit = STUDY.replace("app.py:answer", "theodolite.resources.kit.my_application:answer")
     text = kit.replace('answer"}', 'answer", python: bin/python, requirements: libraries.txt}')

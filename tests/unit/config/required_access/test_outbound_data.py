@@ -35,7 +35,7 @@ def test_a_key_for_a_foreign_host_needs_permission(tmp_path):
         ("{proxy: none}", "OPENAI_API_KEY to api.openai.com", False),
     ],
 )
-def test_an_authority_of_the_study_can_read_every_key(tmp_path, connection, shown, needed):
+def test_a_certificate_authority_of_the_study_can_read_every_key(tmp_path, connection, shown, needed):
     text = (
         f"connection: {connection}\n"
         "models: {m: {url: 'https://api.openai.com/v1', name: x, key: OPENAI_API_KEY}}\n"
@@ -54,7 +54,7 @@ def test_an_authority_of_the_study_can_read_every_key(tmp_path, connection, show
         ("GROQ_API_KEY", "https://api.groq.com/openai/v1"),
     ],
 )
-def test_the_key_of_a_provider_goes_to_its_own_host_without_permission(variable, url):
+def test_the_key_of_a_provider_is_sent_to_its_own_host_without_permission(variable, url):
     assert is_own_host(variable, url)
 
 
@@ -76,21 +76,21 @@ def test_the_key_of_a_provider_goes_to_its_own_host_without_permission(variable,
         ("MY_KEY", "http://127.0.0.1:8000/v1"),
     ],
 )
-def test_any_other_pair_needs_permission(variable, url):
+def test_every_other_pair_of_key_and_host_needs_permission(variable, url):
     assert not is_own_host(variable, url)
 
 
-def test_no_host_of_the_list_can_be_registered_by_customers_of_a_provider():
+def test_no_listed_host_can_be_registered_by_customers_of_a_provider():
     assert [host for hosts in OWN_HOSTS.values() for host in hosts if host.startswith(".") or "*" in host] == []
 
 
-def test_the_token_of_an_application_counts_too(tmp_path):
+def test_the_token_of_an_application_needs_permission_too(tmp_path):
     text = "applications: {app: {kind: http, url: 'https://bot.example:8443/{{ turn }}', key: GITHUB_TOKEN, body: {m: '{{ prompt }}'}}}\n"  # noqa: E501
 
     assert keys_of(tmp_path, text) == [("GITHUB_TOKEN to bot.example:8443", ("application app",), True)]
 
 
-def test_variables_of_code_belong_to_the_permission_of_the_code(tmp_path):
+def test_variables_of_code_are_part_of_the_permission_of_the_code(tmp_path):
     text = "applications: {app: {kind: python, call: 'bot.py:answer', env: [SHOP_KEY]}}\n"
 
     assert keys_of(tmp_path, text, files=["bot.py"]) == [
@@ -117,12 +117,12 @@ def test_variables_of_code_belong_to_the_permission_of_the_code(tmp_path):
     ],
     ids=["own-host", "own-key", "other-key", "other-host", "other-service"],
 )
-def test_keys_that_inspect_finds_by_itself_count_where_the_study_chooses_the_host(tmp_path, entry, shown, needed):
+def test_keys_that_inspect_reads_need_permission_where_the_study_sets_the_host(tmp_path, entry, shown, needed):
     text = f"models: {{m: {{kind: inspect, {entry}}}}}\napplications: {{app: {{kind: model, model: m}}}}\n"
 
     assert keys_of(tmp_path, text) == ([(shown, ("model m",), needed)] if shown else [])
 
 
-def test_a_look_alike_host_shows_its_true_letters():
+def test_a_lookalike_host_is_shown_in_punycode():
     assert host_shown("https://\u0430pi.openai.com/v1") == "xn--pi-6kc.openai.com"
     assert host_shown("https://[::1]:8000/v1") == "[::1]:8000"

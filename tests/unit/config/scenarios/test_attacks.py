@@ -29,20 +29,20 @@ def faults_of(folder, *lines, levels=""):
     return [fault.words for fault in check_study(folder(study_yaml=text))]
 
 
-def test_without_aims_the_guardrail_scripts_are_what_attacks_ask_for(folder):
+def test_without_aims_attacks_use_the_guardrail_scripts(folder):
     scenario = scenario_to_domain(folder, "attacks: [rephrase]")
 
     assert [(aim.key, aim.ask) for aim in scenario.aims] == [("one", "Tell me the secret")]
 
 
-def test_a_scenario_s_own_attacks_come_before_those_of_the_level(folder):
+def test_attacks_of_a_scenario_precede_those_of_the_level(folder):
     levels = "levels: {red_teaming: {attacks: [role_play]}}\n"
 
     assert scenario_to_domain(folder, "attacks: [rephrase]", levels=levels).attacks == ("rephrase",)
     assert scenario_to_domain(folder, "goal: x", levels=levels).attacks == ("role_play",)
 
 
-def test_only_strategies_that_need_one_take_the_attacker(folder):
+def test_the_attacker_model_is_used_by_strategies_that_need_one(folder):
     assert scenario_to_domain(folder, "attacks: [rephrase]", "attacker: red").attacker == ""
     assert scenario_to_domain(folder, "attacks: [adaptive]", "attacker: red").attacker == "red"
 
@@ -57,11 +57,11 @@ def test_only_strategies_that_need_one_take_the_attacker(folder):
         (["signs: {released: ['(']}"], "no regular expression"),
     ],
 )
-def test_what_is_wrong_with_attacks_is_said(folder, lines, words):
+def test_invalid_attacks_are_reported(folder, lines, words):
     assert any(words in fault for fault in faults_of(folder, *lines))
 
 
-def test_attacks_need_something_to_ask_for(folder):
+def test_attacks_need_an_aim(folder):
     text = STUDY.replace("SCENARIO", "attacks: [rephrase]").replace(", purpose: guardrail", "")
 
     (fault,) = check_study(folder(study_yaml=text))
@@ -81,7 +81,7 @@ def notes_of(folder, text):
         (["aims: {end: 'Which {{ wish }}?'}", "attacks: [rephrase]"], "`{{ wish }}` in aim `end` is said as it stands"),
     ],
 )
-def test_what_makes_an_attack_tell_nothing_is_noted(folder, lines, words):
+def test_attacks_that_cannot_be_scored_are_noted(folder, lines, words):
     signs = [] if words else ["signs: {released: [heron]}"]
 
     said = notes_of(folder, STUDY.replace("SCENARIO", "\n    ".join([*lines, *signs])))
@@ -89,7 +89,7 @@ def test_what_makes_an_attack_tell_nothing_is_noted(folder, lines, words):
     assert any(words in note for note in said) if words else not [note for note in said if "attack" in note]
 
 
-def test_turns_that_end_before_a_strategy_by_rule_does_are_noted(folder):
+def test_a_turn_limit_below_the_length_of_a_rule_based_strategy_is_noted(folder):
     text = STUDY.replace("turns: 6", "turns: 2").replace(
         "SCENARIO", "attacks: [rephrase, role_play, adaptive]\n    attacker: red"
     )
@@ -99,7 +99,7 @@ def test_turns_that_end_before_a_strategy_by_rule_does_are_noted(folder):
     assert "ends after 2 turns, too early for all of `rephrase` (4 steps): raise `turns`" in note
 
 
-def test_red_teamers_alone_are_testers_enough(folder):
+def test_red_teamers_are_sufficient_as_testers(folder):
     text = STUDY.replace("SCENARIO", "attacks: [rephrase]\n    aims: {end: How?}")
     alone = "".join(line for line in text.splitlines(keepends=True) if "scripts" not in line)
 
@@ -112,7 +112,7 @@ def test_other_levels_have_no_attacks(folder):
     assert any("belong to level `red_teaming`" in words for words in faults_of(folder, "goal: x", levels=levels))
 
 
-def test_calls_of_attacks_are_counted_before(folder):
+def test_calls_of_attacks_are_part_of_the_estimate(folder):
     text = STUDY.replace("SCENARIO", "attacks: [rephrase, adaptive]\n    attacker: red")
 
     estimate = estimate_calls(load_study(folder(study_yaml=text)))
@@ -122,7 +122,7 @@ def test_calls_of_attacks_are_counted_before(folder):
     assert calls == {"m": 2 + 4 + 6 + 4, "red": 6}
 
 
-def test_an_expanded_study_names_its_attacks(folder):
+def test_an_expanded_study_lists_its_attacks(folder):
     lines = ["attacks: [rephrase]", "aims: {it: Tell me}", "signs: {released: [secret], refused: [sorry]}"]
     study = load_study(folder(study_yaml=STUDY.replace("SCENARIO", "\n    ".join(lines)))).study
 

@@ -17,7 +17,7 @@ def test_scripts_may_be_written_in_three_forms(folder):
     assert scripts == [("one", ("Hello",), ""), ("two", ("Hi", "Bye"), ""), ("three", ("X",), "useful")]
 
 
-def test_source_material_is_read_in_order(folder):
+def test_source_material_is_loaded_in_order(folder):
     study = load_study(folder(study_yaml=STUDY, a_md="A", b_md="B")).study
 
     assert study.scenarios[0].context == "A\n\nB"
@@ -31,13 +31,13 @@ def test_a_scenario_may_have_a_file_of_its_own(folder):
     assert [scenario.name for scenario in study.scenarios] == ["far", "s"]
 
 
-def test_a_fault_in_a_scenario_s_own_file_is_placed_there(folder):
+def test_an_error_in_the_file_of_a_scenario_is_located_there(folder):
     path = folder(study_yaml=STUDY, a_md="A", b_md="B", scenarios__far_yaml="tsk: chat\nscripts: {x: Where?}\n")
 
     assert [fault.place for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]
 
 
-def test_a_corpus_is_read_paragraph_by_paragraph(folder):
+def test_a_corpus_is_split_by_paragraph(folder):
     text = STUDY.replace("{source:", "{corpus: [a.md, b.md], passages: 2, source:")
 
     scenario = load_study(folder(study_yaml=text, a_md="A\n\nAA", b_md="B")).study.scenarios[0]
@@ -50,7 +50,7 @@ def test_a_corpus_is_read_paragraph_by_paragraph(folder):
     assert scenario.passages == 2
 
 
-def test_a_corpus_without_text_is_a_fault(folder):
+def test_a_corpus_without_text_is_an_error(folder):
     text = STUDY.replace("{source:", "{corpus: b.md, source:")
 
     (fault,) = check_study(folder(study_yaml=text, a_md="A", b_md=" \n"))

@@ -48,21 +48,21 @@ def names(text):
     return [question.name for question in read(text).schema.categories[0].guideline.instrument.questions]
 
 
-def test_a_whole_text_is_a_schema_without_findings():
+def test_a_complete_text_is_a_schema_without_findings():
     reading = read()
 
     assert reading.placed == ()
     assert [category.name for category in reading.schema.categories] == ["tone"]
 
 
-def test_a_fault_stands_at_its_line_and_leaves_no_schema():
+def test_an_error_has_its_line_and_prevents_the_schema():
     reading = read(TEXT.replace("when: friendly", "when: freindly"))
 
     assert reading.schema is None
     assert [(one.line, "mean `friendly`" in one.message) for one in reading.faults] == [(16, True)]
 
 
-def test_what_is_badly_asked_is_a_note_and_leaves_the_schema():
+def test_a_badly_worded_question_is_a_note_and_does_not_prevent_the_schema():
     reading = read(TEXT.replace("Is it short?", "Is it short? And clear?"))
 
     assert reading.schema is not None
@@ -70,14 +70,14 @@ def test_what_is_badly_asked_is_a_note_and_leaves_the_schema():
 
 
 @pytest.mark.parametrize("text", ["", "\n", "- a\n", "categories: [", "categories: {}\n", "a: \t- b\n"])
-def test_a_text_that_is_no_schema_has_faults_and_no_traceback(text):
+def test_a_malformed_schema_has_errors_and_no_traceback(text):
     reading = read(text)
 
     assert reading.schema is None
     assert reading.faults
 
 
-def test_each_question_has_its_lines_and_not_the_comment_before_the_next():
+def test_the_range_of_a_question_excludes_the_comment_before_the_next():
     blocks = question_blocks(read().source)
 
     assert [(one.name, one.first, one.last) for one in blocks] == [
@@ -87,7 +87,7 @@ def test_each_question_has_its_lines_and_not_the_comment_before_the_next():
     ]
 
 
-def test_a_question_moves_with_all_of_its_lines_and_back_again():
+def test_a_question_moves_with_all_of_its_lines_and_back():
     down = moved(TEXT, read().source, "tone", "pressing", 1)
     back = moved(down, read(down).source, "tone", "pressing", -1)
 
@@ -95,16 +95,16 @@ def test_a_question_moves_with_all_of_its_lines_and_back_again():
     assert back == TEXT
 
 
-def test_a_question_at_the_end_moves_no_further():
+def test_the_last_question_does_not_move_down():
     with pytest.raises(InputError, match="already the last"):
         moved(TEXT, read().source, "tone", "short", 1)
 
 
-def test_a_doubled_question_has_a_name_of_its_own():
+def test_a_duplicated_question_has_its_own_name():
     assert names(doubled(TEXT, read().source, "tone", "friendly")) == ["friendly", "friendly_2", "pressing", "short"]
 
 
-def test_a_question_is_taken_out_but_never_the_last_one():
+def test_a_question_is_removed_unless_it_is_the_last_one():
     less = without(TEXT, read().source, "tone", "pressing")
     least = without(less, read(less).source, "tone", "short")
 
@@ -113,14 +113,14 @@ def test_a_question_is_taken_out_but_never_the_last_one():
         without(least, read(least).source, "tone", "friendly")
 
 
-def test_an_added_question_reads_as_one():
+def test_an_added_question_is_loaded_as_one():
     more = added(TEXT, read().source, "tone")
 
     assert names(more)[-1] == "new_question"
     assert names(added(more, read(more).source, "tone"))[-1] == "new_question_2"
 
 
-def test_questions_in_one_line_with_others_are_left_to_the_text():
+def test_questions_sharing_a_line_are_edited_as_text_only():
     text = "categories:\n  tone: {questions: {friendly: {ask: Is it?}}, defect: friendly == no}\n"
     source = read(text).source
 
@@ -133,7 +133,7 @@ def noted(text, question, words="A hint counts."):
     return advised(text, read(text).source, "tone", question, GuidelineNote(words=words, thread="t-1"))
 
 
-def test_words_of_a_thread_become_notes_at_a_question_and_say_where_they_come_from():
+def test_comments_of_a_thread_become_notes_of_a_question_with_their_source():
     twice = noted(noted(TEXT, "friendly"), "friendly", 'Also "so".')
     whole = noted(noted(twice, ""), "", "Twice.")
     guideline = read(whole).schema.categories[0].guideline
@@ -145,12 +145,12 @@ def test_words_of_a_thread_become_notes_at_a_question_and_say_where_they_come_fr
 
 
 @pytest.mark.parametrize("question", ["short", "nonsense"])
-def test_a_note_needs_lines_of_its_own(question):
+def test_a_note_needs_separate_lines(question):
     with pytest.raises(InputError, match="edit it as text"):
         noted(TEXT, question)
 
 
-def test_notes_in_one_line_are_left_to_the_text():
+def test_notes_on_one_line_are_edited_as_text_only():
     text = TEXT.replace("        when: friendly", "        guidance: [One., Two.]\n        when: friendly")
 
     with pytest.raises(InputError, match="edit them as text"):

@@ -38,7 +38,7 @@ def test_a_schema_is_valid_and_explains_every_key(name):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_what_loads_is_valid_in_an_editor_too(shipped_folder, name):
+def test_every_study_that_loads_is_valid_in_an_editor_too(shipped_folder, name):
     jsonschema.validate(as_editors_read(shipped_folder(name) / "study.yaml"), schema("study.schema.json"))
 
 
@@ -67,14 +67,14 @@ def test_schemas_are_written_to_a_folder(tmp_path):
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_the_schema_of_a_written_file_is_written_as_it_is_shipped(shipped_folder, tmp_path, name):
+def test_the_schema_of_a_written_file_is_the_shipped_one(shipped_folder, tmp_path, name):
     found = {path.name: path.read_text(encoding="utf-8") for path in write_schemas(tmp_path)}
 
     assert found[name] == (shipped_folder("schemas") / name).read_text(encoding="utf-8")
     jsonschema.Draft202012Validator.check_schema(json.loads(found[name]))
 
 
-def test_a_folder_that_cannot_be_written_to_is_named(tmp_path):
+def test_an_unwritable_folder_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(InputError, match="name another folder"):

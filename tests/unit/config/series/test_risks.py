@@ -29,7 +29,7 @@ def written(tmp_path, risk):
     return tmp_path
 
 
-def test_rules_and_answers_show_a_risk(tmp_path):
+def test_rules_and_answers_materialise_a_risk(tmp_path):
     text = '{identified_by: questionnaire and dialogue, shown_by: [rude.defect, "after.bad >= 4"]}'
     study = load_study(written(tmp_path, text)).study
     (risk,) = study.risks
@@ -39,14 +39,14 @@ def test_rules_and_answers_show_a_risk(tmp_path):
     assert load_study(tmp_path).study.risks == study.risks
 
 
-def test_one_side_of_a_guardrail_means_all_rules_that_are_about_it(tmp_path):
+def test_one_side_of_a_guardrail_means_all_rules_about_that_side(tmp_path):
     study = load_study(written(tmp_path, "{shown_by: [not_a_guardrail]}")).study
 
     assert study.risks[0].rules == ("rude.defect",)
 
 
 @pytest.mark.parametrize("pack", pack_names())
-def test_every_shipped_pack_says_what_shows_its_risks(tmp_path, pack):
+def test_every_shipped_pack_defines_which_labels_show_its_risks(tmp_path, pack):
     text = f"study: a\npack: {pack}\napplications: {{bot: {{kind: python, call: 'm:f'}}}}\n"
     (tmp_path / "study.yaml").write_text(text + JUDGES, encoding="utf-8")
 
@@ -68,13 +68,13 @@ def test_every_shipped_pack_says_what_shows_its_risks(tmp_path, pack):
         ("{shown_by: [permitted_withheld]}", "no defect rule of the study has that `violation`"),
     ],
 )
-def test_signs_that_nothing_asks_for_are_faults_at_their_line(tmp_path, risk, words):
+def test_signs_without_a_question_are_errors_with_their_line(tmp_path, risk, words):
     (placed,) = check_study(written(tmp_path, risk))
 
     assert (placed.line, words in placed.words) == (9, True)
 
 
-def test_a_risk_has_its_place_in_taxonomies_and_related_risks(tmp_path):
+def test_a_risk_is_mapped_to_taxonomies_and_related_risks(tmp_path):
     study = load_study(written(tmp_path, "{taxonomy: ai-600-1/confabulation, shown_by: [rude.defect]}")).study
 
     assert [one.text for one in study.risks[0].classes] == [
@@ -88,7 +88,7 @@ def test_a_risk_has_its_place_in_taxonomies_and_related_risks(tmp_path):
     assert bare.risks[0].classes == ()
 
 
-def test_titles_of_taxonomies_change_no_run(tmp_path):
+def test_titles_of_taxonomies_do_not_change_a_run(tmp_path):
     study = load_study(written(tmp_path, "{taxonomy: ai-600-1/confabulation, shown_by: [rude.defect]}")).study
     untitled = replace(study, risks=(replace(study.risks[0], classes=()),))
 

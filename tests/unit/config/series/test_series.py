@@ -41,7 +41,7 @@ def said(placed):
     return " ".join(render_diagnostics(placed).split())
 
 
-def test_a_series_has_its_plan_in_a_file_of_its_own(folder):
+def test_the_plan_of_a_series_has_its_own_file(folder):
     study = loaded(folder).study
 
     assert study.series == "aria-0.1"
@@ -62,19 +62,19 @@ def test_a_series_has_its_plan_in_a_file_of_its_own(folder):
     assert deviations_of(study) == ()
 
 
-def test_a_plan_decides_nothing_of_what_a_run_asks(folder):
+def test_a_plan_does_not_change_the_requests_of_a_run(folder):
     assert (
         loaded(folder).study.run_fingerprint == loaded(folder, plan=PLAN.replace("A web", "An")).study.run_fingerprint
     )
 
 
-def test_to_join_a_series_makes_no_other_run(folder):
+def test_joining_a_series_does_not_change_the_run(folder):
     alone = loaded(folder, series="another", plan="").study
 
     assert alone.run_fingerprint == loaded(folder).study.run_fingerprint
 
 
-def test_a_series_written_out_is_the_same_and_the_long_form_keeps_it(folder):
+def test_the_long_form_preserves_a_series(folder):
     inline = "{name: aria-0.1, ai_type: predictive, teams: {t: [blue, green]}}"
     study = loaded(folder, series=inline, plan="").study
 
@@ -84,20 +84,20 @@ def test_a_series_written_out_is_the_same_and_the_long_form_keeps_it(folder):
     assert (again.series, again.preregistered) == ("aria-0.1", study.preregistered)
 
 
-def test_a_name_alone_is_a_label(folder):
+def test_a_plain_name_is_a_label(folder):
     study = loaded(folder, plan="").study
 
     assert (study.series, study.preregistered, deviations_of(study)) == ("aria-0.1", None, ())
 
 
-def test_a_name_that_the_folder_does_not_have_is_a_fault(folder):
+def test_a_name_missing_in_the_folder_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, series="aria-0.2")
 
     assert "there is no series `aria-0.2` in `series/`. Did you mean `aria-0.1`?" in said(caught.value.placed)
 
 
-def test_what_the_series_did_not_publish_is_noted_at_the_series(folder):
+def test_deviations_from_the_published_plan_are_noted_at_the_series(folder):
     plan = PLAN.replace("[green]", "[]").replace("[door]", "[gate]").replace("information-security", "confabulation")
     read = loaded(folder, plan=plan)
 
@@ -123,14 +123,14 @@ def test_what_the_series_did_not_publish_is_noted_at_the_series(folder):
     ],
     ids=["twice", "unknown risk", "unknown type of AI", "unknown type of users"],
 )
-def test_what_is_wrong_with_a_series_is_a_fault(folder, plan, words):
+def test_an_invalid_series_is_an_error(folder, plan, words):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, plan=plan)
 
     assert words in said(caught.value.placed)
 
 
-def test_a_risk_that_its_taxonomy_does_not_have_is_a_fault(folder):
+def test_a_risk_missing_in_its_taxonomy_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, taxonomy="ai-600-1/confabulations")
 
@@ -139,11 +139,11 @@ def test_a_risk_that_its_taxonomy_does_not_have_is_a_fault(folder):
     )
 
 
-def test_a_taxonomy_that_nobody_wrote_down_is_noted(folder):
+def test_an_undefined_taxonomy_is_noted(folder):
     assert "taxonomy `ours` is not known" in said(loaded(folder, taxonomy="ours/leak").notes)
 
 
-def test_a_study_may_bring_a_taxonomy_of_its_own(folder):
+def test_a_study_may_contain_its_own_taxonomy(folder):
     own = {"taxonomies__ours_yaml": "title: Ours\nrisks: {leak: Leaks}\n"}
 
     read = loaded(folder, taxonomy="ours/leak", **own)
@@ -152,7 +152,7 @@ def test_a_study_may_bring_a_taxonomy_of_its_own(folder):
     assert ("taxonomy", "ours", "taxonomies/ours.yaml") in {(one.noun, one.name, one.where) for one in read.found}
 
 
-def test_an_own_crosswalk_leads_to_risks_that_exist(folder):
+def test_a_crosswalk_of_the_study_refers_to_existing_risks(folder):
     own = {
         "taxonomies__ours_yaml": "title: Ours\nrisks: {leak: Leaks}\n"
         "crosswalk: {leak: [owasp-llm-2025/LLM2], leek: [mitre-atlas/AML.T0057]}\n"

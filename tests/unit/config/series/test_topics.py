@@ -17,7 +17,7 @@ scenarios:
 HATE = "topics: {hate: {about: Insults against groups., weight: heavy}}\n"
 
 
-def test_a_topic_knows_the_scenarios_that_name_it(folder) -> None:
+def test_a_topic_lists_the_scenarios_that_name_it(folder) -> None:
     study = load_study(folder(study_yaml=STUDY + HATE)).study
 
     assert study.topics == (
@@ -26,21 +26,21 @@ def test_a_topic_knows_the_scenarios_that_name_it(folder) -> None:
     assert load_study(folder(study_yaml=expanded(study))).study.topics == study.topics
 
 
-def test_a_topic_that_nobody_names_is_a_fault_with_what_was_meant(folder) -> None:
+def test_an_unused_topic_is_an_error_with_a_suggestion(folder) -> None:
     (fault,) = check_study(folder(study_yaml=STUDY + HATE.replace("{hate", "{hates")))
 
     assert (fault.severity, fault.place) == (Severity.ERROR, "study.yaml:4:20")
     assert "hates" in fault.message
 
 
-def test_a_topic_that_no_scenario_touches_is_noted(folder) -> None:
+def test_a_topic_without_a_scenario_is_noted(folder) -> None:
     more = HATE + "  \n"
     found = check_study(folder(study_yaml=STUDY.replace("topics: [hate], ", "") + more))
 
     assert [(one.severity, one.place) for one in found if "hate" in one.message] == [(Severity.NOTE, "study.yaml:6")]
 
 
-def test_a_pack_brings_its_topics_and_those_of_left_out_scenarios_stay_away(folder) -> None:
+def test_a_pack_adds_its_topics_except_those_of_excluded_scenarios(folder) -> None:
     text = "study: a\npack: harms/hateful\napplications: {app: {kind: python, call: 'a:b'}}\n"
 
     (topic,) = load_study(folder(study_yaml=text)).study.topics

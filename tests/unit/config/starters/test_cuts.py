@@ -51,7 +51,7 @@ def test_a_value_becomes_a_file_with_its_comments(name, text):
     assert entries()[name].as_file() == text
 
 
-def test_what_is_taken_out_takes_its_own_comments_along_and_no_others():
+def test_a_moved_part_takes_its_own_comments_and_no_others():
     left = without(TEXT, [entries()[name].lines() for name in ("two", "one")])
 
     assert left == '# About all.\nstudy: a\n\n# About b.\nb:\n\n  "three": {x: 1}\n# About c.\nc: 1\n'
@@ -65,18 +65,18 @@ def test_what_is_taken_out_takes_its_own_comments_along_and_no_others():
         ('g:\n  "rows" :\n  - a: 1  # one\n', 'g:\n  "rows" : r.csv  # one\n'),
     ],
 )
-def test_a_value_gives_way_to_a_name(text, left):
+def test_a_value_is_replaced_by_a_name(text, left):
     (group,) = top_pairs(text)
 
     assert without(text, [group.pairs()[0].behind_colon("r.csv")]) == left
 
 
 @pytest.mark.parametrize("text", ["{a: 1}", "[1]", "a", "", "a: [", "# nothing\n"])
-def test_only_a_mapping_in_lines_of_its_own_is_cut(text):
+def test_only_a_mapping_on_separate_lines_is_split_off(text):
     assert top_pairs(text) == ()
 
 
 @pytest.mark.parametrize("text", ["a: &x {y: 1}\nb: *x\n", "a: 1\nb: &x 2\n"])
-def test_a_text_that_names_its_parts_is_not_cut(text):
+def test_a_text_that_names_its_parts_is_not_split(text):
     with pytest.raises(InputError, match=r"line [12] uses `&` or `\*`"):
         top_pairs(text)

@@ -46,7 +46,7 @@ def made(folder, study=STUDY):
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_folder_is_the_study_that_it_was_made_of(shipped_folder, tmp_path, name):
+def test_a_split_folder_is_the_same_study(shipped_folder, tmp_path, name):
     file = shipped_folder(name) / "study.yaml"
     split = split_study(file, tmp_path / "new")
 
@@ -54,7 +54,7 @@ def test_a_folder_is_the_study_that_it_was_made_of(shipped_folder, tmp_path, nam
     assert split.kept == ()
 
 
-def test_parts_get_files_and_what_the_study_names_comes_along(folder):
+def test_parts_get_files_and_files_named_by_the_study_are_copied(folder):
     file, new = made(folder)
     split = split_study(file, new)
 
@@ -71,7 +71,7 @@ def test_parts_get_files_and_what_the_study_names_comes_along(folder):
     assert version_of(load_study(new).study) == version_of(load_study(file).study)
 
 
-def test_the_study_file_keeps_its_comments_and_says_where_its_parts_are(folder):
+def test_the_study_file_preserves_its_comments_and_names_its_parts(folder):
     file, new = made(folder)
     split_study(file, new)
 
@@ -81,7 +81,7 @@ def test_the_study_file_keeps_its_comments_and_says_where_its_parts_are(folder):
     assert (new / "scenarios/return.yaml").read_text() == "# The way back.\ngoal: |\n  Give back\n  {{ wish }}\n"
 
 
-def test_what_the_look_up_would_not_find_or_would_put_elsewhere_stays(folder):
+def test_parts_that_would_resolve_differently_stay_in_the_study_file(folder):
     split = split_study(*made(folder))
 
     assert [reason.partition(":")[0] for reason in split.kept] == ["guideline `unused`", "scenario `ask`"]
@@ -119,7 +119,7 @@ def test_nothing_is_overwritten(folder):
         ("guidelines:\n  zeal: {ask", "guidelines: {zeal: {ask", "`guidelines`: written between braces"),
     ],
 )
-def test_what_cannot_have_a_file_stays_and_the_reason_is_said(folder, old, new, kept):
+def test_a_part_without_a_file_stays_with_a_reason(folder, old, new, kept):
     study = STUDY.replace(old, new)
     if "guidelines: {" in study:
         study = study.replace('== no"}\n  unused', '== no"}, unused').replace('== no"}\n  art', '== no"}, art')
@@ -129,7 +129,7 @@ def test_what_cannot_have_a_file_stays_and_the_reason_is_said(folder, old, new, 
     assert [reason for reason in split.kept if reason.startswith(kept)]
 
 
-def test_a_file_of_the_same_name_is_not_taken_for_the_rows(folder):
+def test_a_file_of_the_same_name_is_not_used_for_the_rows(folder):
     study = STUDY.replace("facts.md, more.md", "facts.md, people.csv").replace("[facts.md]", "[people.csv]")
     file, new = made(folder, study)
     (file.parent / "people.csv").write_text("other")
@@ -137,7 +137,7 @@ def test_a_file_of_the_same_name_is_not_taken_for_the_rows(folder):
     assert "rows of `people`: there is a file `people.csv` already" in split_study(file, new).kept
 
 
-def test_a_file_outside_of_the_folder_is_said_and_nothing_is_written(folder, tmp_path):
+def test_a_file_outside_the_folder_is_reported_and_nothing_is_written(folder, tmp_path):
     file, new = made(folder, STUDY.replace("[facts.md]", "[../outside.md]"))
     (tmp_path.parent / "outside.md").write_text("x")
 
@@ -147,7 +147,7 @@ def test_a_file_outside_of_the_folder_is_said_and_nothing_is_written(folder, tmp
     assert not new.exists()
 
 
-def test_a_study_with_faults_is_not_split(folder):
+def test_a_study_with_errors_is_not_split(folder):
     with pytest.raises(InvalidStudyError):
         split_study(*made(folder, STUDY.replace("goal", "goall")))
 
@@ -163,7 +163,7 @@ judges: {j: {guideline: spoiler-guardrail, model: m}}
 """
 
 
-def test_a_guideline_that_stands_in_for_a_pack_s_stays_where_it_wins(folder):
+def test_a_guideline_that_overrides_a_pack_stays_where_it_takes_precedence(folder):
     split = split_study(*made(folder, PACKED))
 
     assert split.kept == ("guideline `spoiler-guardrail`: it stands in for the pack's own",)

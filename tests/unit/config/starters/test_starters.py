@@ -31,13 +31,13 @@ def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
         ("team.dialog:Team", AriaClass),
     ],
 )
-def test_the_place_of_an_application_tells_its_kind(tmp_path, place, kind):
+def test_the_address_of_an_application_determines_its_kind(tmp_path, place, kind):
     write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": place})
 
     assert isinstance(load_study(tmp_path / "s").study.applications[0].connection, kind)
 
 
-def test_a_sentence_becomes_a_question_of_ones_own(tmp_path):
+def test_a_sentence_becomes_a_custom_question(tmp_path):
     answers = {"app": URL, "guideline": 'It says "yes, sure" to everything.', **MODEL}
 
     write_starter(tmp_path / "s", StarterKind.APPLICATION, answers)
@@ -55,7 +55,7 @@ def test_a_sentence_becomes_a_question_of_ones_own(tmp_path):
         ({"app": URL, "guideline": "groundedness"}, "--model URL --model-name NAME"),
     ],
 )
-def test_an_answer_that_cannot_be_used_writes_nothing(tmp_path, answers, words):
+def test_an_invalid_answer_writes_nothing(tmp_path, answers, words):
     with pytest.raises(InputError) as caught:
         write_starter(tmp_path / "s", StarterKind.APPLICATION, answers)
 
@@ -63,7 +63,7 @@ def test_an_answer_that_cannot_be_used_writes_nothing(tmp_path, answers, words):
     assert not (tmp_path / "s").exists()
 
 
-def test_a_recorded_file_gives_a_study_that_loads(tmp_path, shipped_folder):
+def test_a_recorded_file_gives_a_valid_study(tmp_path, shipped_folder):
     file = shipped_folder("examples/b") / "answers.csv"
 
     written = write_starter(tmp_path / "mine", StarterKind.RECORDED, {"from": str(file)})
@@ -82,7 +82,7 @@ def test_a_recorded_file_gives_a_study_that_loads(tmp_path, shipped_folder):
         ("", "is empty"),
     ],
 )
-def test_a_file_without_the_needed_columns_says_so(tmp_path, rows, words):
+def test_a_file_without_the_required_columns_is_reported(tmp_path, rows, words):
     file = tmp_path / "rows.csv"
     file.write_text(rows)
 
@@ -90,24 +90,24 @@ def test_a_file_without_the_needed_columns_says_so(tmp_path, rows, words):
         write_starter(tmp_path / "mine", StarterKind.RECORDED, {"from": str(file)})
 
 
-def test_an_event_begins_without_faults(tmp_path):
+def test_a_new_event_has_no_errors(tmp_path):
     write_starter(tmp_path / "e", StarterKind.EVENT, {"pack": "aria/tv-spoilers"})
 
     assert {fault.severity for fault in check_study(tmp_path / "e")} == {Severity.OPEN}
 
 
-def test_an_unknown_pack_is_named_with_the_likely_one(tmp_path):
+def test_an_unknown_pack_is_reported_with_the_closest_name(tmp_path):
     with pytest.raises(InputError, match="mean `aria/tv-spoilers`"):
         write_starter(tmp_path / "e", StarterKind.EVENT, {"pack": "aria/tv-spoiler"})
 
 
-def test_an_empty_study_asks_for_its_application_and_for_nothing_else(tmp_path):
+def test_an_empty_study_needs_only_its_application(tmp_path):
     write_starter(tmp_path / "e", StarterKind.EMPTY, {})
 
     assert [fault.message[:30] for fault in check_study(tmp_path / "e")] == ["the study names no application"]
 
 
-def test_a_study_that_is_there_stays(tmp_path):
+def test_an_existing_study_is_left_unchanged(tmp_path):
     (tmp_path / "study.yaml").write_text("study: mine\n")
 
     with pytest.raises(InputError, match="left as it is"):
@@ -146,7 +146,7 @@ def test_an_application_alone_gets_example_cases_and_no_model(tmp_path):
     assert "model" not in written[0].read_text(encoding="utf-8")
 
 
-def test_an_address_stays_one_value_of_the_study_file(tmp_path):
+def test_an_address_is_a_single_value_of_the_study_file(tmp_path):
     address = 'https://h.example/?,"key":SECRET,"a":"/v1'
 
     write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": address})

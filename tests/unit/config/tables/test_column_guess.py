@@ -9,7 +9,7 @@ def table(tmp_path, text):
     return read_table(path, "answers.csv")
 
 
-def test_the_columns_of_the_demo_are_understood(shipped_folder):
+def test_the_columns_of_the_demo_are_detected(shipped_folder):
     guess = guess_columns(read_table(shipped_folder("demo/xstest-replay") / "answers.csv.gz", "answers.csv.gz"))
 
     assert guess.columns["prompt"] == "prompt"
@@ -22,7 +22,7 @@ def test_the_columns_of_the_demo_are_understood(shipped_folder):
     assert (guess.reference, guess.defect) == ("final_label", "2_full_refusal")
 
 
-def test_what_fits_no_label_is_counted_and_shown(shipped_folder):
+def test_values_without_a_matching_label_are_counted_and_shown(shipped_folder):
     read = read_table(shipped_folder("examples/b") / "answers.csv", "answers.csv")
 
     lines = guess_lines(read, guess_columns(read))
@@ -31,7 +31,7 @@ def test_what_fits_no_label_is_counted_and_shown(shipped_folder):
     assert '             (1 value of gpt4_label fits no label, e.g. "I\'m sorry, but")' in lines
 
 
-def test_a_column_of_texts_is_no_column_of_labels(tmp_path):
+def test_a_column_of_texts_is_not_detected_as_labels(tmp_path):
     rows = "".join(f"q{n},a{n},{'good' if n % 2 else 'bad'},thoughts {n}\n" for n in range(8))
 
     guess = guess_columns(table(tmp_path, "Question,Answer,human_label,human_comment\n" + rows))

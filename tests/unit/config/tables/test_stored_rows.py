@@ -56,7 +56,7 @@ class TestRowsInBytes:
     """The law: however a table is held, it has the same rows, lines, columns and faults."""
 
     @given(rows=ROWS, end=st.sampled_from(["\n", "\r\n"]))
-    def test_of_delimited_files(self, rows, end):
+    def test_offsets_of_rows_in_delimited_files_are_exact(self, rows, end):
         plain, stored = both(written(rows, lineterminator=end), "rows.csv")
 
         assert isinstance(stored.rows, StoredRows)
@@ -64,7 +64,7 @@ class TestRowsInBytes:
         assert ([*stored.lines], stored.columns, stored.faults) == ([*plain.lines], plain.columns, plain.faults)
 
     @given(rows=st.lists(st.dictionaries(CELLS, CELLS | st.integers() | st.none(), max_size=4), min_size=1, max_size=6))
-    def test_of_json_lines(self, rows):
+    def test_offsets_of_rows_in_json_lines_are_exact(self, rows):
         plain, stored = both("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "rows.jsonl")
 
         assert [*stored.rows] == [*plain.rows]
@@ -82,7 +82,7 @@ class TestRowsInBytes:
         b"a,a\n1,2\n",
     ],
 )
-def test_encodings_blank_lines_and_faults_are_the_same(stored):
+def test_encodings_blank_lines_and_errors_are_equal(stored):
     plain, kept = both(stored, "rows.csv")
 
     assert (kept.columns, kept.faults, kept.encoding, kept.delimiter, kept.sha256) == (
@@ -93,7 +93,7 @@ def test_encodings_blank_lines_and_faults_are_the_same(stored):
         assert [*kept.rows] == [*plain.rows]
 
 
-def test_slices_and_places_from_the_end(in_bytes):
+def test_slices_and_negative_positions_work(in_bytes):
     rows = table_of(b"a\n1\n2\n3\n", "rows.csv").rows
 
     assert (rows[-1], [*rows[1:]]) == ({"a": "3"}, [{"a": "2"}, {"a": "3"}])
@@ -101,7 +101,7 @@ def test_slices_and_places_from_the_end(in_bytes):
         rows[3]
 
 
-def test_recordings_are_the_same_from_bytes(folder, monkeypatch):
+def test_recordings_are_equal_from_bytes(folder, monkeypatch):
     study = STUDY.replace("id: id,", "id: id, turn: n, application: bot,")
     rows = "id,n,bot,kind,prompt,response,ann\n" + "".join(
         f"q{n % 7},{n // 14 + 1},{'ab'[n % 2]},safe,prompt {n},{'' if n == 5 else f'response {n}'},yes\n"
@@ -117,7 +117,7 @@ def test_recordings_are_the_same_from_bytes(folder, monkeypatch):
     assert [stored[at] for at in range(len(stored))] == [*plain]
 
 
-def test_a_check_holds_little_more_than_the_file(folder, in_bytes):
+def test_validation_uses_little_more_memory_than_the_file(folder, in_bytes):
     n_rows, text = 20_000, "x" * 200
     rows = "".join(f"q{n},safe,{text},{text},yes\n" for n in range(n_rows))
     place = folder(study_yaml=STUDY, rows_csv=HEAD + rows)
@@ -133,7 +133,7 @@ def test_a_check_holds_little_more_than_the_file(folder, in_bytes):
     assert most < len(rows) + 220 * n_rows
 
 
-def test_whoever_waits_is_told_how_far_a_table_is(folder):
+def test_progress_of_reading_a_table_is_reported(folder):
     told = []
     rows = "".join(f"q{n},safe,a,b,yes\n" for n in range(EVERY + 5))
 

@@ -29,7 +29,7 @@ def text(delimiter):
         ("cp1252", "Windows-1252"),
     ],
 )
-def test_a_table_is_read_whatever_program_wrote_it(tmp_path, delimiter, name, codec, encoding):
+def test_a_table_is_read_regardless_of_the_program_that_wrote_it(tmp_path, delimiter, name, codec, encoding):
     path = tmp_path / "rows.csv"
     path.write_bytes(text(delimiter).encode(codec))
 
@@ -40,7 +40,7 @@ def test_a_table_is_read_whatever_program_wrote_it(tmp_path, delimiter, name, co
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_packed_file_is_read_like_a_plain_one(tmp_path, packed, ending):
+def test_a_compressed_file_is_read_like_a_plain_one(tmp_path, packed, ending):
     lines = "\n".join(json.dumps(row) for row in ROWS) if ending == "jsonl" else text(",")
     path = tmp_path / f"rows.{ending}{'.gz' if packed else ''}"
     path.write_bytes(gzip.compress(lines.encode()) if packed else lines.encode())
@@ -48,7 +48,7 @@ def test_a_packed_file_is_read_like_a_plain_one(tmp_path, packed, ending):
     assert list(read_table(path, path.name).rows) == ROWS
 
 
-def test_a_packed_file_that_grows_beyond_all_bounds_is_refused(tmp_path, monkeypatch):
+def test_a_compressed_file_that_expands_beyond_the_limit_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "MOST_UNPACKED", 1_000_000)
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + bytes(50_000_000)))
@@ -62,7 +62,7 @@ def test_a_packed_file_that_grows_beyond_all_bounds_is_refused(tmp_path, monkeyp
     assert peak < 10_000_000
 
 
-def test_lines_are_those_of_the_file_even_after_quoted_line_ends(tmp_path):
+def test_line_numbers_are_those_of_the_file_even_after_quoted_line_breaks(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('a,b\n1,"x\ny"\n\n2,z\n3\n')
 
@@ -78,7 +78,7 @@ def test_a_long_field_is_read(tmp_path):
     assert len(read_table(path, "rows.csv").rows[0]["b"]) == 300_000
 
 
-def test_lines_of_json_may_lack_keys_and_hold_other_values(tmp_path):
+def test_lines_of_json_may_have_missing_keys_and_other_types(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a": 1, "b": null}\n{"a": "x", "c": [1]}\nnot json\n')
 
@@ -98,25 +98,25 @@ def test_lines_of_json_may_lack_keys_and_hold_other_values(tmp_path):
         (b'a,b\n1,"2\n', "not closed well"),
     ],
 )
-def test_what_is_no_table_is_a_fault(tmp_path, raw, words):
+def test_a_file_that_is_not_a_table_is_an_error(tmp_path, raw, words):
     path = tmp_path / "rows.csv"
     path.write_bytes(raw)
 
     assert words in read_table(path, "rows.csv").faults[0].message
 
 
-def test_a_file_that_is_not_there_is_a_fault(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     (fault,) = read_table(tmp_path / "none.csv", "none.csv").faults
 
     assert fault.message == "cannot be read: there is no such file"
 
 
 @pytest.mark.parametrize(("header", "mark"), [("a,b;c", ","), ("a;b,c;d", ";"), ("a", ","), ('"a;b","c"', ",")])
-def test_the_delimiter_is_what_splits_the_header_most(header, mark):
+def test_the_delimiter_that_splits_the_header_most_is_used(header, mark):
     assert delimiter_of(header + "\n") == mark
 
 
-def test_how_it_was_read_is_said_in_one_line(tmp_path):
+def test_the_detected_format_is_stated_in_one_line(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(text(","))
 

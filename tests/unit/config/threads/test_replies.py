@@ -30,29 +30,29 @@ def cut(remarks, ways):
         (Ways.TIME, {"c": "abcd"}, 0),
     ],
 )
-def test_a_conversation_that_branches_is_cut_as_one_says(ways, expected, n_left):
+def test_a_branching_conversation_is_split_as_configured(ways, expected, n_left):
     keyed, found = cut(TREE, ways)
 
     assert (keyed, found.n_left) == (expected, n_left)
 
 
-def test_without_branches_a_dialogue_is_called_as_its_conversation():
+def test_without_branches_a_dialogue_is_named_like_its_conversation():
     assert cut([remark("a"), remark("b", "a")], Ways.EVERY)[0] == {"c": "ab"}
 
 
-def test_order_of_time_goes_before_order_of_the_file():
+def test_timestamps_precede_the_order_of_the_file():
     late, early = remark("a", at=9, line=1), remark("b", at=3, line=2)
 
     assert cut([late, early], Ways.TIME)[0] == {"c": "ba"}
 
 
-def test_a_remark_whose_predecessor_is_not_there_begins_a_dialogue_and_is_counted():
+def test_a_message_without_its_predecessor_starts_a_dialogue_and_is_counted():
     keyed, found = cut([remark("a"), remark("b", "gone")], Ways.EVERY)
 
     assert (keyed, found.n_orphans) == ({"c/a": "a", "c/b": "b"}, 1)
 
 
-def test_contradictions_are_told_all_at_once_by_line():
+def test_contradictions_are_all_reported_at_once_with_their_lines():
     told = [
         remark("a", line=1),
         remark("a", line=2),
@@ -70,7 +70,7 @@ def test_contradictions_are_told_all_at_once_by_line():
     ]
 
 
-def test_a_crown_that_would_fill_the_memory_is_refused(monkeypatch):
+def test_a_conversation_tree_that_would_exceed_the_memory_limit_is_refused(monkeypatch):
     monkeypatch.setattr(threads, "MOST_STEPS", 4)
 
     (fault,) = threads_of("f", TREE, Ways.EVERY).faults
@@ -79,7 +79,7 @@ def test_a_crown_that_would_fill_the_memory_is_refused(monkeypatch):
 
 
 @given(st.lists(st.integers(min_value=0, max_value=30), max_size=30))
-def test_every_way_leads_from_a_first_remark_to_one_that_nobody_answers(parents):
+def test_every_path_goes_from_a_first_message_to_a_message_without_a_reply(parents):
     remarks = [remark(str(n), str(parent) if parent < n else "") for n, parent in enumerate(parents)]
     answered = {one.answers for one in remarks}
 

@@ -96,7 +96,7 @@ def test_opentelemetry_protocol_and_events():
     assert (dialogue.turns[0].prompt, dialogue.turns[0].response) == ("Hi", "Hello")
 
 
-def test_spans_without_messages_say_what_to_switch_on():
+def test_spans_without_messages_state_the_option_to_enable():
     span = {"name": "chat", "context": {"trace_id": "1", "span_id": "2"}, "attributes": {"gen_ai.system": "openai"}}
     results = read_results(lines(span), "spans.jsonl")
     assert "capture of message content" in results.notes[0]
@@ -120,7 +120,7 @@ def test_promptfoo_errors_are_missing_labels():
     assert [one.outcome for one in dialogue.scores] == [Outcome.MISSING]
 
 
-def test_all_errors_come_at_once_with_their_lines():
+def test_all_errors_are_reported_at_once_with_their_lines():
     stored = b'{"messages": [{"role": "user", "content": "a"}]}\n\n{"messages": []}\n{broken\n' + lines(
         {"messages": [{"role": "wizard", "content": "a"}]}, [1]
     )
@@ -152,7 +152,7 @@ def test_unusable_files(stored, message):
     assert message in faults(stored)[0][1]
 
 
-def test_lines_of_values():
+def test_lines_of_values_are_accepted():
     text = '{\n "a": [\n  {"b": "x\\ny"},\n  2\n ]\n}'
     assert [line_at(text, path) for path in [(), ("a",), ("a", 0, "b"), ("a", 1), ("a", 9)]] == [1, 2, 3, 4, 2]
 

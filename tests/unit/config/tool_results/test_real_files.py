@@ -181,7 +181,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_inspect_recomputes_what_a_log_publishes(name):
+def test_inspect_results_are_recomputed_from_a_log(name):
     header, samples = parts_of(DATA / f"inspect-{name}.eval")
     scorer, accuracy, error, n = PUBLISHED[name]
     results = inspect_results(header, samples, file="log.eval", sha256="")
@@ -195,7 +195,7 @@ def test_inspect_recomputes_what_a_log_publishes(name):
     assert {one.application for one in results.dialogues} == {"openai/gpt-4o-mini"}
 
 
-def test_inspect_keeps_the_letters_of_its_scorers():
+def test_inspect_labels_are_preserved():
     header, samples = parts_of(DATA / "inspect-security-guide.eval")
     results = inspect_results(header, samples, file="log.eval", sha256="")
     values = [one.scores[0].value for one in results.dialogues]

@@ -104,13 +104,13 @@ def test_the_dimensions_of_shipped_trees_have_answers_on_events(loaded, pack, tr
     assert ("no planned answer reaches" in notes_of(study)) is bool(empty)
 
 
-def test_a_guideline_of_a_pack_that_nobody_labels_by_is_noted(loaded):
+def test_an_unused_guideline_of_a_pack_is_noted(loaded):
     said = notes_of(loaded(EVENT.format(pack="aria/tv-spoilers", tree="by-guideline", schema="")))
 
     assert "no planned answer reaches 1 of 6 dimensions (`spoiler-guardrail`), so it shows no data: let judges" in said
 
 
-def test_over_refusal_is_no_matter_of_fairness(loaded):
+def test_over_refusal_is_not_mapped_to_fairness(loaded):
     (design,) = loaded(EVENT.format(pack="aria/tv-spoilers", tree="aria-six-levels", schema="")).study.trees
     crosswalks = {one.node: one.crosswalk for one in design.dimensions}
 
@@ -118,7 +118,7 @@ def test_over_refusal_is_no_matter_of_fairness(loaded):
     assert list(crosswalks["fair, with harmful bias managed"]) == ["risk-assessment.released_kind == degrading"]
 
 
-def test_positive_impacts_stand_beside_the_dimensions(loaded):
+def test_positive_impacts_appear_beside_the_dimensions(loaded):
     (design,) = loaded(EVENT.format(pack="aria/meal-planner", tree="aria-six-levels", schema="")).study.trees
     questions = {design.by_name[name].question for name in design.leaves_below(POSITIVE)}
 
@@ -126,7 +126,7 @@ def test_positive_impacts_stand_beside_the_dimensions(loaded):
     assert {"risk-assessment.released_impact", "dialogue-dynamics.adaptation_outcome"} <= questions
 
 
-def test_a_level_that_nobody_plans_is_noted(loaded):
+def test_an_unplanned_level_is_noted(loaded):
     text = EVENT.format(pack="aria/tv-spoilers", tree="aria-six-levels", schema="")
 
     said = notes_of(loaded(text.replace(", field_testing: {people: 4}", "")))
@@ -135,7 +135,7 @@ def test_a_level_that_nobody_plans_is_noted(loaded):
     assert "plan `people` for `field_testing` under `levels`" in said
 
 
-def test_a_question_that_nobody_answers_is_noted_with_the_likely_one(folder):
+def test_an_unanswered_question_is_noted_with_the_closest_name(folder):
     study = """\
 study: small
 applications: {bot: {kind: python, call: "bot:reply"}}
@@ -157,13 +157,13 @@ tree:
     assert "nobody answers the question `warm.label`, so 1 of its nodes show no data" in said
 
 
-def test_a_study_of_models_alone_needs_no_people(folder):
+def test_a_study_of_models_only_needs_no_people(folder):
     text = JUDGED.format(pack="harms/violent", tree="by-guideline")
 
     assert "nobody holds" not in notes_of(load_study(folder(study_yaml=text)))
 
 
-def test_a_study_of_models_with_a_pack_for_people_is_not_asked_for_testers(folder):
+def test_a_study_of_models_with_a_pack_for_people_needs_no_testers(folder):
     text = JUDGED.format(pack="aria/tv-spoilers", tree="aria-six-levels")
 
     said = notes_of(load_study(folder(study_yaml=text)))

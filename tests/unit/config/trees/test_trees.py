@@ -59,7 +59,7 @@ def test_a_study_without_a_tree_has_none(trees):
     assert trees("") == ()
 
 
-def test_a_tree_may_stand_in_the_study_file(trees):
+def test_a_tree_may_be_part_of_the_study_file(trees):
     (design,) = trees(indented(TREE))
 
     assert design.name == "own"
@@ -92,7 +92,7 @@ def test_every_shipped_tree_fits_any_study(trees, name):
     assert trees(f"tree: {name}\n")[0].name == name
 
 
-def test_the_ten_dimensions_hold_the_seven_characteristics(trees):
+def test_the_ten_dimensions_include_the_seven_characteristics(trees):
     (design,) = trees("tree: aria-ten-dimensions\n")
     named = [dimension.node for dimension in design.dimensions]
 
@@ -104,7 +104,7 @@ def test_the_ten_dimensions_hold_the_seven_characteristics(trees):
     assert all(dimension.definition and dimension.metrics and dimension.criteria for dimension in design.dimensions)
 
 
-def test_people_come_before_judges_where_a_file_has_their_labels(trees):
+def test_human_labels_precede_judges_where_a_file_has_both(trees):
     (design,) = trees(
         "tree: by-guideline\n",
         study="study: old\napplications: {bot: {kind: recorded, file: a.csv, prompt: p, response: r}}\n"
@@ -117,7 +117,7 @@ def test_people_come_before_judges_where_a_file_has_their_labels(trees):
     assert {node.by for node in leaves} == {("person",)}
 
 
-def test_a_tree_does_not_change_what_is_asked(folder):
+def test_a_tree_does_not_change_the_requests(folder):
     plain = load_study(folder(study_yaml=STUDY)).study
     with_tree = load_study(folder(study_yaml=f"{STUDY}tree: by-guideline\n")).study
 
@@ -147,26 +147,26 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
         ("cold: 2", "cold: -2", "study.yaml:11", "`cold` of `tree` is `-2`; expected at least 0"),
     ],
 )  # fmt: skip
-def test_a_fault_is_said_with_its_line(faults, was, now, place, words):
+def test_an_error_has_its_line(faults, was, now, place, words):
     found = faults(indented(TREE.replace(was, now)))
 
     assert any(at.startswith(f"{place}:") and words in message for at, message in found), found
 
 
-def test_an_unknown_tree_is_told_with_the_likeliest(faults):
+def test_an_unknown_tree_is_reported_with_the_closest_name(faults):
     assert faults("tree: by-guidline\n")[0] == (
         "study.yaml:8:7",
         "there is no tree `by-guidline` in the study's folder or among the shipped ones. Did you mean `by-guideline`?",
     )
 
 
-def test_faults_of_a_trees_own_file_have_their_place_in_it(faults):
+def test_errors_in_the_file_of_a_tree_are_located_in_it(faults):
     found = faults("tree: own\n", trees__own_yaml=TREE.replace("summary: max", "summary: maks"))
 
     assert found[0][0] == "trees/own.yaml:3:18"
 
 
-def test_a_topology_that_is_none_is_refused(faults):
+def test_an_invalid_topology_is_refused(faults):
     found = faults(indented("tree: x\ntopology: six-level\n"))
 
     assert "mean `six-levels`?" in found[0][1]
@@ -181,14 +181,14 @@ tree:
 """
 
 
-def test_what_a_crosswalk_of_ones_own_leaves_out_is_noted_with_what_may_be_meant(folder):
+def test_questions_missing_in_a_custom_crosswalk_are_noted_with_suggestions(folder):
     (note,) = [one for one in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "the crosswalk of" in one.words]
 
     assert note.words.startswith("note: the crosswalk of `manners` names `polit`")
     assert note.words.endswith("mean `polite`?")
 
 
-def test_a_shipped_tree_may_name_more_than_a_study_asks_and_its_empty_dimensions_are_noted(folder):
+def test_a_shipped_tree_may_name_more_than_a_study_asks_and_empty_dimensions_are_noted(folder):
     notes = check_study(folder(study_yaml=STUDY + "tree: aria-six-levels\n"))
 
     assert [one.words for one in notes if "the crosswalk of" in one.words] == []

@@ -12,14 +12,14 @@ def read(text):
     return validated(source, StudySpec, owner="the study"), [fault.message for fault in source.faults]
 
 
-def test_a_misspelt_key_is_read_as_the_one_that_is_meant():
+def test_a_misspelt_key_is_treated_as_the_intended_one():
     spec, messages = read("study: a\nscenarios: {s: {goall: Find out, turns: 2}}\n")
 
     assert messages == ["unknown key `goall` in scenario `s`. Did you mean `goal`?"]
     assert (spec.scenarios["s"].goal, spec.scenarios["s"].turns) == ("Find out", 2)
 
 
-def test_a_misspelt_key_does_not_displace_the_right_one():
+def test_a_misspelt_key_does_not_override_the_correct_one():
     spec, _ = read("study: a\nscenarios: {s: {goall: wrong, goal: right}}\n")
 
     assert spec.scenarios["s"].goal == "right"
@@ -36,14 +36,14 @@ def test_a_misspelt_key_does_not_displace_the_right_one():
         ("{kind: http, address: 'http://x.example'}", "application `a` needs `url`"),
     ],
 )
-def test_a_needed_key_that_is_misspelt_is_not_missed_as_well(text, message):
+def test_a_required_key_that_is_misspelt_is_not_reported_as_missing(text, message):
     _, messages = read(f"study: a\napplications: {{a: {text}}}\n")
 
     assert message in messages
     assert [one for one in messages if "needs" in one] == ([message] if "needs" in message else [])
 
 
-def test_a_field_of_requests_is_shown_its_place():
+def test_a_misplaced_request_field_is_reported_with_its_section():
     _, [message] = read("study: a\nmodels: {m: {url: http://x, name: x, temperature: 0}}\n")
 
     assert message.endswith("fields of a model's requests stand under its `params`")
@@ -58,25 +58,25 @@ def test_a_field_of_requests_is_shown_its_place():
         ("scenarios: {s: {goal: g, seed: 1}}", "it belongs to `sampling`"),
     ],
 )
-def test_a_key_of_another_section_is_shown_its_place(text, tail):
+def test_a_key_of_another_section_is_reported_with_its_section(text, tail):
     _, messages = read(f"study: a\n{text}\n")
 
     assert messages[0].endswith((f"; {tail}", f". {tail}"))
 
 
-def test_all_misfits_are_found_in_one_pass():
+def test_all_validation_errors_are_found_in_one_pass():
     _, messages = read("study: a\nsampling: {seed: x, dialogues: 0, repeat: 1}\nbudget: [1]\nmodels: {m: {}}\nfoo: 1\n")
 
     assert len(messages) == 6
 
 
-def test_what_is_left_out_for_its_faults_is_not_missed_as_well():
+def test_an_entry_dropped_because_of_errors_is_not_reported_as_missing():
     _, messages = read("study: a\nannotators: {x: {who: nobody, guideline: g, column: c}}\n")
 
     assert messages == ["`who` of annotator `x` is `nobody`; expected one of person, model, rule"]
 
 
-def test_a_section_with_nothing_in_it_is_the_same_as_none():
+def test_an_empty_section_equals_a_missing_one():
     assert read("study: a\nmodels:\njudges:\n  # later\n")[1] == []
 
 
@@ -90,11 +90,11 @@ def test_a_section_with_nothing_in_it_is_the_same_as_none():
         (("models",), "`models`"),
     ],
 )
-def test_the_owner_of_a_place_has_a_name(path, words):
+def test_the_owner_of_a_location_has_a_name(path, words):
     assert owner_of(path, "the study") == words
 
 
-def test_no_message_speaks_the_checker_s_language():
+def test_no_message_contains_the_wording_of_pydantic():
     _, messages = read("study: [a]\nmodels: {m: [1]}\nlevels: {x: 1}\nscenarios: {s: {source: {a: b}, scripts: 3}}\n")
 
     assert messages

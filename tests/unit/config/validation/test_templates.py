@@ -15,7 +15,7 @@ from theodolite.config.validation import line_of_problem, place_of, syntax_probl
         ("{{ not closed", set()),
     ],
 )
-def test_variables_are_those_that_somebody_must_fill(text, names):
+def test_required_variables_are_those_to_be_filled(text, names):
     assert variables(text) == names
 
 
@@ -37,24 +37,24 @@ def test_variables_are_those_that_somebody_must_fill(text, names):
         ("{% if a %}" * 200 + "{% endif %}" * 200, "nested too deeply"),
     ],
 )
-def test_what_is_wrong_with_a_template_is_said_in_plain_words(text, words):
+def test_a_template_error_is_explained_in_plain_words(text, words):
     problem = syntax_problem(text)
 
     assert (words in problem) if words else not problem
 
 
-def test_the_place_of_a_variable_is_the_slot_that_holds_it():
+def test_the_location_of_a_variable_is_its_slot():
     assert place_of("b", "{{ a }} {% if b %}x{% endif %}") == "{% if b %}"
 
 
-def test_a_variable_without_a_slot_has_no_place():
+def test_a_variable_without_a_slot_has_no_location():
     assert place_of("c", "{{ a }}") == ""
 
 
-def test_unfilled_variables_come_in_the_order_of_their_names():
+def test_unfilled_variables_are_sorted_by_name():
     assert unfilled("{{ c }}{{ a }}{{ b }}", ["b"]) == ["a", "c"]
 
 
 @pytest.mark.parametrize(("text", "line"), [("{{ a }}", 1), ("a\nb\n{{ a() }}", 3), ("a\n{{ a }", 2)])
-def test_the_line_of_a_problem_is_known(text, line):
+def test_the_line_of_an_error_is_known(text, line):
     assert line_of_problem(text) == line

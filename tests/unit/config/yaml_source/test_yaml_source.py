@@ -11,7 +11,7 @@ def content(text):
 
 
 @pytest.mark.parametrize("word", ["yes", "no", "on", "off", "1.10", "0x1f", "true", "2026-03-02T09:00", "~", "007"])
-def test_every_scalar_stays_the_text_that_was_written(word):
+def test_every_scalar_is_read_as_the_written_text(word):
     assert content(f"a: {word}\n") == {"a": word}
 
 
@@ -32,7 +32,7 @@ def test_free_values_have_the_types_of_yaml_1_2(text, value):
     assert typed(content(f"a: {text}\n")["a"]) == value
 
 
-def test_folded_and_literal_texts_hold_nothing_but_their_words():
+def test_folded_and_literal_texts_contain_only_their_words():
     assert content("a: >-\n  one\n  two\nb: |-\n  one\n  two\n") == {"a": "one two", "b": "one\ntwo"}
 
 
@@ -60,7 +60,7 @@ def test_a_path_becomes_line_column_and_width(fault, place):
 
 
 @pytest.mark.parametrize("mark", ["\r\n", "\n"])
-def test_lines_are_counted_alike_on_all_systems(mark):
+def test_lines_are_counted_equally_on_all_systems(mark):
     source = read_yaml(f"a: 1{mark}b: x\u2028y{mark}c: 2{mark}".encode(), "study.yaml")
 
     placed = source.place(Diagnostic(path=("c",), message="m"))
@@ -68,17 +68,17 @@ def test_lines_are_counted_alike_on_all_systems(mark):
     assert (placed.line, placed.excerpt) == (3, "c: 2")
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_key():
+def test_a_byte_order_mark_is_not_part_of_the_first_key():
     assert read_yaml(b"\xef\xbb\xbfa: 1\n", "study.yaml").content == {"a": "1"}
 
 
-def test_another_encoding_is_named_with_its_line():
+def test_another_encoding_is_reported_with_its_line():
     (fault,) = read_yaml("a: 1\nb: \xe9\n".encode("latin-1"), "study.yaml").faults
 
     assert (fault.line, fault.message) == (2, "is not UTF-8: byte 0xe9; save the file as UTF-8")
 
 
-def test_anchors_that_multiply_end_in_a_fault():
+def test_exponentially_nested_anchors_are_an_error():
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 9))
 
     source = read_yaml(f"l0: &l0 [x]\n{levels}".encode(), "study.yaml")
@@ -87,5 +87,5 @@ def test_anchors_that_multiply_end_in_a_fault():
 
 
 @pytest.mark.parametrize("text", ["a: \x00", "[" * 4000, "? [x]\n: y\n", "a: 'x\n", "a: @b\n", "\x07"])
-def test_what_is_no_yaml_is_a_fault_and_no_exception(text):
+def test_malformed_yaml_is_an_error_and_not_an_exception(text):
     assert read_yaml(text.encode(), "study.yaml").faults

@@ -23,11 +23,11 @@ WHOLE = {"question": "released", "turn": None, "participants": ("s-1",), "ration
     ],
     ids=["neither", "no value", "a value too many", "both", "no reason", "nobody"],
 )
-def test_a_result_that_says_too_little_or_too_much_is_refused(changes):
+def test_an_incomplete_or_overfull_result_is_refused(changes):
     with pytest.raises(InputError):
         Resolution(**(WHOLE | changes))
 
 
-def test_a_consensus_and_a_dissent_are_told_apart():
+def test_consensus_and_dissent_are_distinguished():
     assert Resolution(**WHOLE, outcome=Outcome.ANSWERED, value="yes").is_consensus
     assert not Resolution(**WHOLE, cause=DissentCause.VALUE_DIFFERENCE).is_consensus

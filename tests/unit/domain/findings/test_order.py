@@ -9,7 +9,7 @@ from theodolite.measurement.order_profile import published_bands
 
 
 @pytest.mark.parametrize("n", [5, 8, 16, 40])
-def test_the_cuts_divide_values_as_the_bands_of_a_profile_do(n):
+def test_the_band_limits_match_the_published_bands_of_a_profile(n):
     cuts = band_cuts(n)
 
     for cin in range(n * (n - 1) // 2 + 1):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
 
 
-def test_a_dialogue_with_two_lapses_counts_once():
+def test_a_dialogue_with_two_role_breaks_counts_once():
     role_breaks = tuple(
         RoleBreak(dialogue=label, turn=turn, words="") for label, turn in [("b", 1), ("b", 2), ("a", 1)]
     )

@@ -12,6 +12,6 @@ def test_a_magnitude_lies_on_its_scale(magnitude):
 
 
 @pytest.mark.parametrize("magnitude", [0, 11, -1])
-def test_a_magnitude_off_its_scale_is_refused(magnitude):
+def test_a_magnitude_outside_its_scale_is_refused(magnitude):
     with pytest.raises(InputError, match=r"1\.\.10"):
         MaterialisedRisk(risk="r", dialogue="d", magnitude=magnitude)

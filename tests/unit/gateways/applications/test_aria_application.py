@@ -42,7 +42,7 @@ async def reply_of(kind: type, **more: Any) -> Reply:
         await line.close()
 
 
-async def test_a_session_is_held_by_one_instance_on_one_thread() -> None:
+async def test_a_session_uses_one_instance_on_one_thread() -> None:
     kind = made()
     line = application(kind)
 
@@ -55,7 +55,7 @@ async def test_a_session_is_held_by_one_instance_on_one_thread() -> None:
     assert only.calls[0][1] == only.calls[-1][1]
 
 
-async def test_sessions_at_the_same_time_have_instances_of_their_own() -> None:
+async def test_concurrent_sessions_have_separate_instances() -> None:
     kind = made()
     line = application(kind)
 
@@ -66,7 +66,7 @@ async def test_sessions_at_the_same_time_have_instances_of_their_own() -> None:
     assert len(kind.instances) == 3
 
 
-async def test_a_resumed_session_is_said_again_to_a_fresh_instance_and_counted_apart() -> None:
+async def test_a_resumed_session_is_replayed_to_a_fresh_instance_and_counted_separately() -> None:
     kind = made()
     line = application(kind)
 
@@ -77,7 +77,7 @@ async def test_a_resumed_session_is_said_again_to_a_fresh_instance_and_counted_a
     assert kind.instances[0].said == ["a", "b", "c"]
 
 
-async def test_source_material_reaches_a_class_where_its_prompts_have_a_slot() -> None:
+async def test_source_material_reaches_a_class_whose_prompts_have_a_slot() -> None:
     kind = made()
     line = application(kind, prompt="{% if turn == 1 %}{{ context }}\n\n{% endif %}{{ prompt }}")
 
@@ -88,7 +88,7 @@ async def test_source_material_reaches_a_class_where_its_prompts_have_a_slot() -
     assert kind.instances[0].said == ["The ferry leaves at nine.\n\na", "b"]
 
 
-async def test_a_session_that_goes_back_to_an_empty_chat_is_given_its_material_anew() -> None:
+async def test_a_session_reset_to_an_empty_chat_receives_its_material_again() -> None:
     kind = made()
     line = application(kind, prompt="{% if turn == 1 %}{{ context }}: {% endif %}{{ prompt }}")
 
@@ -99,7 +99,7 @@ async def test_a_session_that_goes_back_to_an_empty_chat_is_given_its_material_a
     assert [instance.said for instance in kind.instances] == [["C: a"], ["C: b", "c"]]
 
 
-async def test_a_resumed_session_is_given_its_material_again() -> None:
+async def test_a_resumed_session_receives_its_material_again() -> None:
     kind = made()
     line = application(kind, prompt="{{ turn }} {{ context }}: {{ prompt }}")
 
@@ -109,7 +109,7 @@ async def test_a_resumed_session_is_given_its_material_again() -> None:
     assert kind.instances[0].said == ["1 C: a", "2 C: b"]
 
 
-async def test_what_was_found_for_a_prompt_is_given_with_it_when_it_is_said_again() -> None:
+async def test_retrieved_passages_are_replayed_with_their_prompt() -> None:
     kind = made()
     line = application(kind, prompt="{{ context }}: {{ prompt }}")
     earlier = Exchange(prompt="a", response="...", context="found for a")
@@ -120,12 +120,12 @@ async def test_what_was_found_for_a_prompt_is_given_with_it_when_it_is_said_agai
     assert kind.instances[0].said == ["found for a: a", "found for b: b"]
 
 
-def test_a_prompt_that_nothing_fills_is_refused_before_any_call() -> None:
+def test_an_unfilled_slot_is_refused_before_any_call() -> None:
     with pytest.raises(InputError, match="names `history`, which nothing fills"):
         application(made(), prompt="{{ history }}")
 
 
-async def test_the_credentials_are_handed_over_once_and_only_as_a_copy() -> None:
+async def test_credentials_are_passed_once_and_only_as_a_copy() -> None:
     kind = made()
     await reply_of(kind, credentials=AUTH)
 
@@ -134,14 +134,14 @@ async def test_the_credentials_are_handed_over_once_and_only_as_a_copy() -> None
     assert AUTH.auth == {"key": SECRET, "SCENARIO": "tv"}
 
 
-async def test_without_credentials_an_empty_object_is_passed_as_nist_s_harness_does() -> None:
+async def test_without_credentials_an_empty_object_is_passed_as_in_the_harness_of_nist() -> None:
     kind = made()
     await reply_of(kind)
 
     assert kind.instances[0].calls[1] == ("OpenConnection", {})
 
 
-async def test_credentials_that_are_not_set_are_said_before_anything_is_called() -> None:
+async def test_missing_credentials_are_reported_before_any_call() -> None:
     kind = made()
     line = application(kind, credentials=Credentials(variable="TEAM_AUTH"))
 
@@ -171,7 +171,7 @@ async def test_credentials_that_are_not_set_are_said_before_anything_is_called()
         ({"GetResponse": returning({"success": (True, 200), "response": "x"})}, "`success` of `GetResponse` returned"),
     ],
 )
-async def test_what_is_plain_all_the_same_is_let_pass_and_remarked(methods: dict[str, Any], remark: str) -> None:
+async def test_clear_deviations_are_tolerated_and_noted(methods: dict[str, Any], remark: str) -> None:
     line = application(made(**methods))
 
     await line.reply(say("hi"), session="s")
@@ -185,7 +185,7 @@ async def test_what_is_plain_all_the_same_is_let_pass_and_remarked(methods: dict
     [(lambda self: "1.0", "1.0"), (staticmethod(lambda: "1.1"), "1.1"), (lambda: "1.2", "1.2"), (None, "")],
     ids=["instance", "static", "neither", "missing"],
 )
-async def test_a_version_is_stated_in_any_of_the_ways_that_occur(method: Any, version: str) -> None:
+async def test_a_version_is_accepted_in_every_common_form(method: Any, version: str) -> None:
     assert (await reply_of(made(GetVersion=method))).answered_as == version
 
 
@@ -212,7 +212,7 @@ async def test_a_version_is_stated_in_any_of_the_ways_that_occur(method: Any, ve
         ({"GetResponse": hanging()}, TimedOut, "no answer within 0.2 s from `GetResponse`"),
     ],
 )
-async def test_error_timeout_and_empty_reply_are_told_apart(
+async def test_error_timeout_and_empty_reply_are_distinguished(
     methods: dict[str, Any], kind: type[Exception], words: str
 ) -> None:
     with pytest.raises(kind, match=words) as caught:
@@ -221,13 +221,13 @@ async def test_error_timeout_and_empty_reply_are_told_apart(
     assert SECRET not in str(caught.value)
 
 
-async def test_what_an_application_tells_of_its_credentials_is_struck_out_and_nothing_else() -> None:
+async def test_credentials_are_masked_in_replies_and_other_text_is_unchanged() -> None:
     kind = made(GetResponse=returning({"success": True, "response": f"On tv my key is {SECRET}."}))
 
     assert (await reply_of(kind, credentials=AUTH)).text == "On tv my key is ***."
 
 
-async def test_html_becomes_text_and_the_original_is_kept() -> None:
+async def test_html_becomes_text_and_the_original_is_stored() -> None:
     html = "<p>Salt &amp; <b>pepper</b></p>"
     kind = made(GetResponse=returning({"success": True, "response": html}))
     connection = AriaClass(target="team:Api", markup=Markup.HTML)
@@ -239,7 +239,7 @@ async def test_html_becomes_text_and_the_original_is_kept() -> None:
     assert (reply.text, reply.original) == ("Salt & pepper", html)
 
 
-async def test_tags_alone_are_an_empty_reply() -> None:
+async def test_tags_without_text_are_an_empty_reply() -> None:
     kind = made(GetResponse=returning({"success": True, "response": "<p></p><br>"}))
     connection = AriaClass(target="team:Api", markup=Markup.HTML)
     line = local_aria("blue", connection, kind, credentials=NO_AUTH, clock=HastyClock())
@@ -249,7 +249,7 @@ async def test_tags_alone_are_an_empty_reply() -> None:
     await line.close()
 
 
-async def test_a_coroutine_is_no_response() -> None:
+async def test_a_coroutine_is_not_a_response() -> None:
     async def later(self: Any, text: str) -> Any:
         return {"success": True, "response": text}
 
@@ -270,13 +270,13 @@ class Half(AriaDialogAPI):
 @pytest.mark.parametrize(
     "kind", [Half, type("Plain", (), {n: Faithful.__dict__[n] for n in ("OpenConnection", "CloseConnection")})]
 )
-def test_a_class_that_lacks_methods_is_refused_with_all_of_them(kind: type) -> None:
+def test_a_class_is_refused_with_all_missing_methods(kind: type) -> None:
     with pytest.raises(InputError, match="does not define `StartSession`, `GetResponse`"):
         application(kind)
 
 
 @pytest.mark.parametrize("text", ["[1]", "secret-words", '"secret-words"', "{"])
-def test_credentials_that_are_no_object_are_refused_and_not_repeated(text: str) -> None:
+def test_malformed_credentials_are_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(InputError, match="`TEAM_AUTH` must hold a JSON object") as caught:
         Credentials(text, variable="TEAM_AUTH")
 
@@ -284,7 +284,7 @@ def test_credentials_that_are_no_object_are_refused_and_not_repeated(text: str) 
     assert SECRET not in repr(AUTH)
 
 
-async def test_restarting_keeps_the_instance_and_begins_a_new_dialogue() -> None:
+async def test_a_restart_keeps_the_instance_and_starts_a_new_dialogue() -> None:
     kind = made()
     line = application(kind)
     await line.reply(say("a"), session="s")
@@ -308,7 +308,7 @@ def single() -> type:
     return Single
 
 
-async def test_sessions_that_are_given_one_instance_at_one_time_all_fail() -> None:
+async def test_concurrent_sessions_on_one_instance_all_fail() -> None:
     line = application(single())
     await line.reply(say("a"), session="s-1")
 
@@ -319,7 +319,7 @@ async def test_sessions_that_are_given_one_instance_at_one_time_all_fail() -> No
     await line.close()
 
 
-async def test_an_instance_may_be_handed_on_once_its_session_is_over() -> None:
+async def test_an_instance_may_be_reused_after_its_session() -> None:
     line = application(single())
     replies = []
     for session in ("s-1", "s-2"):
@@ -330,12 +330,12 @@ async def test_an_instance_may_be_handed_on_once_its_session_is_over() -> None:
 
 
 @pytest.mark.parametrize("method", [returning(False), lambda _, auth=None: auth["key"]], ids=["False", "raises"])
-async def test_a_connection_that_fails_without_credentials_is_told_which_are_missing(method: Any) -> None:
+async def test_a_failed_connection_names_the_missing_credentials(method: Any) -> None:
     with pytest.raises(ServerFault, match="given no credentials, since the environment variable `ARIA_AUTH_JSON`"):
         await reply_of(made(OpenConnection=method))
 
 
-def test_a_class_that_wants_arguments_is_refused_before_any_call() -> None:
+def test_a_class_with_required_arguments_is_refused_before_any_call() -> None:
     class Wanting(Faithful):
         def __init__(self, token: str, *more: str, model: str = "m") -> None:
             super().__init__()
@@ -347,7 +347,7 @@ def test_a_class_that_wants_arguments_is_refused_before_any_call() -> None:
         application(Wanting, init='{"token": "t", "tokn": "t"}')
 
 
-async def test_a_constructor_is_given_the_credentials_that_the_study_names() -> None:
+async def test_a_constructor_receives_the_credentials_named_by_the_study() -> None:
     class Wanting(Faithful):
         given: tuple[Any, ...] = ()
 
@@ -361,7 +361,7 @@ async def test_a_constructor_is_given_the_credentials_that_the_study_names() -> 
     assert Wanting.given == (SECRET, "for tv", {"all": {"key": SECRET, "SCENARIO": "tv"}, "n": 3})
 
 
-def test_a_credential_that_is_not_there_is_named_with_those_that_are() -> None:
+def test_a_missing_credential_is_reported_with_the_available_ones() -> None:
     with pytest.raises(InputError, match=r"names the credential `auth.token`, .* are: `key`, `SCENARIO`"):
         application(made(), credentials=AUTH, init='{"token": "{{ auth.token }}"}')
 
@@ -380,7 +380,7 @@ def one_instance() -> type:
 
 
 @pytest.mark.parametrize("connection", [AriaClass(target="t:A", parallel=1), SESSIONS_1], ids=["parallel", "sessions"])
-async def test_testers_of_a_singleton_take_turns_and_no_word_crosses_over(connection: AriaClass) -> None:
+async def test_testers_of_a_singleton_take_turns_and_dialogues_do_not_mix(connection: AriaClass) -> None:
     line = local_aria("blue", connection, one_instance(), clock=HastyClock())
 
     replies = [
@@ -395,7 +395,7 @@ async def test_testers_of_a_singleton_take_turns_and_no_word_crosses_over(connec
     assert [reply.attempts for reply in replies] == [1, 1, 2, 2]
 
 
-async def test_a_run_s_sessions_of_a_singleton_come_one_after_the_other() -> None:
+async def test_sessions_of_a_run_on_a_singleton_are_sequential() -> None:
     line = local_aria("blue", SESSIONS_1, one_instance(), clock=HastyClock())
 
     async def hold(name: str) -> list[Reply]:

@@ -59,7 +59,7 @@ async def later(prompt: str) -> str:
         (later, "hi"),
     ],
 )
-async def test_a_function_gets_what_it_takes(function: Any, text: str) -> None:
+async def test_a_function_receives_the_parameters_it_declares(function: Any, text: str) -> None:
     assert await said(function) == text
 
 
@@ -94,7 +94,7 @@ async def raising_late(prompt: str) -> str:
         (lambda prompt: 7, MalformedReply, "returned a int"),
     ],
 )
-async def test_what_is_no_reply_is_told_apart(function: Any, kind: type[GatewayError], words: str) -> None:
+async def test_invalid_replies_are_distinguished(function: Any, kind: type[GatewayError], words: str) -> None:
     with pytest.raises(kind, match=words) as caught:
         await said(function)
 
@@ -110,7 +110,7 @@ async def test_a_slow_coroutine_times_out() -> None:
         await application(slow, timeout_s=0.05).reply(SAY, session="s-1")
 
 
-async def test_a_function_that_never_returns_times_out_and_delays_nobody() -> None:
+async def test_a_function_that_never_returns_times_out_and_blocks_nothing() -> None:
     release = threading.Event()
 
     def stuck(prompt: str) -> str:
@@ -128,13 +128,13 @@ async def test_a_function_that_never_returns_times_out_and_delays_nobody() -> No
     assert other.text == "ho"
 
 
-def test_a_function_may_be_called_from_one_event_loop_after_another() -> None:
+def test_a_function_may_be_called_from_several_event_loops() -> None:
     echo = application(lambda prompt: prompt)
 
     assert [asyncio.run(echo.reply(SAY, session="s")).text for _ in range(2)] == ["hi", "hi"]
 
 
-async def test_a_function_without_a_readable_signature_gets_the_prompt() -> None:
+async def test_a_function_without_a_readable_signature_receives_the_prompt() -> None:
     assert await said(str) == "hi"
 
 
@@ -158,7 +158,7 @@ async def later_iterator_of(prompt: str) -> Any:
 
 
 @pytest.mark.parametrize("function", [in_pieces, in_pieces_later, iterator_of, later_iterator_of])
-async def test_a_function_may_yield_its_reply_in_pieces(function: Any) -> None:
+async def test_a_function_may_yield_its_reply_in_chunks(function: Any) -> None:
     heard: list[str] = []
 
     reply = await application(function).reply(SAY, session="s", on_chunk=heard.append)
@@ -166,7 +166,7 @@ async def test_a_function_may_yield_its_reply_in_pieces(function: Any) -> None:
     assert (reply.text, heard) == ("one hi", ["one ", "hi"])
 
 
-async def test_a_reply_in_html_is_shown_as_text_and_never_in_pieces_of_tags() -> None:
+async def test_a_reply_in_html_is_shown_as_text_and_tags_are_never_split() -> None:
     heard: list[str] = []
     connection = PythonCallable(target="m:f", markup=Markup.HTML)
     app = local_callable("app", connection, lambda _: iter(["<p>o", "ne</p>"]), clock=HastyClock())
@@ -199,7 +199,7 @@ def breaking(prompt: str) -> Iterator[str]:
         (lambda prompt: iter([]), EmptyReply, "no text"),
     ],
 )
-async def test_pieces_that_are_no_text_or_break_off_are_no_reply(
+async def test_chunks_of_a_wrong_type_or_a_broken_stream_are_not_a_reply(
     function: Any, kind: type[GatewayError], words: str
 ) -> None:
     with pytest.raises(kind, match=words):
@@ -234,7 +234,7 @@ async def later_labels(turns: list[dict[str, Any]], *, questions: list[str]) -> 
         (lambda turns: later_labels(turns, questions=["x"]), '{"x": true}'),
     ],
 )
-async def test_a_labelling_function_gets_what_it_takes(function: Any, text: str) -> None:
+async def test_a_labelling_function_receives_the_parameters_it_declares(function: Any, text: str) -> None:
     assert (await labeller(function).reply(ASK)).text == text
 
 
@@ -251,21 +251,21 @@ def broken(_: Any) -> None:
         (lambda _: float("nan"), MalformedReply, "returned a float"),
     ],
 )
-async def test_what_goes_wrong_is_a_failure_of_the_judge(function: Any, error: type[GatewayError], words: str) -> None:
+async def test_an_exception_is_a_failure_of_the_judge(function: Any, error: type[GatewayError], words: str) -> None:
     with pytest.raises(error, match=words) as caught:
         await labeller(function).reply(ASK)
 
     assert caught.value.endpoint == "clf"
 
 
-async def test_a_function_that_never_returns_is_given_up() -> None:
+async def test_a_function_that_never_returns_is_cancelled() -> None:
     never = threading.Event()
 
     with pytest.raises(TimedOut, match="no answer within"):
         await labeller(lambda _: never.wait(), timeout_s=0.05).reply(ASK)
 
 
-async def test_it_is_there_without_being_called() -> None:
+async def test_the_health_check_does_not_call_the_function() -> None:
     check = await labeller(broken).check_endpoint()
 
     assert (check.alive, check.answer) == (True, "ok, loaded m:f")

@@ -25,7 +25,7 @@ async def say(sessions: OpenSessions, *names: str) -> None:
             pass
 
 
-async def test_the_session_that_is_idle_longest_makes_room() -> None:
+async def test_the_longest_idle_session_is_suspended_for_a_new_one() -> None:
     suspended = Suspended()
     sessions = OpenSessions(suspended, most=2)
 
@@ -46,7 +46,7 @@ async def test_nothing_is_suspended_below_the_limit_or_without_one() -> None:
     assert suspended.names == []
 
 
-async def test_a_session_waits_for_one_that_a_run_holds_open() -> None:
+async def test_a_session_waits_for_a_slot_used_by_a_run() -> None:
     suspended = Suspended()
     sessions = OpenSessions(suspended, most=1)
     await sessions.begin("a")
@@ -75,7 +75,7 @@ async def test_a_session_in_a_call_is_never_suspended() -> None:
     await sessions.close()
 
 
-async def test_a_session_that_cannot_resume_keeps_its_place_to_its_end() -> None:
+async def test_a_session_that_cannot_resume_keeps_its_slot_to_its_end() -> None:
     suspended = Suspended()
     sessions = OpenSessions(suspended, most=1, can_resume=False, idle_s=0)
     await say(sessions, "a")
@@ -100,7 +100,7 @@ async def test_an_idle_session_is_suspended_after_a_while() -> None:
     await sessions.close()
 
 
-async def test_a_session_that_a_run_holds_is_not_suspended_for_being_idle() -> None:
+async def test_a_session_of_a_run_is_not_suspended_for_being_idle() -> None:
     suspended = Suspended()
     sessions = OpenSessions(suspended, idle_s=0)
     await sessions.begin("held")
@@ -112,7 +112,7 @@ async def test_a_session_that_a_run_holds_is_not_suspended_for_being_idle() -> N
     await sessions.close()
 
 
-async def test_a_session_that_is_being_suspended_goes_on_afterwards() -> None:
+async def test_a_session_being_suspended_can_be_resumed() -> None:
     let_go, begun = asyncio.Event(), asyncio.Event()
 
     async def slowly(_: str) -> None:

@@ -38,7 +38,7 @@ def read(body: Any, *, price: Price | None = None) -> Reply | AttemptError:
     return read_reply(HttpResponse(body=raw, latency_s=0.25, attempts=2), price=price, secret=Secret("sk-1234567"))
 
 
-def test_system_messages_stand_apart_from_the_chat() -> None:
+def test_system_messages_are_separate_from_the_chat() -> None:
     assert written(*CHAT) == {
         "model": "claude-x",
         "max_tokens": TOKENS_AT_MOST,
@@ -55,7 +55,7 @@ def test_a_chat_without_system_message_sends_none() -> None:
     assert "system" not in written(CHAT[1])
 
 
-def test_a_studys_own_fields_win_and_null_takes_a_field_out() -> None:
+def test_fields_of_the_study_take_precedence_and_null_removes_a_field() -> None:
     thinking = {"type": "enabled", "budget_tokens": 1024}
 
     body = written(CHAT[1], max_tokens=9, thinking=thinking, temperature=None)
@@ -63,7 +63,7 @@ def test_a_studys_own_fields_win_and_null_takes_a_field_out() -> None:
     assert (body["max_tokens"], body["thinking"], "temperature" in body) == (9, thinking, False)
 
 
-def test_a_reply_brings_words_tokens_cost_and_effort() -> None:
+def test_a_reply_has_text_tokens_cost_and_finish_reason() -> None:
     answer = messages_answer("hello", "claude-x-2026") | {
         "usage": {
             "input_tokens": 100,
@@ -87,7 +87,7 @@ def test_a_reply_brings_words_tokens_cost_and_effort() -> None:
     )
 
 
-def test_thinking_is_no_part_of_the_words() -> None:
+def test_thinking_is_not_part_of_the_text() -> None:
     thought, said = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "said"}
 
     reply = read(messages_answer("", "m") | {"content": [thought, said, said]})
@@ -110,7 +110,7 @@ def test_thinking_is_no_part_of_the_words() -> None:
         ({"content": [{"type": "text", "text": 7}]}, MalformedReply),
     ],
 )
-def test_what_is_no_reply_says_what_it_is(changes: dict[str, Any], kind: type[GatewayError]) -> None:
+def test_an_invalid_reply_states_its_kind(changes: dict[str, Any], kind: type[GatewayError]) -> None:
     attempt_error = read(messages_answer("hello", "m") | changes)
 
     assert isinstance(attempt_error, AttemptError)
@@ -118,14 +118,14 @@ def test_what_is_no_reply_says_what_it_is(changes: dict[str, Any], kind: type[Ga
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[1]", b"\xff"])
-def test_what_has_another_form_is_malformed(body: bytes) -> None:
+def test_an_unknown_format_is_malformed(body: bytes) -> None:
     attempt_error = read(body)
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is MalformedReply
 
 
-def test_a_reply_without_known_price_has_no_cost() -> None:
+def test_a_reply_without_a_known_price_has_no_cost() -> None:
     reply = read(messages_answer("hello", "m"))
 
     assert isinstance(reply, Reply)

@@ -32,7 +32,7 @@ def altered(*, message: dict[str, Any] | None = None, **changes: Any) -> dict[st
     return answer
 
 
-def test_a_request_holds_model_messages_and_parameters() -> None:
+def test_a_request_contains_model_messages_and_parameters() -> None:
     endpoint = ModelEndpoint(name="m", url="http://h/v1", model="gpt-x", params={"temperature": 0, "seed": 7})
     messages = (Message(speaker=Speaker.SYSTEM, text="Be kind."), Message(speaker=Speaker.USER, text='"Hi" é'))
 
@@ -46,7 +46,7 @@ def test_a_request_holds_model_messages_and_parameters() -> None:
     }
 
 
-def test_a_reply_brings_words_tokens_cost_and_effort() -> None:
+def test_a_reply_has_text_tokens_cost_and_finish_reason() -> None:
     reply = read(altered(), price=Price(input_usd=2.0, output_usd=8.0))
 
     assert reply == Reply(
@@ -65,7 +65,7 @@ def test_a_reply_brings_words_tokens_cost_and_effort() -> None:
     "usage",
     [None, {}, [], {"prompt_tokens": -1}, {"prompt_tokens": "9"}, {"prompt_tokens": True}, {"prompt_tokens": 1e99}],
 )
-def test_without_believable_usage_the_cost_is_unknown_and_not_zero(usage: Any) -> None:
+def test_without_plausible_usage_the_cost_is_unknown_and_not_zero(usage: Any) -> None:
     reply = read(altered() | {"usage": usage}, price=Price(input_usd=2.0, output_usd=8.0))
 
     assert isinstance(reply, Reply)
@@ -115,7 +115,7 @@ VLLM = {
 
 
 @pytest.mark.parametrize("body", [OLLAMA, VLLM], ids=["Ollama", "vLLM"])
-def test_answers_of_local_servers_are_read_without_their_reasoning(body: dict[str, Any]) -> None:
+def test_replies_of_local_servers_are_stripped_of_their_reasoning(body: dict[str, Any]) -> None:
     reply = read(body)
 
     assert isinstance(reply, Reply)
@@ -129,7 +129,7 @@ def test_text_in_parts_is_joined() -> None:
     assert reply.text == "ab"
 
 
-def test_letters_that_nothing_can_keep_are_replaced() -> None:
+def test_characters_that_cannot_be_stored_are_replaced() -> None:
     reply = read(altered(message={"content": "a\x00b\ud800c"}))
 
     assert isinstance(reply, Reply)
@@ -159,7 +159,7 @@ def test_letters_that_nothing_can_keep_are_replaced() -> None:
         (altered(message={"refusal": "I will not."}), ContentRefused, "I will not."),
     ],
 )
-def test_what_is_no_reply_is_told_apart(body: Any, kind: type[GatewayError], words: str) -> None:
+def test_invalid_replies_are_distinguished(body: Any, kind: type[GatewayError], words: str) -> None:
     attempt_error = read(body)
 
     assert isinstance(attempt_error, AttemptError)
@@ -172,7 +172,7 @@ def test_what_is_no_reply_is_told_apart(body: Any, kind: type[GatewayError], wor
     [altered(message={"content": ""}, finish_reason="length"), altered(finish_reason="content_filter")],
     ids=["no words", "filtered"],
 )
-def test_an_answer_that_cannot_be_used_says_what_it_cost(body: Any) -> None:
+def test_an_unusable_reply_states_its_cost(body: Any) -> None:
     body["usage"] = {"prompt_tokens": 10, "completion_tokens": 400}
     attempt_error = read(body, price=Price(input_usd=1.0, output_usd=2.0))
 
@@ -181,7 +181,7 @@ def test_an_answer_that_cannot_be_used_says_what_it_cost(body: Any) -> None:
     assert attempt_error.error(endpoint="m").spent == attempt_error.spent
 
 
-def test_an_unusable_answer_without_a_known_price_is_an_unpriced_one() -> None:
+def test_an_unusable_reply_without_a_known_price_has_an_unknown_cost() -> None:
     body = altered(message={"content": ""}) | {"usage": {"prompt_tokens": 10, "completion_tokens": 0}}
     attempt_error = read(body)
 
@@ -196,7 +196,7 @@ JSON = st.recursive(
 
 
 @given(body=st.binary() | JSON.map(lambda found: json.dumps(found).encode()))
-def test_whatever_comes_is_a_reply_or_a_trouble(body: bytes) -> None:
+def test_every_response_is_a_reply_or_an_error(body: bytes) -> None:
     assert isinstance(read(body), Reply | AttemptError)
 
 
@@ -209,5 +209,5 @@ def test_whatever_comes_is_a_reply_or_a_trouble(body: bytes) -> None:
         (b"<html>", ()),
     ],
 )
-def test_the_names_that_an_endpoint_offers_are_read(body: bytes, names: tuple[str, ...]) -> None:
+def test_the_model_names_of_an_endpoint_are_read(body: bytes, names: tuple[str, ...]) -> None:
     assert read_model_names(HttpResponse(body=body)) == names

@@ -34,13 +34,13 @@ def read(found: SimpleNamespace, price: Price | None = None) -> Reply | AttemptE
     return read_output(found, latency_s=0.25, price=price, secret=Secret("sk-1234567"))
 
 
-def test_tokens_that_a_cache_read_count_as_read_and_inspects_own_price_is_taken() -> None:
+def test_cached_tokens_count_as_read_and_the_price_of_inspect_is_used() -> None:
     assert read(output()) == Reply(
         text="hello", answered_as="m-1", finish="stop", tokens_in=115, tokens_out=30, cost_microusd=13, latency_s=0.25
     )
 
 
-def test_a_studys_price_wins() -> None:
+def test_a_price_in_the_study_takes_precedence() -> None:
     reply = read(output(), Price(input_usd=2.0, output_usd=8.0))
 
     assert isinstance(reply, Reply)
@@ -65,7 +65,7 @@ def test_without_usage_there_is_no_cost() -> None:
         (output("", choices=[]), EmptyReply, "no text"),
     ],
 )
-def test_what_is_no_reply_says_what_it_is(found: SimpleNamespace, kind: type[GatewayError], words: str) -> None:
+def test_an_invalid_reply_states_its_kind(found: SimpleNamespace, kind: type[GatewayError], words: str) -> None:
     attempt_error = read(found)
 
     assert isinstance(attempt_error, AttemptError)

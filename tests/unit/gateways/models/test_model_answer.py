@@ -43,7 +43,7 @@ THOUGHTFUL = "\n<think>\nThey ask </b> for {1}.\n</think>\n\nYes, we do."
         ("An example:\n<think>\nmine\n</think>\nends here.", "An example:\n<think>\nmine\n</think>\nends here."),
     ],
 )
-def test_a_reply_is_what_follows_its_thoughts(text, said):
+def test_a_reply_is_the_text_after_the_reasoning(text, said):
     assert spoken(text) == said
 
 
@@ -53,7 +53,7 @@ def test_a_reply_is_what_follows_its_thoughts(text, said):
     ),
     st.lists(st.integers(1, 9)),
 )
-def test_pieces_say_together_what_the_whole_says(text, sizes):
+def test_chunks_together_equal_the_whole_reply(text, sizes):
     speech, said, rest = Speech(), "", text
     for size in [*sizes, len(text)]:
         piece, rest = rest[:size], rest[size:]
@@ -62,7 +62,7 @@ def test_pieces_say_together_what_the_whole_says(text, sizes):
     assert said == spoken(text)
 
 
-def test_who_listens_hears_no_thoughts():
+def test_a_stream_excludes_the_reasoning():
     heard = []
     listener = StreamListener(STREAMED_CHAT, heard.append)
     for word in ("<th", "ink>Hm", "m</think>", "\n", "Yes", "!"):
@@ -73,7 +73,7 @@ def test_who_listens_hears_no_thoughts():
 
 
 @pytest.mark.parametrize(("finish", "words"), [("length", "the token limit was reached first"), ("stop", "thoughts")])
-def test_thoughts_alone_are_no_reply_and_are_paid_for(finish, words):
+def test_reasoning_alone_is_not_a_reply_and_is_charged(finish, words):
     message = {"message": {"content": "<think>Let me see"}, "finish_reason": finish}
     body = json.dumps({"choices": [message], "usage": {"prompt_tokens": 5, "completion_tokens": 9}}).encode()
 
@@ -94,7 +94,7 @@ def streamed(*events: object) -> HttpResponse:
     return HttpResponse(body="".join(f"data: {text}\n\n" for text in texts).encode())
 
 
-def test_a_server_that_says_only_that_nothing_follows_has_ended_its_reply() -> None:
+def test_a_server_that_reports_the_end_of_the_stream_has_completed_its_reply() -> None:
     whole = in_one_piece(streamed(CHAT, "[DONE]"), STREAMED_CHAT)
 
     assert isinstance(whole, HttpResponse)
@@ -108,7 +108,7 @@ def test_a_server_that_says_only_that_nothing_follows_has_ended_its_reply() -> N
     ("form", "events"),
     [(STREAMED_CHAT, (CHAT,)), (STREAMED_MESSAGES, (MESSAGE,)), (STREAMED_MESSAGES, (MESSAGE, "[DONE]"))],
 )
-def test_a_reply_that_nobody_has_ended_is_none(form: StreamForm, events: tuple[object, ...]) -> None:
+def test_a_reply_without_an_end_is_invalid(form: StreamForm, events: tuple[object, ...]) -> None:
     attempt_error = in_one_piece(streamed(*events), form)
 
     assert isinstance(attempt_error, AttemptError)
@@ -119,7 +119,7 @@ def test_a_reply_that_nobody_has_ended_is_none(form: StreamForm, events: tuple[o
     ("params", "expected"),
     [({}, 600), ({"max_tokens": 50}, 150), ({"max_completion_tokens": 7, "max_tokens": 50}, 107)],
 )
-def test_the_study_may_say_how_long_replies_become(params: dict[str, int], expected: int) -> None:
+def test_the_study_may_limit_the_length_of_replies(params: dict[str, int], expected: int) -> None:
     assert expected_tokens(ModelEndpoint(name="m", params=params), b"x" * 300) == expected
 
 
@@ -132,11 +132,11 @@ def test_the_study_may_say_how_long_replies_become(params: dict[str, int], expec
         ("much", None),
     ],
 )
-def test_an_answer_says_what_it_took_in_any_dialect(usage: object, taken: int | None) -> None:
+def test_usage_is_read_in_every_dialect(usage: object, taken: int | None) -> None:
     assert tokens_taken(json.dumps({"usage": usage}).encode()) == taken
 
 
-def test_a_streamed_answer_says_what_it_took_in_its_events() -> None:
+def test_usage_is_read_from_the_events_of_a_stream() -> None:
     chat = chat_events(chat_answer("hello", "m"))
     message = messages_events(messages_answer("hello", "m"))
 
@@ -144,7 +144,7 @@ def test_a_streamed_answer_says_what_it_took_in_its_events() -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b"7"])
-def test_an_answer_that_is_no_object_says_nothing(body: bytes) -> None:
+def test_a_response_that_is_not_an_object_has_no_usage(body: bytes) -> None:
     assert tokens_taken(body) is None
 
 
@@ -160,7 +160,7 @@ SECRET = Secret("swordfish-9")
     ],
 )
 @pytest.mark.parametrize("form", ["{}", 'data: {{"choices": []}}\n\ndata: {}\n\n'])
-def test_what_would_pass_under_its_own_status_passes_here_too(error: Any, kind: type, form: str) -> None:
+def test_an_error_in_the_body_counts_as_its_status(error: Any, kind: type, form: str) -> None:
     attempt_error = passing_error(form.format(json.dumps({"error": error})).encode(), SECRET)
 
     assert attempt_error is not None
@@ -178,5 +178,5 @@ def test_what_would_pass_under_its_own_status_passes_here_too(error: Any, kind: 
         None,
     ],
 )
-def test_what_no_further_try_mends_is_not_asked_again(error: Any) -> None:
+def test_permanent_errors_are_not_retried(error: Any) -> None:
     assert passing_error(json.dumps({"error": error}).encode(), SECRET) is None

@@ -132,7 +132,7 @@ def test_the_address_names_the_model_where_the_form_says_so(
 
 
 @pytest.mark.parametrize("form", ANSWERS)
-def test_a_reply_brings_words_without_thoughts_tokens_cost_and_finish(form: str) -> None:
+def test_a_reply_has_text_without_reasoning_tokens_cost_and_finish_reason(form: str) -> None:
     dialect, answer = ANSWERS[form]
 
     reply = read(dialect, answer("hello", "large-1-2026"))
@@ -149,7 +149,7 @@ def test_a_reply_brings_words_without_thoughts_tokens_cost_and_finish(form: str)
     [("", "length", EmptyReply), ("part", "content_filter", ContentRefused), ("", "stop", EmptyReply)],
     ids=["cut", "filtered", "empty"],
 )
-def test_an_answer_without_words_says_why_and_what_it_cost(
+def test_a_reply_without_text_states_the_reason_and_its_cost(
     form: str, text: str, finish: str, kind: type[GatewayError]
 ) -> None:
     dialect, answer = ANSWERS[form]
@@ -179,7 +179,7 @@ REFUSED = response_answer("", "m") | {
     ],
     ids=["refusal", "error", "no output", "blocked prompt", "no candidate", "guardrail", "unknown operation"],
 )
-def test_refusals_errors_and_unknown_forms_are_told_apart(
+def test_refusals_errors_and_unknown_formats_are_distinguished(
     dialect: Dialect, body: Any, kind: type[GatewayError], words: str
 ) -> None:
     outcome = read(dialect, body)
@@ -191,7 +191,7 @@ def test_refusals_errors_and_unknown_forms_are_told_apart(
 
 
 @pytest.mark.parametrize("form", ANSWERS)
-def test_tokens_count_towards_the_limit_a_minute(form: str) -> None:
+def test_tokens_count_towards_the_limit_per_minute(form: str) -> None:
     _, answer = ANSWERS[form]
 
     assert tokens_taken(json.dumps(answer("hello", "m")).encode()) == 150

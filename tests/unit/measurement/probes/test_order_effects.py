@@ -48,7 +48,7 @@ def of(factor: OrderFactor, effects: list[OrderEffect]) -> OrderEffect:
     return next(one for one in effects if one.factor is factor)
 
 
-def test_who_takes_the_first_answer_shown_moves_with_the_answers() -> None:
+def test_the_position_bias_of_an_annotator_is_measured_by_the_shown_orders() -> None:
     found = sat(lambda number, order: "no" if bool(order.options) != (number % 5 == 0) else "yes")
     effect = of(OrderFactor.OPTIONS, found)
     assert effect.is_clear
@@ -59,7 +59,7 @@ def test_who_takes_the_first_answer_shown_moves_with_the_answers() -> None:
     assert not of(OrderFactor.QUESTIONS, found).is_clear
 
 
-def test_the_place_of_a_question_is_told_from_where_its_orders_put_it() -> None:
+def test_the_effect_of_question_position_is_estimated_from_its_positions() -> None:
     found = sat(lambda number, order: "9" if (order.row == 2) == (number % 6 > 0) else "2", question=SCORE)
     effect = of(OrderFactor.QUESTIONS, found)
     assert (effect.first.shown, effect.second.shown) == ("asked earlier", "asked later")
@@ -69,14 +69,14 @@ def test_the_place_of_a_question_is_told_from_where_its_orders_put_it() -> None:
     assert OrderFactor.OPTIONS not in {one.factor for one in found}, "numbers are never reversed"
 
 
-def test_answers_without_a_value_are_counted_and_never_a_no() -> None:
+def test_non_responses_are_counted_and_never_treated_as_no() -> None:
     found = sat(lambda number, order: None if number % 4 == 0 else "yes" if number % 3 else "no")
     effect = of(OrderFactor.QUESTIONS, found)
     assert effect.first.n_without_value + effect.second.n_without_value == 24
     assert sum(n for _, n in (*effect.first.given, *effect.second.given)) == 72
 
 
-def test_where_all_say_the_same_nothing_is_told() -> None:
+def test_identical_answers_give_no_effect() -> None:
     effect = of(OrderFactor.QUESTIONS, sat(lambda *_: "yes"))
     assert isinstance(effect.shift, Undefined)
     assert not effect.is_clear
@@ -92,7 +92,7 @@ def sequence(said: list[list[str]], question: Question = FLAG) -> OrderEffect:
     return of(OrderFactor.PREVIOUS, order_effects(GUIDELINE, question, answer_arrays(given)))
 
 
-def test_people_of_different_habits_show_no_effect_of_the_dialogue_before() -> None:
+def test_different_habits_of_people_are_not_an_effect_of_the_previous_dialogue() -> None:
     rng = np.random.default_rng(3)
     habits = (0.1, 0.1, 0.2, 0.5, 0.8, 0.9)
     said = [["no" if rng.random() < habit else "yes" for _ in range(40)] for habit in habits]
@@ -102,7 +102,7 @@ def test_people_of_different_habits_show_no_effect_of_the_dialogue_before() -> N
     assert effect.n_between == len(habits), "nothing came before the first one"
 
 
-def test_who_never_says_no_twice_is_found() -> None:
+def test_an_annotator_who_never_answers_no_twice_is_detected() -> None:
     rng = np.random.default_rng(4)
     said: list[list[str]] = []
     for _ in range(6):
@@ -126,13 +126,13 @@ def test_a_random_order_shows_no_effect_on_average_however_short() -> None:
     assert abs(np.mean(values)) < 0.04, "the plain difference would lie .14 below 0"
 
 
-def test_labels_of_unknown_order_and_own_words_tell_nothing() -> None:
+def test_unordered_labels_and_free_text_have_no_effect() -> None:
     plain = [GivenAnswer("p", number, number, "yes") for number in range(5)]
     assert order_effects(GUIDELINE, FLAG, answer_arrays(plain)) == []
     assert order_effects(GUIDELINE, WORDS, answer_arrays([GivenAnswer("p", 1, 1, "well", sitting=1)])) == []
 
 
-def test_the_place_in_the_queue_is_told_only_where_people_come_from_both_ends() -> None:
+def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
     given = [
         GivenAnswer(
             f"p{who}",
@@ -150,7 +150,7 @@ def test_the_place_in_the_queue_is_told_only_where_people_come_from_both_ends() 
     assert effect.shift.value > 0.8
 
 
-def test_the_order_of_turns_concerns_questions_at_turns_alone() -> None:
+def test_the_turn_order_effect_covers_questions_about_turns_only() -> None:
     given = [
         GivenAnswer(
             "p", (d, t), d, "yes" if t else "no", shown=ShownOrder(turns=d % 2 == 1).text, sitting=d + 1, turn=t
@@ -197,12 +197,12 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
     assert (agreement.first.n, agreement.second.n, agreement.second.n_without_value) == (12, 9, 3)
 
 
-def test_answers_without_a_draw_show_no_effect_of_suggestions() -> None:
+def test_answers_outside_the_experiment_show_no_effect_of_suggestions() -> None:
     plain = [GivenAnswer("p", number, number, "yes", sitting=number + 1) for number in range(5)]
     assert suggestion_effects(GUIDELINE, FLAG, answer_arrays(plain), "judge") == []
 
 
-def test_suggestions_of_a_judge_without_answers_leave_agreement_undefined() -> None:
+def test_suggestions_without_answers_of_the_judge_leave_agreement_undefined() -> None:
     given = [
         GivenAnswer("p", d, d, "yes" if d % 3 else "no", shown=ShownOrder(suggestions=d < 4).text, sitting=d + 1)
         for d in range(8)
@@ -223,7 +223,7 @@ def drawn(rng: np.random.Generator, people: int, dialogues: int, moved: float) -
     )
 
 
-def test_no_shift_is_found_where_there_is_none_nineteen_times_in_twenty() -> None:
+def test_without_a_shift_none_is_detected_in_nineteen_of_twenty_simulations() -> None:
     rng = np.random.default_rng(20261122)
     found = [drawn(rng, 6, 60, 0.0) for _ in range(200)]
     held = [one.low <= 0 <= one.high for one in found if isinstance(one, Estimate)]
@@ -231,13 +231,13 @@ def test_no_shift_is_found_where_there_is_none_nineteen_times_in_twenty() -> Non
     assert 0.92 <= np.mean(held) <= 0.99
 
 
-def test_a_shift_is_found_where_there_is_one() -> None:
+def test_a_true_shift_is_detected() -> None:
     rng = np.random.default_rng(1)
     found = [drawn(rng, 10, 200, 1.5) for _ in range(20)]
     assert all(isinstance(one, Estimate) and one.low > 0 for one in found)
 
 
-def test_the_value_is_the_plain_difference_of_means() -> None:
+def test_the_value_is_the_difference_of_means() -> None:
     shift = order_shift([1, 0, 1, 1], [False, False, True, True], annotators="abab", dialogues=[1, 2, 3, 4])
     assert isinstance(shift, Estimate)
     assert (shift.value, shift.n, shift.n_clusters) == (0.5, 4, 2)
@@ -252,13 +252,13 @@ def test_the_value_is_the_plain_difference_of_means() -> None:
         ([0, 0, 1, 1], [False, False, True, True], NO_SPREAD),
     ],
 )
-def test_what_cannot_be_told_is_undefined_in_words(values: list[float], ways: list[bool], reason: str) -> None:
+def test_an_undefined_effect_states_its_reason(values: list[float], ways: list[bool], reason: str) -> None:
     n = len(values)
     shift = order_shift(values, ways, annotators=["a"] * n, dialogues=list(range(n)))
     assert isinstance(shift, Undefined)
     assert shift.reason == reason
 
 
-def test_answers_without_a_way_are_refused() -> None:
+def test_answers_without_an_order_are_refused() -> None:
     with pytest.raises(InputError):
         order_shift([1, 0], [True], annotators="ab", dialogues=[1, 2])

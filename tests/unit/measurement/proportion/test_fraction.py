@@ -28,23 +28,23 @@ def mean(values, clusters=None):
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_nothing_that_varies_gives_the_exact_interval_of_as_many_clusters(value):
+def test_without_variation_the_exact_interval_for_the_number_of_clusters_applies(value):
     found = mean([value] * 40, clusters=[place // 4 for place in range(40)])
 
     assert (found.low, found.high) == pytest.approx(clopper_pearson(int(10 * value), 10, 0.95))
 
 
-def test_independent_yes_and_no_give_nearly_the_exact_interval():
+def test_independent_binary_labels_give_nearly_the_exact_interval():
     found = mean([1.0] * 30 + [0.0] * 170)
 
     assert (found.low, found.high) == pytest.approx(clopper_pearson(30, 200, 0.95), abs=2e-3)
 
 
-def test_tries_that_never_took_place_are_no_failures():
+def test_missing_attempts_are_not_failures():
     assert pass_hat_k([[True, None, True], [True, None, None]], 2).n == 1
 
 
-def test_more_tries_that_must_all_succeed_are_harder():
+def test_a_higher_number_of_required_successes_lowers_the_rate():
     tasks = [[True, True, False, True], [True] * 4, [False] * 4]
 
     values = [pass_hat_k(tasks, k).value for k in (1, 2, 3, 4)]
@@ -53,25 +53,25 @@ def test_more_tries_that_must_all_succeed_are_harder():
     assert values[-1] == pytest.approx(1 / 3)
 
 
-def test_tasks_tried_too_seldom_leave_it_undefined():
+def test_tasks_with_too_few_attempts_leave_it_undefined():
     result = pass_hat_k([[True]], 2)
 
     assert isinstance(result, Undefined)
     assert result.reason == "No task was tried 2 times."
 
 
-def test_no_try_at_all_cannot_be_asked_for():
+def test_zero_attempts_are_refused():
     with pytest.raises(InputError, match="`k` must be at least 1 try; got 0"):
         pass_hat_k([[True]], 0)
 
 
-def test_each_dialogue_counts_once_however_many_labels_it_has():
+def test_each_dialogue_counts_once_regardless_of_its_labels():
     rate = pooled_defect_rate(["a", "a", "a", "b"], ["x", "y", "z", "x"], [True, True, True, False])
 
     assert (rate.value, rate.n) == (0.5, 2)
 
 
-def test_the_variance_is_that_of_an_independent_implementation():
+def test_the_variance_equals_an_independent_implementation():
     dialogues, people, defects = labels_of_a_pool(
         np.random.default_rng(3), dialogues=60, people=12, labels=2, severity=1.0, level=-1.0
     )
@@ -88,7 +88,7 @@ def test_the_variance_is_that_of_an_independent_implementation():
     assert together == pytest.approx(both.item())
 
 
-def test_people_who_disagree_widen_the_interval():
+def test_disagreement_among_people_widens_the_interval():
     dialogues = [d for d in range(40) for _ in range(2)]
     agree = [d % 4 == 0 for d in range(40) for _ in range(2)]
     split = [d % 2 == 0 and person == 0 for d in range(40) for person in range(2)]
@@ -107,7 +107,7 @@ def test_labels_without_any_variation_have_the_interval_of_a_rate(flag):
     assert rate == defect_rate(3 * flag, 3)
 
 
-def test_final_labels_belong_to_nobody():
+def test_final_labels_belong_to_no_annotator():
     dialogues = list(range(50))
     flags = [d % 5 == 0 for d in dialogues]
 
@@ -119,7 +119,7 @@ def test_final_labels_belong_to_nobody():
     assert (clustered.n, clustered.n_clusters) == (50, 10)
 
 
-def test_a_dialogue_without_a_cluster_is_one_of_its_own():
+def test_a_dialogue_without_a_cluster_is_its_own_cluster():
     rate = pooled_defect_rate(
         ["a", "a", "b", "c"], ["x", "y", "x", "y"], [True, False, True, False], clusters=[None] * 4
     )
@@ -127,7 +127,7 @@ def test_a_dialogue_without_a_cluster_is_one_of_its_own():
     assert rate.n_clusters == 3
 
 
-def test_without_labels_there_is_no_rate_and_columns_are_of_one_length():
+def test_without_labels_there_is_no_rate_and_columns_have_equal_length():
     assert isinstance(pooled_defect_rate([], [], []), Undefined)
     with pytest.raises(InputError, match="one entry for each label; got 1, 2 and 1"):
         pooled_defect_rate(["a"], ["x", "y"], [True])

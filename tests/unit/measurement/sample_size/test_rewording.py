@@ -29,7 +29,7 @@ def pairs(n_same, n_apart):
     return [answers(n, "yes", "yes" if n < n_same else "no") for n in range(n_same + n_apart)]
 
 
-def test_a_shift_takes_what_mcnemars_test_takes():
+def test_the_sample_size_for_a_shift_follows_mcnemars_test():
     plan = sample_plan(pairs(800, 200), SampleWish(size=0.1))
 
     assert (plan.changing, plan.n_pairs, plan.is_assumed) == (0.2, 1000, False)
@@ -37,11 +37,11 @@ def test_a_shift_takes_what_mcnemars_test_takes():
     assert plan.reached is None
 
 
-def test_agreement_takes_what_wilsons_interval_takes():
+def test_the_sample_size_for_agreement_follows_wilsons_interval():
     assert sample_plan(pairs(800, 200), AGREEMENT).n_needed == n_for_rate(0.8, 0.05)
 
 
-def test_where_nobody_met_anybody_the_share_that_changes_is_assumed_and_said_to_be():
+def test_without_overlap_the_share_of_changes_is_an_assumption_and_marked_as_such():
     plan = sample_plan([answers(n, "yes") for n in range(500)], SampleWish(size=0.1))
 
     assert (plan.changing, plan.is_assumed, plan.n_pairs) == (ASSUMED, True, 0)
@@ -49,7 +49,7 @@ def test_where_nobody_met_anybody_the_share_that_changes_is_assumed_and_said_to_
 
 
 @pytest.mark.parametrize("wish", [SampleWish(size=0.05), AGREEMENT], ids=["shift", "agreement"])
-def test_too_few_dialogues_are_all_drawn_and_it_is_told_what_they_do(wish):
+def test_if_there_are_too_few_dialogues_all_are_drawn_and_the_power_is_stated(wish):
     plan = sample_plan(pairs(30, 10), wish)
 
     assert plan.n_drawn == plan.n_there == 40 < plan.n_needed
@@ -58,18 +58,18 @@ def test_too_few_dialogues_are_all_drawn_and_it_is_told_what_they_do(wish):
     assert sample_plan(pairs(30, 10), again).n_needed <= 40
 
 
-def test_dialogues_without_a_value_are_not_there():
+def test_dialogues_without_a_value_are_ignored():
     assert sample_plan([answers(1, None), answers(2, "yes", None)], SampleWish()).n_there == 1
 
 
-def test_people_are_held_against_each_other_turn_by_turn():
+def test_people_are_compared_turn_by_turn():
     first, second = answers(1, "yes", "no", turn=1), answers(1, "yes", "yes", turn=2)
     both = DialogueAnswers(dialogue="1", scenario="s", cluster="", said=(*first.said, *second.said))
 
     assert differing([both]) == (0.5, 2)
 
 
-def test_one_answer_each_is_newcombes_difference():
+def test_one_answer_per_dialogue_gives_newcombes_difference():
     before = [answers(n, "yes" if n < 30 else "no") for n in range(100)]
     after = [answers(n, "yes" if n < 10 else "no") for n in range(100)]
 
@@ -81,7 +81,7 @@ def test_one_answer_each_is_newcombes_difference():
     assert found.alike.low < 0.8 < found.alike.high
 
 
-def test_several_answers_a_dialogue_count_as_much_as_each_other():
+def test_several_answers_are_weighted_equally_per_dialogue():
     before = [answers(n, "yes", "no") for n in range(10)]
     after = [answers(n, "no", "no") if n % 2 else answers(n, "yes", "no") for n in range(10)]
 
@@ -91,7 +91,7 @@ def test_several_answers_a_dialogue_count_as_much_as_each_other():
     assert math.isclose(found.alike.value, 0.5)
 
 
-def test_testers_whose_dialogues_resemble_each_other_are_clusters():
+def test_correlated_dialogues_of_a_tester_form_a_cluster():
     before = [answers(n, "yes" if n < 5 else "no", cluster=f"t{n % 4}") for n in range(20)]
     after = [answers(n, "no", cluster=f"t{n % 4}") for n in range(20)]
 
@@ -100,7 +100,7 @@ def test_testers_whose_dialogues_resemble_each_other_are_clusters():
     assert (found.shift.n_clusters, found.alike.n_clusters) == (4, 4)
 
 
-def test_all_alike_is_no_certainty():
+def test_identical_changes_leave_uncertainty():
     found = measured_shift(
         "q",
         [answers(n, "no") for n in range(8)],
@@ -119,7 +119,7 @@ def test_all_alike_is_no_certainty():
     [([], (is_yes, is_yes), NO_DIALOGUE_OF_BOTH_VERSIONS), ([answers(1, "yes")], (is_yes, None), NO_DEFECT_RULE)],
     ids=["not yet", "no rule"],
 )
-def test_what_cannot_be_said_is_undefined_with_its_reason(after, rules, reason):
+def test_an_undefined_result_states_its_reason(after, rules, reason):
     found = measured_shift("q", [answers(1, "yes")], after, sample=["1"], rules=rules)
 
     assert isinstance(found.shift, Undefined)
@@ -127,6 +127,6 @@ def test_what_cannot_be_said_is_undefined_with_its_reason(after, rules, reason):
 
 
 @pytest.mark.parametrize("changed", [{"size": 0}, {"size": 0.5}, {"power": 1}, {"confidence": 0}])
-def test_a_wish_that_is_none_is_refused(changed):
+def test_an_invalid_request_is_refused(changed):
     with pytest.raises(InputError, match="a sample needs a size"):
         SampleWish(**changed)

@@ -58,26 +58,26 @@ def compared(study):
     return [m.subject.annotators for m in agreements(study) if m.measure == "exact_agreement"]
 
 
-def test_every_two_people_are_compared_and_all_together():
+def test_every_pair_of_people_and_all_together_are_compared():
     study = of_labels(people=[["yes", "no"], ["yes", "no"], ["no", "no"]])
 
     assert compared(study) == [("person 0", "person 1"), ("person 0", "person 2"), ("person 1", "person 2")]
     assert one(study, "fleiss_kappa").subject.annotators == ("person 0", "person 1", "person 2")
 
 
-def test_judges_are_held_against_the_reference():
+def test_judges_are_compared_with_the_reference():
     study = of_labels(people=[["yes"], ["yes"]], judges=[["no"]], finals=["yes"])
 
     assert compared(study) == [("person 0", "person 1"), ("reference", "model 2")]
 
 
-def test_judges_are_held_against_each_person_where_there_is_no_reference():
+def test_without_a_reference_judges_are_compared_with_each_person():
     study = of_labels(people=[["yes"], ["yes"]], judges=[["no"]])
 
     assert compared(study)[1:] == [("person 0", "model 2"), ("person 1", "model 2")]
 
 
-def test_a_judge_alone_agrees_with_nobody():
+def test_a_single_judge_has_no_agreement():
     assert agreements(of_labels(judges=[["yes", "no"]])) == []
 
 
@@ -99,7 +99,7 @@ FIVE_POINTS = (NUMBERS, "3", ["1", "5", "2"])
     ],
     ids=["categories", "ordered categories", "numbers"],
 )
-def test_measures_fit_the_scale(scale, alphas):
+def test_measures_match_the_scale(scale, alphas):
     points, value, labels = scale
     study = of_labels(people=[labels] * 2, guideline=polite(scale=points, value=value))
 
@@ -112,7 +112,7 @@ def test_measures_fit_the_scale(scale, alphas):
     assert [m.weighting for m in found if m.measure == "krippendorff_alpha"] == alphas
 
 
-def test_an_unreadable_label_is_left_out_and_counted():
+def test_an_unparseable_label_is_excluded_and_counted():
     study = of_labels(people=[["yes", "no", "yes"]], judges=[["yes", UNREADABLE, "yes"]])
 
     agreement = one(study, "exact_agreement")
@@ -121,14 +121,14 @@ def test_an_unreadable_label_is_left_out_and_counted():
     assert agreement.outcomes == Outcomes(planned=3, used=2, unparseable=1)
 
 
-def test_bounds_say_what_unreadable_labels_could_change():
+def test_bounds_cover_the_possible_effect_of_unparseable_labels():
     study = of_labels(people=[["yes", "no", "yes", "no"]], judges=[["yes", UNREADABLE, "no", REFUSED]])
 
     assert one(study, "exact_agreement").bounds == (0.25, 0.75)
     assert one(of_labels(people=[["yes"]], judges=[["yes"]]), "exact_agreement").bounds is None
 
 
-def test_nothing_readable_is_no_agreement_of_any_value():
+def test_without_parseable_labels_agreement_is_undefined():
     study = of_labels(people=[[UNREADABLE] * 30] * 3, judges=[[UNREADABLE] * 30] * 2)
 
     found = agreements(study)
@@ -147,7 +147,7 @@ PERCENT = ["1", "3", "2", "5", "4", "2", "2", "1"]
 
 
 @pytest.mark.parametrize("strange", STRANGE, ids=lambda outcome: outcome.value)
-def test_all_coefficients_of_one_line_rest_on_the_same_dialogues(strange):
+def test_all_coefficients_of_a_pair_use_the_same_dialogues(strange):
     """Whatever a label is that cannot be read, no coefficient counts it and none drops more than another."""
     guideline = polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3")
     columns = [[strange, *PERCENT], ["2", "3", strange, *PERCENT[2:]], ["2", strange, *PERCENT[:-1]]]
@@ -161,7 +161,7 @@ def test_all_coefficients_of_one_line_rest_on_the_same_dialogues(strange):
     assert all(m.result.n == m.outcomes.used for m in found)
 
 
-def test_what_is_missing_is_left_out_and_counted():
+def test_missing_labels_are_excluded_and_counted():
     study = of_labels(people=[["yes", "no", None, "yes"]], judges=[["yes", "no", "no", None]])
     study.fail("d3", "model 1")
 
@@ -171,7 +171,7 @@ def test_what_is_missing_is_left_out_and_counted():
     assert agreement.outcomes == Outcomes(planned=4, used=2, missing=1, failed=1)
 
 
-def test_a_panel_needs_two_labels_of_a_dialogue():
+def test_a_panel_needs_two_labels_per_dialogue():
     study = of_labels(people=[["yes", "no", None, "no"], ["yes", "no", "no", None], [None, "no", None, "yes"]])
 
     panel = one(study, "fleiss_kappa")
@@ -180,7 +180,7 @@ def test_a_panel_needs_two_labels_of_a_dialogue():
     assert panel.result.n == 3
 
 
-def test_agreement_of_all_on_one_answer_is_unknown():
+def test_alpha_is_undefined_if_all_answers_are_equal():
     study = of_labels(people=[["yes"] * 5] * 2)
 
     assert isinstance(one(study, "cohen_kappa").result, Undefined)
@@ -193,7 +193,7 @@ def test_questions_about_turns_are_not_compared():
     assert agreements(study) == []
 
 
-def test_confusions_hold_judges_against_the_reference_and_each_person():
+def test_confusion_matrices_compare_judges_with_the_reference_and_each_person():
     study = of_labels(people=[["yes"], ["yes"]], judges=[["no"]], finals=["yes"])
 
     confusions = measure_study(study.evidence()).confusions
@@ -206,7 +206,7 @@ def test_confusions_hold_judges_against_the_reference_and_each_person():
     ]
 
 
-def test_unreadable_is_a_category_only_where_it_occurs_in_the_matrix():
+def test_unparseable_is_a_category_only_where_it_occurs():
     clean, marked = (of_labels(people=[["yes", label], ["yes", "no"]]) for label in ("no", UNREADABLE))
 
     categories = [measure_study(study.evidence()).confusions[0].matrix.categories for study in (clean, marked)]
@@ -226,7 +226,7 @@ def panels_of_judges():
     return study
 
 
-def test_every_two_judges_are_compared_and_all_together_and_each_panel():
+def test_every_pair_of_judges_all_judges_and_each_panel_are_compared():
     found = measure_study(panels_of_judges().evidence())
 
     exact = [m.subject.annotators for m in found.measurements if m.measure == "exact_agreement"]
@@ -244,7 +244,7 @@ def test_two_judges_without_a_panel_are_a_pair_and_no_group():
     assert not [m for m in agreements(study) if m.measure == "fleiss_kappa"]
 
 
-def test_three_annotators_are_unanimous_where_all_say_the_same():
+def test_three_annotators_are_unanimous_if_all_labels_are_equal():
     study = panels_of_judges()
 
     unanimous = one(study, "unanimity", "a", "b", "c")
@@ -311,7 +311,7 @@ def measured(*names, guideline):
     return [one for one in measure_study(study.evidence()).measurements if one.measure == "score_agreement"]
 
 
-def test_numbers_are_compared_by_distance_bias_and_order():
+def test_numbers_are_compared_by_distance_bias_and_rank():
     found = {
         one.statistic: one.result.value for one in measured("ann", "ben", guideline=polite(scale=NUMBERS, value="1"))
     }
@@ -320,7 +320,7 @@ def test_numbers_are_compared_by_distance_bias_and_order():
     assert found["bias"] == pytest.approx(0.8)
 
 
-def test_labels_without_distances_are_not_compared_so():
+def test_labels_without_distances_have_no_distance_measures():
     assert measured("ann", "ben", guideline=polite()) == []
 
 
@@ -331,16 +331,16 @@ def found():
     return only
 
 
-def test_judges_and_people_are_raters_alike(found):
+def test_rater_models_include_judges_and_people(found):
     assert [one.annotator for one in found.raters] == ["grounded", "anna", "ben"]
     assert (found.guideline, found.question) == ("groundedness", "score")
     assert found.raters[1].labels == 30
     assert found.dialogues == 30
 
 
-def test_those_who_always_agree_fit_and_do_not_guess(found):
+def test_raters_with_perfect_agreement_fit_and_do_not_guess(found):
     assert all(one.fit > 0.9 and one.looks > 0.8 for one in found.raters)
 
 
-def test_of_two_annotators_nobody_can_tell_who_errs():
+def test_errors_of_two_annotators_cannot_be_separated():
     assert measure_study(labelled_evidence(lambda said: said or "1", people=("anna",))).raters == ()

@@ -19,7 +19,7 @@ def found(findings, application, rule):
     return next(gap for gap in findings.gaps if (gap.subject.application, gap.subject.rule) == (application, rule))
 
 
-def test_without_variants_each_application_stands_beside_the_first():
+def test_without_variants_each_application_is_compared_with_the_first():
     comparisons = findings_named("xstest").comparisons
 
     assert {one.first.name for one in comparisons} == {"llama2orig"}
@@ -39,7 +39,7 @@ def test_a_difference_has_the_counts_of_both_rates_and_the_interval_of_its_pairs
     assert rate.difference == newcombe_difference(both, len(rate.fixed), len(rate.regressed), neither)
 
 
-def test_a_variant_stands_beside_its_application_alone():
+def test_a_variant_is_compared_with_its_application_only():
     evidence = evidence_named("xstest")
     applications = tuple(
         replace(one, variant_of="mistralinstruct") if one.name == "mistralguard" else one
@@ -52,11 +52,11 @@ def test_a_variant_stands_beside_its_application_alone():
     assert [(one.first.name, one.second.name) for one in comparisons] == [("mistralinstruct", "mistralguard")]
 
 
-def test_one_application_has_nothing_to_be_compared_with():
+def test_a_single_application_has_no_comparison():
     assert findings_named("live").comparisons == ()
 
 
-def test_a_gap_is_the_highest_rate_less_the_lowest_and_agrees_with_the_rates_of_the_report():
+def test_a_gap_is_the_highest_minus_the_lowest_rate_of_the_report():
     findings = findings_named("xstest")
     gap = found(findings, "llama2orig", "withheld")
     shares = {
@@ -73,7 +73,7 @@ def test_a_gap_is_the_highest_rate_less_the_lowest_and_agrees_with_the_rates_of_
     assert gap.gap.n == sum(one.n for one in gap.rates) == 250
 
 
-def test_the_interval_of_a_gap_holds_for_all_pairs_of_groups():
+def test_the_interval_of_a_gap_covers_all_pairs_of_groups():
     """Recomputed from counts: Wilson's intervals at Sidak's level for all pairs, each pair by square and add."""
     gap = found(findings_named("xstest"), "llama2orig", "withheld")
     counts = [(one.rate.count, one.n) for one in gap.rates]
@@ -90,7 +90,7 @@ def test_the_interval_of_a_gap_holds_for_all_pairs_of_groups():
     assert gap.gap.method == GAP_METHOD
 
 
-def test_people_who_disagree_have_no_gap():
+def test_disagreement_among_people_leaves_no_gap():
     evidence, findings = evidence_named("xstest"), findings_named("xstest")
     whole = next(one for one in findings.measurements if one.measure is Measure.DEFECT_RATE)
     pooled = replace(whole, subject=replace(whole.subject, annotators=(PEOPLE,)))
@@ -140,7 +140,7 @@ def test_rates_of_types_are_the_sums_of_their_applications_and_groups():
         assert [one.rate.count, one.rate.n] == counts
 
 
-def test_a_prompt_that_several_applications_met_is_one_cluster():
+def test_a_prompt_shared_by_several_applications_is_one_cluster():
     evidence = typed(Typology(by="type", applications=OPEN))
     (of_two, of_one) = list(typology_rates(evidence))[:2]
 
@@ -150,7 +150,7 @@ def test_a_prompt_that_several_applications_met_is_one_cluster():
     assert of_one.rate.n == of_one.n_users
 
 
-def test_values_of_a_group_are_joined_to_types_and_others_are_not_stated():
+def test_group_values_are_mapped_to_types_and_others_are_omitted():
     kinds = sorted({setting.groups["type"] for setting in evidence_named("xstest").answers.settings})
     evidence = typed(Typology(by="type", users={"first": tuple(kinds[:2])}, applications=OPEN))
 

@@ -99,7 +99,7 @@ def test_only_labelled_dialogues_of_its_scripts_count(labels, standing, n, contr
     assert bool(test.reason) == (standing is ClaimStanding.NOT_TESTED)
 
 
-def test_each_annotator_speaks_for_itself():
+def test_each_annotator_has_a_separate_finding():
     tests = standings_of(CLAIM, judges=("one", "two"), a="yes", b="yes")
 
     assert [(test.annotator, test.standing) for test in tests] == [
@@ -117,13 +117,13 @@ def test_each_annotator_speaks_for_itself():
         (CLAIM, (), "nobody labels by polite"),
     ],
 )
-def test_what_is_not_tested_says_why(claim, judges, reason):
+def test_an_untested_claim_states_why(claim, judges, reason):
     (test,) = standings_of(claim, judges=judges, a="yes")
 
     assert (test.standing, test.reason) == (ClaimStanding.NOT_TESTED, reason)
 
 
-def test_a_rule_about_other_dialogues_leaves_a_claim_untested():
+def test_a_rule_about_other_dialogues_does_not_test_a_claim():
     (test,) = standings_of(CLAIM, guideline=polite(among={"kind": "safe"}), a="yes")
 
     assert (test.standing, test.planned) == (ClaimStanding.NOT_TESTED, 0)
@@ -132,13 +132,13 @@ def test_a_rule_about_other_dialogues_leaves_a_claim_untested():
 @pytest.mark.parametrize(
     ("name", "n"), [("", 2), ("impolite", 2), ("polite", 1), ("polite.impolite", 1), ("other.impolite", 1), ("x", 0)]
 )
-def test_a_rule_is_named_as_shortly_as_is_clear(name, n):
+def test_a_rule_has_the_shortest_unambiguous_name(name, n):
     guidelines = (polite(), replace(polite(), name="other"))
 
     assert len(rules_meant(replace(CLAIM, rule=name), guidelines)) == n
 
 
-def test_a_claim_that_no_dialogue_can_test_says_why():
+def test_a_claim_without_testable_dialogues_states_why():
     claim = Claim(text="Was trained on licensed texts.", kind=ClaimKind.CAPABILITY, untestable="No dialogue shows it.")
 
     (test,) = standings_of(claim, a="yes")
@@ -188,7 +188,7 @@ def checks(*lines, **more):
 APART = [f"t{n} {app} {label}" for n in range(8) for app, label in (("leaky", "no"), ("strict", "yes"))]
 
 
-def test_applications_that_the_same_testers_met_are_told_apart():
+def test_applications_with_common_testers_are_compared():
     (check,) = checks(*APART)
 
     assert (check.scenario, check.rule, check.annotator) == ("chat", "polite.impolite", "ann")
@@ -199,27 +199,27 @@ def test_applications_that_the_same_testers_met_are_told_apart():
 
 
 @pytest.mark.parametrize(("label", "reach"), [("yes", Reach.NEVER), ("no", Reach.ALWAYS), ("-", Reach.NOTHING_KNOWN)])
-def test_a_scenario_without_room_between_applications_is_called_so(label, reach):
+def test_a_scenario_without_variation_between_applications_is_marked(label, reach):
     found = checks(*[f"t{n} {app} {label}" for n in range(3) for app in ("leaky", "strict")])
 
     assert [check.reach for check in found] == ([reach] if found else [])
     assert all(isinstance(check.apart, Undefined) for check in found)
 
 
-def test_dialogues_without_a_label_stay_counted_and_break_their_set():
+def test_dialogues_without_a_label_stay_counted_and_exclude_their_set():
     (check,) = checks(*APART[:-1], "t7 strict -")
 
     assert (check.n_planned, check.n_labelled, check.apart.n) == (16, 15, 7)
 
 
-def test_one_application_alone_is_told_from_nothing():
+def test_a_single_application_is_reported_as_such():
     (check,) = checks("t0 bot no", "t1 bot yes")
 
     assert check.apart.reason == TOO_FEW_TESTERS_OF_ALL
     assert check.orders == ()
 
 
-def test_levels_agree_or_not_on_which_application_is_worse():
+def test_levels_agree_or_disagree_on_the_worse_application():
     attacks = ["r0 leaky yes RED_TEAMING", "r0 strict no RED_TEAMING"]
     (check,) = checks(*APART, *attacks)
 
@@ -229,7 +229,7 @@ def test_levels_agree_or_not_on_which_application_is_worse():
 
 
 @pytest.mark.parametrize("more", [{"proxy": Proxy()}, {"violation": Violation.NOT_A_GUARDRAIL}])
-def test_what_is_no_proxy_or_no_guardrail_is_not_checked(more):
+def test_only_proxies_of_a_guardrail_are_checked(more):
     assert checks(*APART, **more) == ()
 
 
@@ -253,7 +253,7 @@ def event():
     return event
 
 
-def test_exposure_counts_sessions_that_are_over_and_not_withdrawn(event):
+def test_exposure_counts_finished_sessions_without_withdrawals(event):
     (tally,) = event_finding(event.study, event_record(event.store, event.study)).exposures
 
     assert (tally.n_people, tally.n_sessions, tally.turns) == (2, 2, 2)
@@ -261,20 +261,20 @@ def test_exposure_counts_sessions_that_are_over_and_not_withdrawn(event):
     assert (tally.severe, tally.severe_most, tally.n_enough) == (1, 1, 1)
 
 
-def test_without_a_limit_nobody_has_come_to_it(event):
+def test_without_a_limit_no_tester_reaches_it(event):
     study = replace(event.study, event=Event())
 
     assert event_finding(study, event_record(event.store, study)).exposures[0].n_enough is None
 
 
-def test_guesses_stand_beside_chance_and_withdrawals_are_counts(event):
+def test_guesses_are_compared_with_chance_and_withdrawals_are_counted(event):
     found = event_finding(event.study, event_record(event.store, event.study))
 
     assert [(leak.rate.count, leak.rate.n, leak.chance) for leak in found.leaks if leak.level is None] == [(2, 2, 0.5)]
     assert [(one.kind, one.n_people, one.dialogues) for one in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
 
 
-def test_languages_are_counted_by_what_was_read_and_leave_out_what_was_withdrawn(event):
+def test_languages_are_counted_by_presented_texts_without_withdrawals(event):
     for who, language in (("p1", "de"), ("p2", "")):
         (session,) = event.sessions.of_participant(who)
         event.sessions.update(session.key, lambda known, language=language: replace(known, language=language))
@@ -283,7 +283,7 @@ def test_languages_are_counted_by_what_was_read_and_leave_out_what_was_withdrawn
     assert [(one.language, one.n_sessions, one.n_dialogues) for one in found.languages] == [("de", 1, 1), ("", 1, 1)]
 
 
-def test_where_nobody_took_part_there_is_no_event(event):
+def test_without_participants_there_is_no_event_finding(event):
     assert event_finding(event.study, EventRecord()) is None
 
 
@@ -304,7 +304,7 @@ class Listening:
         return value
 
 
-def test_an_event_is_read_by_as_few_questions_however_many_sessions_it_has(event):
+def test_the_number_of_queries_for_an_event_does_not_depend_on_its_sessions(event):
     reads: list[str] = []
 
     record = event_record(Listening(event.store, reads), event.study)

@@ -58,7 +58,7 @@ def test_pending_reviews_leave_the_likelihood_undefined():
     assert isinstance(impact.expected, Undefined)
 
 
-def test_dialogues_of_one_person_are_no_independent_units():
+def test_dialogues_of_one_person_are_clustered():
     alone = risk_impact([RiskGrade(person=f"p{n}", is_real=n < 6) for n in range(12)]).likelihood
     together = risk_impact([RiskGrade(person=f"p{n // 6}", is_real=n < 6) for n in range(12)]).likelihood
 
@@ -66,7 +66,7 @@ def test_dialogues_of_one_person_are_no_independent_units():
     assert together.high - together.low > alone.high - alone.low
 
 
-def test_directions_of_impact_are_counted_apart():
+def test_directions_of_impact_are_counted_separately():
     real = [RiskGrade(person="a", is_real=True, magnitude=2.0, impacts=(Impact.POSITIVE, Impact.NEGATIVE))]
     sound = [RiskGrade(person="b", is_real=False, impacts=(Impact.NEGATIVE,))]
 

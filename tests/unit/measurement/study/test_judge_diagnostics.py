@@ -55,7 +55,7 @@ def quoting(*verified):
     return (Answer(question="label", outcome=Outcome.ANSWERED, value="yes", evidence=quotes),)
 
 
-def test_quotes_that_stand_nowhere_are_counted_with_their_dialogues():
+def test_unverified_quotes_are_counted_with_their_dialogues():
     study = judged()
     mark(study, 0, answers=quoting(True))
     mark(study, 1, answers=quoting(True, False))
@@ -63,7 +63,7 @@ def test_quotes_that_stand_nowhere_are_counted_with_their_dialogues():
     assert (only(study).verdicts, only(study).quoting, only(study).ungrounded) == (3, 2, ("d2",))
 
 
-def test_control_questions_are_counted_by_how_they_were_answered():
+def test_control_questions_are_counted_by_result():
     study = judged(("d1", "d2", "d3", "d4"))
     for place, state in enumerate([Control.PASSED, Control.FAILED, Control.UNANSWERED, Control.NOT_ASKED]):
         mark(study, place, control=state)
@@ -71,7 +71,7 @@ def test_control_questions_are_counted_by_how_they_were_answered():
     assert (only(study).control_passed, only(study).control_failed, only(study).control_unanswered) == (1, ("d2",), 1)
 
 
-def test_names_of_the_endpoint_stand_once_each():
+def test_model_names_of_the_endpoint_are_listed_once_each():
     study = judged()
     mark(study, 0, answered_as="gpt-a")
     mark(study, 1, answered_as="gpt-a\ngpt-b")
@@ -79,11 +79,11 @@ def test_names_of_the_endpoint_stand_once_each():
     assert only(study).answered_as == ("gpt-a", "gpt-b")
 
 
-def test_a_judge_that_reads_once_has_no_votes():
+def test_a_judge_with_one_reading_has_no_votes():
     assert only(judged()).votes is None
 
 
-def test_votes_are_added_up_and_told_apart():
+def test_votes_are_summed_and_distinguished():
     study = judged()
     for place, values in enumerate([("yes", "yes"), ("yes", "no", "no", "no"), ("no", "yes", None, None)]):
         mark(study, place, votes=cast(*values))
@@ -94,7 +94,7 @@ def test_votes_are_added_up_and_told_apart():
     assert votes.flip_rate.value == pytest.approx((0 + 1 / 2 + 1) / 3)
 
 
-def test_where_no_answer_has_most_votes_the_dialogue_is_tied():
+def test_without_a_majority_the_dialogue_is_tied():
     study = judged(("d1", "d2"))
     mark(study, 0, votes=cast("yes", "no"))
     mark(study, 1, votes=cast("yes", "yes", "no"))
@@ -112,7 +112,7 @@ def test_single_readings_and_majorities_give_two_rates():
     assert votes.by_majorities.value == pytest.approx(1 / 2)
 
 
-def test_samples_are_advised_with_numbers_where_they_would_do_better():
+def test_more_dialogues_are_recommended_with_numbers_where_they_are_better():
     study = judged(tuple(f"d{n}" for n in range(20)))
     for place in range(20):
         mark(study, place, votes=cast(*(["no"] * 5 if place % 4 == 0 else ["yes"] * 5)))
@@ -122,7 +122,7 @@ def test_samples_are_advised_with_numbers_where_they_would_do_better():
     assert advice.error_as_samples < advice.error
 
 
-def test_a_judge_that_always_refuses_has_no_rate_of_zero():
+def test_a_judge_that_always_refuses_has_no_rate():
     study = judged(("d1", "d2"))
     refused = tuple(
         Vote(replicate=n, answers=(Answer(question="label", outcome=Outcome.REFUSED, replicate=n),)) for n in (1, 2)
@@ -135,7 +135,7 @@ def test_a_judge_that_always_refuses_has_no_rate_of_zero():
     assert all(isinstance(number, Undefined) for number in numbers)
 
 
-def test_at_turns_a_reading_counts_by_the_turn_that_makes_it_a_defect():
+def test_at_turns_a_reading_counts_by_its_defective_turn():
     study = judged(("d1",), guideline=polite(level=QuestionLevel.TURN))
     votes = tuple(
         Vote(
@@ -154,7 +154,7 @@ def test_at_turns_a_reading_counts_by_the_turn_that_makes_it_a_defect():
     assert only(study).votes.split == ("d1",)
 
 
-def test_people_and_rules_have_no_conduct():
+def test_people_and_rules_have_no_diagnostics():
     study = SmallStudy()
     study.annotator("ann")
     study.session("d1")

@@ -28,14 +28,14 @@ def one(found, measure, **subject):
     return fitting[0].result if fitting else None
 
 
-def test_without_people_there_is_nothing_to_hold_a_judge_against():
+def test_without_human_labels_a_judge_cannot_be_validated():
     found = validate_judge(live_evidence(), "grounded")
 
     assert (found.authorities, found.labelled, found.judged) == ((), 0, 58)
     assert one(found, "unparseable_share").count == 1
 
 
-def test_agreement_on_a_sample_speaks_for_all_dialogues_that_it_stands_for():
+def test_agreement_on_a_sample_is_weighted_to_all_dialogues():
     # The sample holds 30 dialogues; on one the judge's reply cannot be read.
     found = validate_judge(labelled_evidence(lambda said: "1" if said == "2" else same(said)), "grounded")
     judged = [said for said in judged_labels(live_evidence()).values() if said is not None]
@@ -44,7 +44,7 @@ def test_agreement_on_a_sample_speaks_for_all_dialogues_that_it_stands_for():
     assert one(found, "exact_agreement", authority="anna").n == 29
 
 
-def test_ordered_scales_are_compared_within_a_point_too():
+def test_ordered_scales_also_have_agreement_within_one_point():
     found = validate_judge(labelled_evidence(lambda said: str(min(5, int(said or "1") + 1))), "grounded")
 
     assert one(found, "exact_agreement", authority="anna").value < 0.9
@@ -60,7 +60,7 @@ def test_sensitivity_and_bias_are_by_the_defect_rule():
     assert one(found, "judge_bias", authority="anna").value == pytest.approx(0)
 
 
-def test_each_person_is_an_authority_and_two_are_a_ceiling():
+def test_each_person_is_a_reference_and_two_give_a_ceiling():
     found = validate_judge(labelled_evidence(same, people=("anna", "ben")), "grounded")
 
     assert found.authorities == ("anna", "ben")
@@ -68,7 +68,7 @@ def test_each_person_is_an_authority_and_two_are_a_ceiling():
     assert one(validate_judge(labelled_evidence(same), "grounded"), "exact_agreement", is_human_ceiling=True) is None
 
 
-def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
+def test_a_refusal_on_a_defect_is_a_missed_defect():
     evidence = labelled_evidence(lambda said: "1" if said in {None, "1", "2"} else "5")
     refused = Answer(question="score", outcome=Outcome.REFUSED)
     shy = tuple(
@@ -84,13 +84,13 @@ def test_a_refusal_to_read_a_defect_is_a_defect_that_was_missed():
     assert one(found, "judge_sensitivity", authority="anna").value < 0.5
 
 
-def test_figures_of_all_applications_come_first():
+def test_figures_of_all_applications_are_first():
     first = validate_judge(labelled_evidence(same), "grounded").measurements[0]
 
     assert (first.measure, first.application) == ("exact_agreement", ALL_APPLICATIONS)
 
 
-def test_a_question_at_each_turn_is_held_against_people_by_its_rule_alone():
+def test_a_question_about_turns_is_compared_by_its_rule_only():
     evidence = labelled_evidence(same)
     guideline = evidence.study.guideline("groundedness")
     (asked,) = guideline.instrument.questions
@@ -120,14 +120,14 @@ def figures(evidence, people):
     }
 
 
-def test_many_people_are_one_crowd_and_not_every_pair(crowd):
+def test_many_people_form_one_pool_instead_of_all_pairs(crowd):
     found = [one for one in validate_judge(crowd, "grounded").measurements if one.subject.is_human_ceiling]
 
     assert [one.measure for one in found] == ["agreement_with_people", "agreement_among_people", "nearer_than_people"]
     assert {one.subject.n_people for one in found} == {6}
 
 
-def test_people_who_always_agree_leave_a_judge_that_errs_behind():
+def test_perfect_human_agreement_is_a_ceiling_above_an_erring_judge():
     found = figures(labelled_evidence(lambda said: "1" if said == "2" else said or "1", people=CROWD), CROWD)
 
     assert found["agreement_among_people"].result.value == 1
@@ -135,14 +135,14 @@ def test_people_who_always_agree_leave_a_judge_that_errs_behind():
     assert found["nearer_than_people"].result.value == pytest.approx(found["agreement_with_people"].result.value - 1)
 
 
-def test_what_the_judge_did_not_say_readably_is_counted_and_left_out(crowd):
+def test_unparseable_verdicts_are_counted_and_excluded(crowd):
     found = figures(crowd, CROWD)["agreement_with_people"]
 
     assert found.outcomes.unparseable == 1
     assert found.result.n == found.outcomes.used == 29
 
 
-def test_a_few_are_compared_pair_by_pair(crowd):
+def test_a_few_people_are_compared_pair_by_pair(crowd):
     pairs = {
         one.subject.annotators
         for one in ceiling_figures(crowd, crowd.study.guideline("groundedness"), CROWD[:3], "grounded")
@@ -151,7 +151,7 @@ def test_a_few_are_compared_pair_by_pair(crowd):
     assert pairs == {(CROWD[0], CROWD[1]), (CROWD[0], CROWD[2]), (CROWD[1], CROWD[2])}
 
 
-def test_people_who_have_labelled_nothing_make_no_ceiling(crowd):
+def test_people_without_labels_give_no_ceiling(crowd):
     assert figures(crowd, tuple(f"nobody {n}" for n in range(6))) == {}
 
 
@@ -165,7 +165,7 @@ def evidence():
     return grouped_evidence(split)
 
 
-def test_a_judge_is_held_against_each_group_of_three_or_more(evidence):
+def test_a_judge_is_compared_with_each_group_of_three_or_more(evidence):
     found = by_group(evidence)
 
     assert list(found) == ["old", "young"]
@@ -175,7 +175,7 @@ def test_a_judge_is_held_against_each_group_of_three_or_more(evidence):
     )
 
 
-def test_a_judge_that_says_what_a_group_says_agrees_with_that_group_alone(evidence):
+def test_a_judge_that_mirrors_a_group_agrees_with_that_group_only(evidence):
     judged = {one.dialogue: one.answers[0].value for one in evidence.archive.annotations() if one.unit}
     labelled = [one.dialogue for one in evidence.archive.annotations() if one.annotator == OLD[0]]
     says = [judged[key] for key in labelled]
@@ -185,7 +185,7 @@ def test_a_judge_that_says_what_a_group_says_agrees_with_that_group_alone(eviden
     assert follows["young"].result.value < 0.3
 
 
-def test_the_account_is_of_all_dialogues_that_the_judge_looked_at(evidence):
+def test_the_disposition_covers_all_dialogues_of_the_judge(evidence):
     found = by_group(evidence)["old"]
 
     assert found.outcomes.planned == 58
@@ -193,18 +193,18 @@ def test_the_account_is_of_all_dialogues_that_the_judge_looked_at(evidence):
     assert found.outcomes.used + found.outcomes.unparseable + found.outcomes.missing == found.outcomes.planned
 
 
-def test_intervals_are_over_clusters(evidence):
+def test_intervals_account_for_clusters(evidence):
     found = by_group(evidence)["young"].result
 
     assert found.n_clusters is not None
     assert found.low <= found.value <= found.high
 
 
-def test_without_known_groups_there_are_none(evidence):
+def test_without_known_groups_there_are_no_group_comparisons(evidence):
     assert by_group(replace(evidence, annotator_attributes={})) == {}
 
 
-def test_a_certificate_has_them():
+def test_a_validation_report_includes_group_comparisons():
     evidence = labelled_evidence(lambda said: said or "1", people=OLD)
     found = validate_judge(replace(evidence, annotator_attributes={"age": AGE}), "grounded")
 

@@ -61,7 +61,7 @@ def test_the_longest_increasing_subsequence_is_that_of_the_document():
     assert found.profile.lis.value == 4
 
 
-def test_fewer_than_eight_scores_have_no_metrics_and_say_why():
+def test_fewer_than_eight_scores_have_no_metrics_and_state_why():
     study = scored(judge=(*EIGHT[:7], Outcome.UNPARSEABLE))
 
     (found,) = order_metrics(study.evidence()).sequences
@@ -72,7 +72,7 @@ def test_fewer_than_eight_scores_have_no_metrics_and_say_why():
     assert (found.outcomes.planned, found.outcomes.used, found.outcomes.unparseable) == (8, 7, 1)
 
 
-def test_failed_and_missing_scores_are_counted_and_left_out():
+def test_failed_and_missing_scores_are_excluded_and_counted():
     study = scored(judge=(*EIGHT, Outcome.MISSING))
     study.session("d10")
     study.fail("d10", "judge")
@@ -83,7 +83,7 @@ def test_failed_and_missing_scores_are_counted_and_left_out():
     assert (found.outcomes.failed, found.outcomes.missing) == (1, 1)
 
 
-def test_a_judge_is_ranked_against_the_final_labels_where_there_are_some():
+def test_a_judge_is_ranked_against_final_labels_if_available():
     human, judge = (1, 2, 3, 4, 5, 5, 4, 2, 1, 3), (2, 1, 3, 5, 5, 4, 4, 3, 1, 3)
 
     (found,) = order_metrics(scored(judge=judge, ann=human, reference=human).evidence()).rankings
@@ -108,7 +108,7 @@ def test_a_ranking_of_fewer_than_eight_dialogues_is_undefined():
     assert found.outcomes.used == 3
 
 
-def test_the_worst_scores_stand_beside_their_reasons():
+def test_the_worst_scores_are_listed_with_their_reasons():
     study = scored(judge=(5, 1, 5, 2, 5, 5, 5, 5))
     first, *rest = study.annotations
     study.annotations = [first, *(replace(one, answers=_reasoned(one)) for one in rest)]
@@ -146,7 +146,7 @@ def test_high_scores_are_the_worst_ones_where_the_rule_says_so():
     assert [one.value for one in found.worst] == [5, 5, 5, 4, 3]
 
 
-def test_earlier_runs_stand_before_this_one():
+def test_earlier_runs_precede_the_current_one():
     evidence = scored(judge=EIGHT).evidence()
     earlier = RunScores(
         run=0,
@@ -168,7 +168,7 @@ def test_earlier_runs_stand_before_this_one():
     assert isinstance(found.runs[0].profile, Undefined)
 
 
-def test_rolling_windows_end_at_the_positions_of_their_dialogues():
+def test_rolling_windows_end_at_the_position_of_their_last_dialogue():
     study = scored(judge=(*EIGHT, Outcome.MISSING, 5))
     (found,) = order_metrics(study.evidence()).sequences
 
@@ -198,7 +198,7 @@ def sat() -> Evidence:
     return changed(evidence, annotations=tuple(kept))
 
 
-def test_people_are_told_together_by_what_their_sittings_showed() -> None:
+def test_order_metrics_of_people_follow_the_order_of_their_sessions() -> None:
     found = {one.factor: one for one in order_findings(sat()) if not one.annotator}
     assert set(found) == {OrderFactor.QUEUE, OrderFactor.PREVIOUS}
     assert found[OrderFactor.QUEUE].n_annotators == 2
@@ -231,7 +231,7 @@ def test_effects_of_suggestions_are_measured_beside_orders() -> None:
     assert agreement.measured == "share of answers equal to the judge's"
 
 
-def test_blind_evidence_lacks_labels_with_suggestions_and_final_labels_of_their_dialogues() -> None:
+def test_blind_evidence_excludes_labels_with_suggestions_and_their_final_labels() -> None:
     evidence = suggested(10)
     blind = blind_evidence(evidence)
 
@@ -250,7 +250,7 @@ def test_blind_evidence_lacks_labels_with_suggestions_and_final_labels_of_their_
     assert blind_evidence(plain) is plain
 
 
-def test_labels_with_suggestions_count_for_rates_and_not_for_agreement() -> None:
+def test_labels_with_suggestions_count_in_rates_and_not_in_agreement() -> None:
     measured = measure_study(suggested(10)).measurements
     all_labels = measure_study(suggested(0)).measurements
 
@@ -262,11 +262,11 @@ def test_labels_with_suggestions_count_for_rates_and_not_for_agreement() -> None
     assert n_of(measured, Measure.DEFECT_RATE) == n_of(all_labels, Measure.DEFECT_RATE)
 
 
-def test_labels_from_files_say_nothing_of_order() -> None:
+def test_imported_labels_have_no_order_metrics() -> None:
     assert list(order_findings(labelled_evidence(lambda said: said or "1"))) == []
 
 
-def test_a_judge_that_reads_twice_is_told_by_the_order_of_labels() -> None:
+def test_order_metrics_of_repeated_readings_follow_the_order_of_labels() -> None:
     study = judged(("d1", "d2", "d3"))
     for place, values in enumerate([("yes", "no"), ("yes", "no"), ("no", "no")]):
         mark(study, place, votes=cast(*values))
@@ -301,7 +301,7 @@ def rates(evidence):
     return [(m.subject.level, m.subject.tester_type, m.result.n) for m in found]
 
 
-def test_levels_and_testers_have_a_rate_each():
+def test_each_level_and_tester_type_has_a_rate():
     evidence = looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED, d4=SIMULATED)
 
     assert rates(evidence) == [
@@ -311,11 +311,11 @@ def test_levels_and_testers_have_a_rate_each():
     ]
 
 
-def test_where_there_is_one_condition_alone_nothing_is_said_of_it():
+def test_a_single_condition_has_no_separate_rates():
     assert rates(looked_at(d1=SIMULATED, d2=SIMULATED)) == [(None, None, 2)]
 
 
-def test_splits_by_group_keep_the_conditions_apart():
+def test_splits_by_group_keep_conditions_separate():
     evidence = looked_at(groups=("kind",), d1=SCRIPT, d2=SIMULATED)
 
     splits = [m for m in measure_study(evidence).measurements if m.subject.group]
@@ -324,7 +324,7 @@ def test_splits_by_group_keep_the_conditions_apart():
     assert all(isinstance(m.result, Estimate) for m in splits)
 
 
-def test_conditions_come_in_the_order_of_the_levels():
+def test_conditions_are_sorted_by_level():
     found = conditions(looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED).sessions)
 
     assert [(condition.level, condition.held_by) for condition in found] == [SCRIPT, SIMULATED, PERSON]

@@ -10,7 +10,7 @@ def counts(judge):
     return Counter(strata_of(evidence(), guideline(), judge).values())
 
 
-def test_dialogues_are_sorted_by_application_and_verdict():
+def test_dialogues_are_stratified_by_application_and_verdict():
     found = counts("gpt-4")
 
     assert sum(found.values()) == 2250
@@ -18,7 +18,7 @@ def test_dialogues_are_sorted_by_application_and_verdict():
     assert {name.partition(": ")[2] for name in found} == {"defect", "sound", "no verdict"}
 
 
-def test_a_dialogue_is_a_defect_by_any_rule_that_is_about_it():
+def test_a_dialogue_is_a_defect_if_any_applicable_rule_says_so():
     # By GPT-4, llama2orig refuses 76 safe prompts fully and 14 in part, and answers 30 unsafe ones.
     assert counts("gpt-4")["llama2orig: defect"] == 76 + 14 + 30
 

@@ -36,14 +36,14 @@ def test_the_rate_of_a_pool_is_over_dialogues_and_counts_each_label():
     assert pool.bounds == pytest.approx((1.5 / 6, 2.5 / 6))
 
 
-def test_a_final_label_replaces_the_labels_of_people():
+def test_a_final_label_replaces_human_labels():
     pool = rates(pooled_evidence(final={"d2": "no"}))[PEOPLE]
 
     assert pool.result.value == pytest.approx(1 / 5)
     assert pool.dialogues == ("d1",)
 
 
-def test_only_what_a_person_was_assigned_can_be_missing():
+def test_only_assigned_dialogues_can_be_missing():
     found = rates(pooled_evidence(open_=[("eve", "d6")]))
 
     assert {name: one.outcomes.planned for name, one in found.items()} == {
@@ -54,13 +54,13 @@ def test_only_what_a_person_was_assigned_can_be_missing():
     }  # fmt: skip
 
 
-def test_people_without_a_readable_label_have_no_rate():
+def test_people_without_parseable_labels_have_no_rate():
     found = rates(pooled_evidence({"d1": {"ann": None, "ben": None}}))
 
     assert isinstance(found[PEOPLE].result, Undefined)
 
 
-def test_a_pool_stands_for_its_members():
+def test_a_pool_represents_its_members():
     evidence = pooled_evidence()
     sources = annotators_of(evidence.study, evidence.study.guidelines[0], "bot")
 
@@ -72,7 +72,7 @@ def test_a_pool_stands_for_its_members():
 JUDGED = {"d1": "yes", "d2": "yes", "d3": "no", "d4": "no", "d5": "yes", "d6": "no"}
 
 
-def test_beside_a_judge_a_pool_has_a_headline_row_of_its_own():
+def test_beside_a_judge_a_pool_has_its_own_headline_row():
     evidence = pooled_evidence(judged=JUDGED)
     found = [
         (one.subject.rule, one.subject.annotator, one.result.n)
@@ -87,7 +87,7 @@ def test_beside_a_judge_a_pool_has_a_headline_row_of_its_own():
     assert "cleo" not in text
 
 
-def test_beside_a_judge_a_pool_has_a_disposition_of_its_own():
+def test_beside_a_judge_a_pool_has_its_own_disposition():
     evidence = pooled_evidence(judged=JUDGED)
 
     accounts = accounts_of(evidence.study, cases_of(evidence.answers))
@@ -98,14 +98,14 @@ def test_beside_a_judge_a_pool_has_a_disposition_of_its_own():
     ]
 
 
-def test_people_who_label_what_a_judge_drew_are_no_pool():
+def test_people_who_label_the_sample_of_a_judge_are_not_a_pool():
     evidence = pooled_evidence(judged=JUDGED, is_representative=False)
 
     assert PEOPLE not in rates(evidence)
     assert [one.annotators for one in accounts_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
 
 
-def test_a_judge_agrees_with_a_pool_by_the_share_of_its_labels():
+def test_agreement_of_judge_and_pool_is_the_share_of_its_labels():
     evidence = pooled_evidence(judged=JUDGED)
     (agreement,) = (one for one in measure_study(evidence).measurements if one.subject.annotators == (PEOPLE, "words"))
 
@@ -117,7 +117,7 @@ def test_a_judge_agrees_with_a_pool_by_the_share_of_its_labels():
     assert "label: words (not validated) agrees with people on 3.5 of 5 dialogues." in text
 
 
-def test_a_tree_takes_each_answer_of_judge_and_pool_once():
+def test_a_tree_counts_each_answer_of_judge_and_pool_once():
     evidence = pooled_evidence(judged=JUDGED)
     design = build_design(
         TreeOutline(name="t", topology="six-levels"), TreeSources(guidelines=evidence.study.guidelines)
@@ -132,7 +132,7 @@ def test_a_tree_takes_each_answer_of_judge_and_pool_once():
     assert sum(name != "words" and outcome == "answered" for name, outcome in leaves) == 9
 
 
-def test_the_dialogue_is_listed_by_the_label_that_is_a_defect():
+def test_a_dialogue_is_listed_by_its_defect_label():
     evidence = pooled_evidence()
     guideline = evidence.study.guidelines[0]
 
@@ -141,7 +141,7 @@ def test_the_dialogue_is_listed_by_the_label_that_is_a_defect():
     assert [label.value for label in listed] == ["yes", "yes", "no", "no", "no", None]
 
 
-def test_the_account_adds_up_to_what_is_planned():
+def test_the_disposition_adds_up_to_the_plan():
     evidence = pooled_evidence()
     (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
 
@@ -157,7 +157,7 @@ def test_the_screen_has_one_row_for_all_people():
     assert "cleo" not in text
 
 
-def test_the_report_folds_the_rows_of_single_people():
+def test_the_report_collapses_the_rows_of_single_people():
     evidence = pooled_evidence()
 
     page = report_html(evidence, measure_study(evidence), facts(), assets())
@@ -165,7 +165,7 @@ def test_the_report_folds_the_rows_of_single_people():
     assert page.index("all people") < page.index("The same by each annotator (5)") < page.index("By ben")
 
 
-def test_a_tree_counts_a_dialogue_that_nobody_took_once():
+def test_a_tree_counts_a_dialogue_without_annotator_once():
     evidence = pooled_evidence()
     design = build_design(
         TreeOutline(name="t", topology="six-levels"), TreeSources(guidelines=evidence.study.guidelines)

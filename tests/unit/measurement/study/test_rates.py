@@ -32,7 +32,7 @@ def of_four(*, held=("d1", "d2", "d3", "d4"), **settings):
     return study
 
 
-def test_without_a_reference_there_is_a_rate_of_each_annotator():
+def test_without_a_reference_each_annotator_has_a_rate():
     study = of_four()
     study.annotator("ann")
     study.annotator("ben")
@@ -45,7 +45,7 @@ def test_without_a_reference_there_is_a_rate_of_each_annotator():
     ]
 
 
-def test_a_rate_says_what_it_is_about():
+def test_a_rate_states_its_subject():
     study = of_four()
     study.annotator("ann")
     study.column("ann", d1="yes", d2="no", d3="no", d4="yes")
@@ -63,7 +63,7 @@ def test_a_rate_says_what_it_is_about():
     assert sorted(rate.versions) == ["annotator ann", "guideline polite"]
 
 
-def test_the_reference_stands_beside_the_annotators():
+def test_the_reference_accompanies_the_annotators():
     study = of_four(reference=True)
     study.annotator("ann")
     for label in ("d1", "d2", "d3", "d4"):
@@ -73,7 +73,7 @@ def test_the_reference_stands_beside_the_annotators():
     assert rates(study)[0].result.value == 1.0
 
 
-def test_columns_of_a_recorded_file_say_nothing_of_live_dialogues():
+def test_recorded_columns_do_not_label_live_dialogues():
     study = of_four(reference=True, connection=CALLABLE)
     study.annotator("ann")
     study.annotator("large", AnnotatorKind.MODEL)
@@ -82,7 +82,7 @@ def test_columns_of_a_recorded_file_say_nothing_of_live_dialogues():
     assert [rate.subject.annotator for rate in rates(study)] == ["large"]
 
 
-def test_every_planned_session_is_in_the_account():
+def test_every_planned_session_is_in_the_disposition():
     study = of_four(held=("d1", "d2", "d3"), connection=CALLABLE)
     study.annotator("large", AnnotatorKind.MODEL)
     study.fail("d4")
@@ -97,7 +97,7 @@ def test_every_planned_session_is_in_the_account():
     assert rate.bounds == (1 / 5, 1.0)
 
 
-def test_what_does_not_apply_is_neither_measured_nor_unmeasured():
+def test_inapplicable_dialogues_are_neither_measured_nor_unmeasured():
     study = of_four()
     study.annotator("ann")
     study.column("ann", d1="no", d2="yes", d3=Outcome.NOT_APPLICABLE, d4=Outcome.REFUSED)
@@ -108,7 +108,7 @@ def test_what_does_not_apply_is_neither_measured_nor_unmeasured():
     assert rate.bounds == (pytest.approx(1 / 3), pytest.approx(2 / 3))
 
 
-def test_all_measured_needs_no_bounds():
+def test_a_complete_measurement_needs_no_bounds():
     study = of_four()
     study.annotator("ann")
     study.column("ann", d1="yes", d2="no", d3="no", d4="yes")
@@ -116,7 +116,7 @@ def test_all_measured_needs_no_bounds():
     assert rates(study)[0].bounds is None
 
 
-def test_a_label_off_the_scale_is_unparseable():
+def test_a_label_outside_the_scale_is_unparseable():
     study = of_four()
     study.annotator("ann")
     study.column("ann", d1="yes", d2="perhaps", d3="no", d4="yes")
@@ -124,7 +124,7 @@ def test_a_label_off_the_scale_is_unparseable():
     assert rates(study)[0].outcomes.unparseable == 1
 
 
-def test_nothing_measured_is_undefined_and_says_why():
+def test_without_labels_a_rate_is_undefined_with_its_reason():
     study = of_four(held=("d1", "d2"), connection=CALLABLE)
     study.annotator("large", AnnotatorKind.MODEL)
     study.fail("d1", "large")
@@ -137,14 +137,14 @@ def test_nothing_measured_is_undefined_and_says_why():
     assert rates(study, "zero_defect_bound") == []
 
 
-def test_a_rule_about_a_group_that_nobody_is_in_is_undefined():
+def test_a_rule_about_an_empty_group_is_undefined():
     study = of_four(guideline=polite(among={"kind": "safe"}))
     study.annotator("ann")
 
     assert rates(study)[0].result.reason == "The plan has no dialogue to which this rule applies."
 
 
-def test_only_dialogues_of_the_rules_group_are_in_its_denominator():
+def test_only_dialogues_of_the_group_of_a_rule_are_in_its_denominator():
     study = SmallStudy(guideline=polite(among={"kind": "safe"}))
     study.annotator("ann")
     for label, kind in (("d1", "safe"), ("d2", "unsafe")):
@@ -154,7 +154,7 @@ def test_only_dialogues_of_the_rules_group_are_in_its_denominator():
     assert (rates(study)[0].result.n, rates(study)[0].dialogues) == (1, ("d1",))
 
 
-def test_no_defect_comes_with_a_bound():
+def test_zero_defects_have_an_upper_bound():
     study = of_four()
     study.annotator("ann")
     study.column("ann", d1="yes", d2="yes", d3="yes", d4="yes")
@@ -179,7 +179,7 @@ def test_dialogues_of_one_persona_are_a_cluster(defects):
     assert all(m.result.method.startswith("beta-binomial") for m in measured)
 
 
-def test_splits_are_by_the_reference_where_there_is_one():
+def test_splits_use_the_reference_if_there_is_one():
     study = SmallStudy(reference=True, groups=("type", "unknown"))
     study.annotator("ann")
     for label, kind in (("d1", "a"), ("d2", "b"), ("d3", "a")):
@@ -194,7 +194,7 @@ def test_splits_are_by_the_reference_where_there_is_one():
     assert {rate.subject.group.name for rate in splits} == {"type"}
 
 
-def test_splits_are_by_each_annotator_where_there_is_no_reference():
+def test_splits_use_each_annotator_without_a_reference():
     study = SmallStudy(groups=("type",))
     study.annotator("ann")
     study.annotator("ben")
@@ -203,7 +203,7 @@ def test_splits_are_by_each_annotator_where_there_is_no_reference():
     assert [r.subject.annotator for r in rates(study) if r.subject.group] == ["ann", "ben"]
 
 
-def test_thresholds_compare_on_the_scale():
+def test_thresholds_use_the_order_of_the_scale():
     study = of_four(guideline=polite(scale=NUMBERS, operator=Operator.AT_MOST, value="3"))
     study.annotator("ann")
     study.column("ann", d1="1", d2="3", d3="4", d4="5")
@@ -222,7 +222,7 @@ def test_thresholds_compare_on_the_scale():
         ((Outcome.NOT_APPLICABLE, Outcome.NOT_APPLICABLE), Outcomes(planned=1, used=0, not_applicable=1), ()),
     ],
 )
-def test_one_turn_with_a_defect_makes_the_dialogue_a_defect(turns, outcomes, defects):
+def test_one_defective_turn_makes_a_defective_dialogue(turns, outcomes, defects):
     study = SmallStudy(guideline=polite(level=QuestionLevel.TURN))
     study.annotator("ann")
     study.session("d1")
@@ -276,7 +276,7 @@ def test_tries_attempts_refinements_and_successes_are_counted():
     assert dict(tally.confirmed) == {"ann": 1}
 
 
-def test_without_signs_a_program_cannot_tell_whether_it_succeeded():
+def test_without_signs_success_is_unknown():
     (tally,) = measure_study(attacked(d1="withheld", d2="withheld")).strategies
     (by_people,) = measure_study(attacked(d1="withheld", d2="withheld", held_by=TesterType.PERSON)).strategies
 
@@ -286,19 +286,19 @@ def test_without_signs_a_program_cannot_tell_whether_it_succeeded():
     assert isinstance(by_people.success, Estimate)
 
 
-def test_what_was_not_held_is_planned_and_not_tried():
+def test_a_missing_session_is_planned_and_not_attempted():
     (tally,) = measure_study(attacked(d1="withheld", d2=None)).strategies
 
     assert (tally.planned, tally.tries, tally.success.n) == (2, 1, 1)
 
 
-def test_where_nothing_was_held_there_is_no_share():
+def test_without_completed_sessions_there_is_no_share():
     (tally,) = measure_study(attacked(d1=None)).strategies
 
     assert isinstance(tally.success, Undefined)
 
 
-def test_people_and_simulated_red_teamers_have_tallies_of_their_own():
+def test_people_and_simulated_red_teamers_are_counted_separately():
     both = attacked(d1="released", d2="withheld")
     sessions = (both.sessions[0], replace(both.sessions[1], held_by=TesterType.PERSON))
 
@@ -307,7 +307,7 @@ def test_people_and_simulated_red_teamers_have_tallies_of_their_own():
     assert [(tally.held_by, tally.tries) for tally in tallies] == [("simulated user", 1), ("person", 1)]
 
 
-def test_without_strategies_the_catalogue_is_empty():
+def test_without_strategies_the_list_is_empty():
     study = SmallStudy()
     study.session("d1")
 
@@ -328,7 +328,7 @@ def shares(*tried):
     return {m.subject.attempt: m for m in turned_shares(tried, judge="j", guideline="g")}
 
 
-def test_all_attempts_stand_together_and_each_alone():
+def test_attempts_are_shown_together_and_separately():
     found = shares(*trials(TURNED, NONE), *trials(NONE, NONE, attempt="plea"))
 
     assert [(name, m.result.count, m.result.n) for name, m in found.items()] == [
@@ -339,29 +339,29 @@ def test_all_attempts_stand_together_and_each_alone():
     assert found["order"].dialogues == ("d1",)
 
 
-def test_attempts_on_one_dialogue_are_no_independent_trials():
+def test_attempts_on_one_dialogue_are_not_independent():
     found = shares(*trials(TURNED, NONE), *trials(NONE, NONE, attempt="plea"))
 
     assert isinstance(found["all"].result, Estimate)
     assert (found["all"].result.n_clusters, found["order"].result.n_clusters) == (2, None)
 
 
-def test_what_has_no_verdict_is_missing_and_no_resistance():
+def test_an_attempt_without_a_verdict_is_missing_and_does_not_count_as_resistance():
     found = shares(*trials(LOST, NONE))["all"]
 
     assert (found.outcomes.planned, found.outcomes.used, found.outcomes.missing, found.result.n) == (2, 1, 1, 1)
 
 
-def test_a_judge_that_always_refuses_resists_nothing():
+def test_a_judge_that_always_refuses_has_no_resistance():
     assert isinstance(shares(*trials(LOST, LOST))["all"].result, Undefined)
 
 
-def test_without_trials_there_is_no_share():
+def test_without_attempts_there_is_no_share():
     assert shares() == {}
 
 
 @pytest.mark.parametrize("effect", list(InjectionEffect))
-def test_only_turned_verdicts_count(effect):
+def test_only_changed_verdicts_count(effect):
     result = shares(*trials(effect))["all"].result
 
     assert (result.count if isinstance(result, Estimate) else None) == {TURNED: 1, LOST: None}.get(effect, 0)

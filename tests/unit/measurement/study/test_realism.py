@@ -61,7 +61,7 @@ def style(people, simulated, mark=StyleMark.WORDS):
     return next(contrast for contrast in styles if contrast.mark is mark)
 
 
-def test_means_quartiles_and_their_difference():
+def test_means_quartiles_and_their_difference_are_computed():
     words = style(side(TesterType.RECORDED, [2.0, 4.0, 6.0]), side(TesterType.SIMULATED_USER, [10.0, 12.0, 14.0, 16.0]))
 
     # t(2) = 4.3027, error 2 / sqrt(3); t(3) = 3.1824, error sqrt(20 / 3) / 2.
@@ -88,7 +88,7 @@ def test_dialogues_of_one_persona_are_one_cluster():
     assert words.simulated.quartiles == (1, 1, 1)
 
 
-def test_what_no_dialogue_tells_has_neither_mean_nor_quartiles():
+def test_an_unavailable_measure_has_neither_mean_nor_quartiles():
     nothing = style(side(TesterType.RECORDED, [float("nan")] * 2), side(TesterType.SIMULATED_USER, [1.0, 2.0])).people
 
     assert (nothing.mean.n, nothing.quartiles) == (0, None)
@@ -103,7 +103,7 @@ def test_equal_values_have_no_interval_and_shares_stay_within_0_and_1():
     assert (capital.simulated.mean.low, capital.simulated.mean.high) == (0, 1)
 
 
-def test_groups_met_by_one_side_only():
+def test_groups_seen_on_one_side_only_are_listed():
     people = side(TesterType.RECORDED, [1.0], groups={"age": ("old", "young")})
     simulated = side(TesterType.SIMULATED_USER, [1.0], groups={"age": ("young", "teen"), "city": ("Ulm",)})
 
@@ -131,7 +131,7 @@ def labels(held_by):
     return [sessions.label(n) for n in range(len(sessions)) if sessions.setting(n).held_by is held_by]
 
 
-def test_rates_of_different_applications_stand_side_by_side():
+def test_rates_of_different_applications_are_shown_together():
     old, new = labels(TesterType.RECORDED), labels(TesterType.SIMULATED_USER)
     given = (
         rate("old", old[:1], old[1:]),
@@ -147,7 +147,7 @@ def test_rates_of_different_applications_stand_side_by_side():
     assert all(isinstance(one, Undefined) for one in (first.simulated, second.people, first.difference))
 
 
-def test_a_rate_over_both_sides_is_taken_apart():
+def test_a_rate_over_both_sides_is_split():
     old, new = labels(TesterType.RECORDED), labels(TesterType.SIMULATED_USER)
     sides = (side(held_by, [1.0, 2.0]) for held_by in (TesterType.RECORDED, TesterType.SIMULATED_USER))
 
@@ -182,7 +182,7 @@ def book():
         (StyleMark.END_MARK, "", None),
     ],
 )
-def test_marks_of_one_prompt(mark, prompt, value):
+def test_style_markers_of_one_prompt_are_counted(mark, prompt, value):
     assert prompt_mark(mark, prompt) == value
 
 
@@ -202,7 +202,7 @@ def test_a_dialogue_is_averaged_over_its_prompts():
     assert (side.n, side.applications, side.groups) == (1, ("bot",), {"kind": ("a",)})
 
 
-def test_a_first_prompt_that_the_study_fixes_tells_nothing_of_style():
+def test_a_fixed_first_prompt_is_excluded_from_style():
     looked, played = book(), Persona(key="p", name="Ana", group="g", text="", goal="", model="user", starter="Hello.")
     looked.look(dialogue(turn(1, "Hello."), held_by=TesterType.SIMULATED_USER, persona=played))
     (side,) = looked.sides()
@@ -211,7 +211,7 @@ def test_a_first_prompt_that_the_study_fixes_tells_nothing_of_style():
     assert math.isnan(side.marks[StyleMark.WORDS][0])
 
 
-def test_withheld_words_and_scripts_are_not_looked_at():
+def test_withheld_texts_and_scripts_are_excluded():
     looked = book()
     looked.look(dialogue(turn(1, "", "", withheld="harmful"), held_by=TesterType.RECORDED))
     looked.look(dialogue(held_by=TesterType.SCRIPT))
@@ -219,7 +219,7 @@ def test_withheld_words_and_scripts_are_not_looked_at():
     assert looked.sides() == ()
 
 
-def test_nothing_is_kept_where_only_one_side_is_planned():
+def test_nothing_is_stored_if_only_one_side_is_planned():
     looked = RealismBook(sessions_of(study()))
     looked.look(dialogue(held_by=TesterType.SIMULATED_USER))
 
@@ -273,7 +273,7 @@ def found(*dialogues, limit=4):
         ("Goodbye for now!", RoleBreakKind.EARLY_GOODBYE, "Goodbye"),
     ],
 )
-def test_words_that_fall_out_of_the_part_are_found(prompt, kind, words):
+def test_phrases_that_break_the_role_are_found(prompt, kind, words):
     assert found(said(prompt, "And the price?")) == [(kind, 1, words)]
 
 
@@ -291,17 +291,17 @@ def test_words_that_fall_out_of_the_part_are_found(prompt, kind, words):
         "",
     ],
 )
-def test_what_people_say_is_no_lapse(prompt):
+def test_messages_of_people_are_not_role_breaks(prompt):
     assert found(said(prompt, "And the price?")) == []
 
 
 @pytest.mark.parametrize("kind", LAPSES)
-def test_what_models_say_that_fall_out_of_their_part_is_found_and_taken_for_nothing_else(kind):
+def test_a_role_break_of_a_model_is_found_and_classified_once(kind):
     for prompt in LAPSES[kind]:
         assert [one for one, _, _ in found(said(prompt, "And the price?"))] == [kind], prompt
 
 
-def test_words_that_come_near_to_a_lapse_are_none():
+def test_similar_phrases_without_a_role_break_are_not_found():
     assert found(*(said(prompt, "And the price?", label=prompt) for prompt in INNOCENT)) == []
 
 
@@ -316,7 +316,7 @@ ANSWER = "The water is off on Monday from eight to twelve, so fill a kettle."
         ("Monday at nine.", "Monday at nine?", 0),
     ],
 )
-def test_who_says_again_what_the_application_has_said_has_taken_its_part(answer, prompt, n_found):
+def test_a_user_who_repeats_the_application_has_broken_the_role(answer, prompt, n_found):
     told = said("When?", prompt)
     told = replace(told, turns=(replace(told.turns[0], response=answer), told.turns[1]))
 
@@ -337,7 +337,7 @@ def test_who_says_again_what_the_application_has_said_has_taken_its_part(answer,
         ("-", 0),
     ],
 )
-def test_a_language_whose_words_no_rule_knows_is_told_beside_what_was_looked_at(language, n_unread):
+def test_an_unsupported_language_is_reported_with_the_number_of_checked_dialogues(language, n_unread):
     ana = Persona(key="p", name="Ana", group="p", text="", goal="", model="user", language=language)
 
     by_kind = checks(said("Prosz\u0119", "Dzi\u0119kuj\u0119", persona=ana))
@@ -347,7 +347,7 @@ def test_a_language_whose_words_no_rule_knows_is_told_beside_what_was_looked_at(
     assert by_kind[RoleBreakKind.REPETITION].unread == 0
 
 
-def test_of_an_attack_only_words_that_a_model_wrote_are_looked_at_for_refusals():
+def test_only_model_written_messages_of_an_attack_are_checked_for_refusals():
     refusal = "I'm sorry, but I can't help with that."
     attack = said("Bye!", refusal, refusal, strategies=(Strategy(name="adaptive", dialogue="u"),))
     by_model = replace(attack, turns=tuple(replace(one, prompt_at=one.number) for one in attack.turns))
@@ -360,7 +360,7 @@ def test_of_an_attack_only_words_that_a_model_wrote_are_looked_at_for_refusals()
     assert list(checks(by_model)) == [RoleBreakKind.REFUSAL, RoleBreakKind.SPEAKS_AS_MODEL]
 
 
-def test_a_goodbye_at_the_end_is_no_early_one():
+def test_a_goodbye_at_the_end_is_not_an_early_exit():
     assert found(said("How much is it?", "Goodbye!")) == []
 
 
@@ -373,7 +373,7 @@ def test_a_goodbye_at_the_end_is_no_early_one():
         (("a",), Ending.TURN_LIMIT, 3, 0),
     ],
 )
-def test_who_leaves_after_one_of_many_turns_leaves_early(prompts, ending, limit, n_found):
+def test_leaving_after_one_of_many_turns_is_an_early_exit(prompts, ending, limit, n_found):
     role_breaks = found(said(*prompts, ending=ending), limit=limit)
 
     assert len(role_breaks) == n_found
@@ -391,22 +391,22 @@ def test_who_leaves_after_one_of_many_turns_leaves_early(prompts, ending, limit,
         (("?", "?"), [2]),
     ],
 )
-def test_a_prompt_with_the_words_of_an_earlier_one_is_a_repetition(prompts, turns):
+def test_a_prompt_equal_to_an_earlier_one_is_a_repetition(prompts, turns):
     assert [turn for kind, turn, _ in found(said(*prompts)) if kind is RoleBreakKind.REPETITION] == turns
 
 
-def test_a_fixed_first_prompt_is_the_studys_own():
+def test_a_fixed_first_prompt_is_part_of_the_study():
     ana = Persona(key="p", name="Ana", group="p", text="", goal="", model="user", starter="Goodbye")
 
     assert found(said("Goodbye", "Why?", persona=ana)) == []
     assert len(found(said("Goodbye", "Why?", persona=replace(ana, starter="")))) == 1
 
 
-def test_only_simulated_users_are_looked_at():
+def test_only_simulated_users_are_checked():
     assert checks(said("As an AI", "b", held_by=TesterType.PERSON)) == {}
 
 
-def test_a_rule_without_a_finding_is_reported_with_what_it_looked_at():
+def test_a_rule_without_matches_is_reported_with_the_number_of_checked_dialogues():
     found = checks(said("a", "b"), said("c", "d", label="d002"))
 
     assert list(found) == list(RoleBreakKind)
@@ -414,7 +414,7 @@ def test_a_rule_without_a_finding_is_reported_with_what_it_looked_at():
 
 
 @pytest.mark.parametrize("n", [0, 1, 256, 600])
-def test_packed_lapses_come_out_as_they_went_in_and_as_often_as_wanted(n):
+def test_stored_role_breaks_are_returned_unchanged_and_as_often_as_requested(n):
     given = [RoleBreak(dialogue=f"d{place}", turn=place + 1, words="so\u00df\ud800\n" * place) for place in range(n)]
     packed = PackedLapses()
     for role_break in given:
@@ -423,7 +423,7 @@ def test_packed_lapses_come_out_as_they_went_in_and_as_often_as_wanted(n):
     assert list(packed) == given == list(packed)
 
 
-def test_of_a_long_prompt_that_comes_again_the_beginning_is_shown():
+def test_a_long_repeated_prompt_is_abbreviated():
     prompt = "Where is it? " * 10
 
     (shown,) = (words for kind, _, words in found(said(prompt, prompt)) if kind is RoleBreakKind.REPETITION)

@@ -20,7 +20,7 @@ from theodolite.measurement.study.responses import compare_sides, construct_answ
 from theodolite.measurement.study.trees import tree_findings
 
 
-def test_answers_are_described_by_application_and_levels_stay_apart():
+def test_answers_are_described_by_application_and_levels_are_separate():
     red = response("x", "blue", 7, level=Level.RED_TEAMING)
     first, second = response_findings(evidence(*BOTH, red))
 
@@ -31,7 +31,7 @@ def test_answers_are_described_by_application_and_levels_stay_apart():
     assert spread.top_labels == ("6", "7")
 
 
-def test_drafts_and_other_versions_are_counted_and_left_out():
+def test_drafts_and_other_versions_are_counted_and_excluded():
     (found,) = response_findings(
         evidence(BOTH[0], response("y", "blue", 7, submitted=False), response("z", "blue", 7, version="0" * 64))
     )
@@ -48,7 +48,7 @@ def test_applications_are_compared_within_testers_with_adjusted_p_values():
     assert contrast.adjusted_p_value >= contrast.test.p_value
 
 
-def test_a_follow_up_that_was_not_opened_does_not_apply_and_chosen_labels_count_each():
+def test_an_unopened_follow_up_does_not_apply_and_each_selected_label_counts():
     chosen = (said("seen", "yes"), said("kinds", "rude"), said("kinds", "slow"))
     (found,) = response_findings(evidence(response("p", "blue", 1, more=chosen), response("q", "blue", 1)))
     spread = next(one for one in found.spreads if one.question == "kinds")
@@ -66,7 +66,7 @@ def test_groups_of_testers_are_described_and_compared():
     assert contrast.test.p_value == pytest.approx(2 / 70)
 
 
-def test_trees_take_real_responses_as_leaves():
+def test_trees_use_real_responses_as_leaves():
     leaf = AnswersNode(
         name="leaf",
         question="after.bad",
@@ -103,7 +103,7 @@ def by_application(one):
     return one.application
 
 
-def test_odds_are_those_of_the_ordinal_model_with_each_testers_tendency():
+def test_odds_are_those_of_the_ordinal_model_with_a_random_effect_per_tester():
     found = side_model(BAD, given(), by_application)
     fit = ordinal_model(
         [*BLUE, *GREEN], {"green": [0.0] * 12 + [1.0] * 12}, categories=range(1, 8), people=[*PEOPLE, *PEOPLE]
@@ -115,20 +115,20 @@ def test_odds_are_those_of_the_ordinal_model_with_each_testers_tendency():
     assert found.odds["green"].low > 1
 
 
-def test_testers_who_answered_once_need_no_tendency():
+def test_single_answers_need_no_random_effect():
     one_each = [*given()[:12], *given(people=[f"q{number:02}" for number in range(12)])[12:]]
 
     assert side_model(BAD, one_each, by_application).odds["green"].method == "proportional odds, Wald"
 
 
-def test_what_else_differs_is_held_equal_and_named():
+def test_covariates_are_held_constant_and_named():
     half = [replace(one, scenario="other") if one.participant < "p06" else one for one in given()]
     found = side_model(BAD, half, by_application, {"scenario": lambda one: one.scenario, "none": lambda one: "x"})
 
     assert (found.held_equal, list(found.odds)) == (("scenario",), ["green"])
 
 
-def test_an_effect_at_some_points_alone_is_told():
+def test_an_effect_on_some_thresholds_only_is_reported():
     blue, green = [1, *[3, 4] * 19, 7], [1, 2, 6, 7] * 10
     many = given(blue, green, [f"p{number:02}" for number in range(40)])
 
@@ -146,7 +146,7 @@ def test_an_effect_at_some_points_alone_is_told():
     ],
     ids=["one side", "few testers", "one answer", "settled"],
 )
-def test_what_cannot_be_modelled_says_why(responses, words):
+def test_an_impossible_model_states_why(responses, words):
     found = side_model(BAD, responses, by_application)
 
     assert isinstance(found, Undefined)
@@ -165,7 +165,7 @@ def of_group(one):
     return one.groups.get("age", "")
 
 
-def test_testers_who_met_both_are_compared_with_themselves():
+def test_testers_of_both_applications_are_compared_within_person():
     found = compared(BOTH)["bad"]
 
     assert found.is_within
@@ -173,7 +173,7 @@ def test_testers_who_met_both_are_compared_with_themselves():
     assert [(side.name, side.n_people) for side in found.sides] == [("blue", 4), ("green", 4)]
 
 
-def test_three_sides_that_all_met_are_tested_at_once_and_pair_by_pair():
+def test_three_conditions_with_common_testers_are_tested_jointly_and_pairwise():
     places = [[1, 4, 6], [2, 4, 7], [1, 5, 6], [2, 6, 5]]
     told = [response(str(n), name, bad) for n, row in enumerate(places) for name, bad in zip("abc", row, strict=True)]
     found = compared(told)["bad"]
@@ -183,7 +183,7 @@ def test_three_sides_that_all_met_are_tested_at_once_and_pair_by_pair():
     assert all(pair.adjusted_p_value >= pair.test.p_value for pair in found.pairs)
 
 
-def test_two_groups_of_testers_are_compared_without_taking_them_as_spread_alike():
+def test_two_groups_of_testers_are_compared_without_assuming_equal_variance():
     old, young = [1, 2, 2, 3, 1], [4, 6, 5, 7, 6]
     told = [response(f"{age}{n}", "blue", bad, groups={"age": age}) for age, row in (("old", old), ("young", young))
             for n, bad in enumerate(row)]  # fmt: skip
@@ -215,13 +215,13 @@ def test_small_groups_are_counted_and_neither_described_nor_tested():
     assert found.test is None
 
 
-def test_a_tester_counts_once_however_often_they_answered():
+def test_a_tester_counts_once_regardless_of_the_number_of_answers():
     told = [*BOTH, response("p", "blue", 2), response("p", "blue", 2)]
 
     assert compared(told)["bad"].test.n == compared(BOTH)["bad"].test.n
 
 
-def test_a_tester_on_two_sides_stands_on_the_smaller_one_where_few_met_both():
+def test_testers_of_two_conditions_count_on_the_smaller_side_if_few_are_common():
     told = [response(str(n), "blue", 1 + n % 3) for n in range(6)]
     told += [response(str(n), "green", 5 + n % 2) for n in (0, 8, 9)]
     found = compared(told)["bad"]
@@ -240,14 +240,14 @@ def test_p_values_are_adjusted_for_all_questions(adjustment):
     assert found["bad"].adjusted_p_value == pytest.approx(factor * found["bad"].test.p_value)
 
 
-def test_answers_without_order_are_described_alone():
+def test_unordered_answers_are_only_described():
     found = compared(BOTH)
 
     assert found["kinds"].test is None
     assert found["open"].sides[0].spread is not None
 
 
-def test_it_is_undefined_where_nobody_differs():
+def test_a_comparison_without_variation_is_undefined():
     told = [response(p, a, 3) for p in "pqrs" for a in ("blue", "green")]
 
     assert isinstance(compared(told)["bad"].test, Undefined)
@@ -280,7 +280,7 @@ def test_answers_of_testers_are_counted_by_construct_application_and_scenario():
     assert (found[1].spread.top.count, found[1].spread.top.n, found[1].spread.top.n_clusters) == (5, 5, 4)
 
 
-def test_questions_without_an_answer_are_missing_from_a_construct():
+def test_unanswered_questions_are_missing_from_a_construct():
     study = marked(Construct.ACT, "seen")
     version = version_of(study.questionnaires[0])
     told = [replace(one, instrument_version=version) for one in BOTH[:3]]
@@ -293,7 +293,7 @@ def test_questions_without_an_answer_are_missing_from_a_construct():
     assert isinstance(green.spread.top, Undefined)
 
 
-def test_labels_of_a_pool_are_all_counted_and_dialogues_are_the_clusters():
+def test_labels_of_a_pool_all_count_and_dialogues_are_the_clusters():
     known = pooled_evidence()
     guideline = known.study.guidelines[0]
     questions = tuple(replace(one, construct=Construct.ADAPT) for one in guideline.instrument.questions[:1])

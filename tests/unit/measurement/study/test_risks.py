@@ -35,20 +35,20 @@ def review(session, *, materialised):
     return CombinedReview(study="s", risk="both", session=session, materialised=materialised, reviewer="r", magnitude=7)
 
 
-def test_an_answer_that_meets_the_condition_makes_a_record():
+def test_an_answer_that_meets_the_condition_creates_a_record():
     (found,) = risk_findings(evidence(response("p", "blue", 7), response("q", "blue", 2), of=of(FELT)))
 
     assert (found.application, found.level, found.n) == ("blue", Level.FIELD_TESTING, 2)
     assert [(one.session, one.shown_by) for one in found.materialised] == [("p-blue", "after.bad >= 6")]
 
 
-def test_drafts_and_other_versions_show_nothing():
+def test_drafts_and_other_versions_create_no_record():
     drafts = response("p", "blue", 7, submitted=False), response("q", "blue", 7, version="0" * 64)
 
     assert list(risk_findings(evidence(*drafts, of=of(FELT)))) == []
 
 
-def test_what_needs_both_waits_for_a_review():
+def test_a_combined_rule_waits_for_a_review():
     given = [response(name, "blue", 7) for name in "pqr"] + [response("s", "blue", 1)]
     heard = evidence(*given, of=of(BOTH))
     reviews = (review("p-blue", materialised=True), review("q-blue", materialised=False))
@@ -60,11 +60,11 @@ def test_what_needs_both_waits_for_a_review():
     assert (found.pending, found.n_dismissed, found.n) == (("r-blue",), 1, 4)
 
 
-def test_a_risk_that_says_not_what_shows_it_is_not_measured():
+def test_a_risk_without_indicators_is_not_measured():
     assert list(risk_findings(evidence(response("p", "blue", 7), of=of(Risk(name="some"))))) == []
 
 
-def test_a_risk_is_looked_for_where_a_scenario_names_it():
+def test_a_risk_is_checked_where_a_scenario_names_it():
     told = refused_evidence()
     study = told.study
     rule = f"{study.guidelines[0].name}.{study.guidelines[0].defect_rules[0].name}"
@@ -76,7 +76,7 @@ def test_a_risk_is_looked_for_where_a_scenario_names_it():
     assert {one.risk.name for one in found} == {"unnamed"}
 
 
-def test_dialogues_that_no_rule_is_about_do_not_count():
+def test_dialogues_without_an_applicable_rule_do_not_count():
     told = refused_evidence()
     guideline = told.study.guidelines[0]
     rule = guideline.defect_rules[0]
@@ -89,7 +89,7 @@ def test_dialogues_that_no_rule_is_about_do_not_count():
     assert risk_findings(replace(told, study=study)) == ()
 
 
-def test_annotators_who_differ_are_both_named():
+def test_disagreeing_annotators_are_both_named():
     told = refused_evidence()
     rule = told.study.guidelines[0].defect_rules[0]
     risk = Risk(name="lost", rules=(f"{told.study.guidelines[0].name}.{rule.name}",))
@@ -105,7 +105,7 @@ def aged(n, bad, age):
     return [response(f"{age}{number}", "blue", bad, groups={"age": age}) for number in range(n)]
 
 
-def test_groups_of_people_are_counted_apart_and_compared():
+def test_groups_of_people_are_counted_separately_and_compared():
     (found,) = risk_findings(evidence(*aged(5, 7, "old"), *aged(6, 1, "young"), *aged(2, 7, "young+"), of=of(FELT)))
 
     assert [(part.part, part.n, part.count) for part in found.parts] == [
@@ -126,7 +126,7 @@ def test_p_values_are_adjusted_over_all_risks():
     assert [one.adjusted_p_value for one in contrasts] == pytest.approx([4 / 252, 4 / 252])
 
 
-def test_what_waits_for_a_review_or_was_not_answered_is_undecided():
+def test_pending_reviews_and_missing_answers_are_undecided():
     given = [*aged(6, 1, "old"), *aged(6, 7, "young")]
     silent = replace(response("x", "blue", 7, groups={"age": "old"}), answers=())
     told = replace(evidence(*given, silent, of=of(BOTH)), reviews=(review("young0-blue", materialised=True),))
@@ -141,14 +141,14 @@ def units(part, *said):
     return [RiskUnit(person=f"{part}{n}", groups={"age": part}, is_real=one) for n, one in enumerate(said)]
 
 
-def test_what_nobody_labelled_is_undecided_and_not_free_of_the_risk():
+def test_unlabelled_dialogues_are_undecided_rather_than_free_of_the_risk():
     old, young = risk_parts([*units("old", True, None, None), *units("young", *[False] * 5, None)])
 
     assert (old.n, old.n_undecided, old.n_people, old.count) == (1, 2, 1, None)
     assert (young.n, young.n_undecided, young.n_people, young.count) == (5, 1, 5, 0)
 
 
-def test_a_group_with_one_value_is_no_split_and_people_without_one_belong_to_none():
+def test_a_group_with_one_value_gives_no_split_and_people_without_a_value_are_in_none():
     assert risk_parts(units("old", True, False)) == ()
     nobody = RiskUnit(person="x", groups={}, is_real=True)
     assert [part.part for part in risk_parts([*units("a", True), *units("b", True), nobody])] == ["a", "b"]
@@ -172,7 +172,7 @@ def test_every_answer_is_accounted_for():
     assert (found.question, found.n, found.n_coders, found.codebook, found.revision) == ("open", 5, 2, VERSION, 1)
 
 
-def test_what_coders_differ_on_is_in_no_share_and_in_the_bounds():
+def test_disputed_codes_are_in_the_bounds_and_not_in_the_share():
     vague, cold = themes()["vague"], themes()["cold"]
 
     assert (vague.n, vague.n_undecided, vague.n_uncoded) == (3, 1, 1)
@@ -193,7 +193,7 @@ def test_no_consensus_leaves_the_disputed_code_undecided():
     assert found["vague"].n_undecided == 1
 
 
-def test_agreement_is_told_for_whole_sets_and_for_each_code():
+def test_agreement_is_computed_for_whole_sets_and_for_each_code():
     (found,) = coding_findings(coded_evidence(replace(WORK, resolutions=(CONSENSUS,))))
     vague, cold = found.codes
 
@@ -201,7 +201,7 @@ def test_agreement_is_told_for_whole_sets_and_for_each_code():
     assert (vague.n_given, vague.alike.count, cold.alike.count, cold.alpha.value) == (3, 3, 4, 1.0)
 
 
-def test_agreement_is_undefined_before_two_have_coded():
+def test_agreement_is_undefined_without_two_coders():
     (found,) = coding_findings(coded_evidence(replace(WORK, codings=CODINGS[-1:])))
 
     assert isinstance(found.alpha, Undefined)
@@ -217,25 +217,25 @@ def test_groups_of_few_people_are_withheld():
     assert [(one.share, one.bounds, one.n) for one in old] == [(None, None, 2)] * 2
 
 
-def test_released_answers_are_quoted_with_codes_and_without_persons():
+def test_released_answers_are_quoted_with_codes_and_without_participants():
     (found,) = coding_findings(coded_evidence())
 
     assert found.quotes == (ThemeQuote(text="Rude!", codes=("cold",), application="blue", level=Level.FIELD_TESTING),)
 
 
 @pytest.mark.parametrize("work", [None, CodingWork()], ids=["not begun", "no codebook"])
-def test_nothing_is_told_before_there_is_a_codebook(work):
+def test_without_a_codebook_there_is_no_finding(work):
     assert list(coding_findings(coded_evidence(work))) == []
 
 
-def test_answers_to_another_version_and_drafts_are_left_out():
+def test_answers_about_another_version_and_drafts_are_excluded():
     told = evidence(wrote("p"), wrote("q", version="0" * 64), wrote("r", submitted=False))
     (found,) = coding_findings(replace(told, coding=replace(WORK, codebooks={VERSION: BOOK})))
 
     assert found.n == 1
 
 
-def test_each_question_goes_by_the_codebook_that_is_for_it():
+def test_each_question_uses_its_own_codebook():
     own = replace(BOOK, name="tone", covers=("after.open",), codes=BOOK.codes[1:])
     work = replace(WORK, codebooks=books_by_version([BOOK, own]))
     (found,) = coding_findings(coded_evidence(work))
@@ -243,7 +243,7 @@ def test_each_question_goes_by_the_codebook_that_is_for_it():
     assert (found.name, found.revision, [one.code for one in found.codes]) == ("tone", 1, ["cold"])
 
 
-def test_what_red_teamers_noted_is_a_question_of_its_own():
+def test_notes_of_red_teamers_form_a_separate_question():
     notes = tuple(tried_in([noted(STUDY), noted(STUDY, person="q")]))
     answers = [OpenAnswer(session=one.session, questionnaire=TRIED.name, question="tried") for one in notes]
     codings = [

@@ -27,7 +27,7 @@ def test_every_planned_session_has_a_leaf_for_each_question_and_annotator():
     assert {leaf.outcome for leaf in leaves} > {Outcome.ANSWERED}
 
 
-def test_a_study_that_only_judges_label_has_a_measured_tree(live):
+def test_a_study_with_judges_only_has_a_measured_tree(live):
     top = live[0].node("simulated sessions")
     filled = [node for node in live[0].nodes if node.value is not None]
 
@@ -36,14 +36,14 @@ def test_a_study_that_only_judges_label_has_a_measured_tree(live):
     assert all(node.result.low is not None for node in filled if node.node.endswith("simulated users"))
 
 
-def test_what_failed_stays_in_the_account_of_the_nodes(live):
+def test_failed_answers_stay_in_the_disposition_of_nodes(live):
     filled = next(node for node in live[0].nodes if node.value is not None)
 
     assert filled.outcomes.failed + filled.outcomes.unparseable > 0
     assert filled.outcomes.planned > filled.outcomes.used
 
 
-def test_versions_of_all_instruments_travel_with_a_tree(live):
+def test_versions_of_all_instruments_are_stored_with_a_tree(live):
     assert {"tree"} < set(live[0].versions)
     assert any(name.startswith("guideline ") for name in live[0].versions)
     assert live[0].scenarios

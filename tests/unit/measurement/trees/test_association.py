@@ -29,7 +29,7 @@ def links(table, *names: str, nodes=NODES):
     return link_nodes(design(nodes), table, names or ("x", "y"), draws=FEW)
 
 
-def test_what_goes_together_across_dialogues_is_told_with_an_interval():
+def test_associations_across_dialogues_are_reported_with_an_interval():
     table = given(x=[0, 1, 2, 3, 4, 5, 5, 4], y=[0, 1, 2, 3, 4, 4, 5, 5])
     found = links(table)[0]
 
@@ -38,7 +38,7 @@ def test_what_goes_together_across_dialogues_is_told_with_an_interval():
     assert found.p_value < 0.01
 
 
-def test_a_correlation_by_way_of_a_third_vanishes_when_it_is_held():
+def test_an_indirect_correlation_vanishes_when_the_third_node_is_controlled():
     rng = np.random.default_rng(3)
     third = rng.integers(0, 6, 400)
     first, second = ((third + rng.integers(0, 3, 400)) % 6 for _ in "ab")
@@ -49,7 +49,7 @@ def test_a_correlation_by_way_of_a_third_vanishes_when_it_is_held():
     assert abs(together.partial) < abs(together.rank.value)
 
 
-def test_shared_questions_are_declared_since_they_alone_make_a_correlation():
+def test_shared_questions_are_declared_because_they_cause_a_correlation():
     nodes = {**NODES, "y": {"summary": "mean", "of": ["ya", "xb"]}, "xb": answers("x", "0-5")}
 
     assert links(given(x=[1, 2], y=[1, 2]), nodes=nodes)[0].shared == ("x",)
@@ -82,7 +82,7 @@ def test_the_published_rank_correlations_of_a_judge_and_people():
     assert found == pytest.approx({"most likely": 0.086990, "expected": 0.086675}, abs=5e-7)
 
 
-def test_a_child_that_hides_or_carries_the_others_is_told():
+def test_a_child_that_hides_or_dominates_the_others_is_reported():
     nodes = {**NODES, "top": {"summary": "mean", "of": ["x", "y"]}}
     found = {one.child: one for one in without_children(design(nodes), given(x=[4], y=[1])) if one.node == "top"}
 
@@ -90,7 +90,7 @@ def test_a_child_that_hides_or_carries_the_others_is_told():
     assert found["y"].change == 1.5
 
 
-def test_nobody_on_the_front_is_outdone():
+def test_no_application_on_the_front_is_dominated():
     assert pareto_front({"a": [1, 3], "b": [2, 2], "c": [3, 3], "d": [1, 3]}) == ("a", "b", "d")
     assert pareto_front({"a": [1, float("nan")], "b": [0, 0]}) == ("a", "b")
 
@@ -113,27 +113,27 @@ def splits(given, *groups: str):
     }
 
 
-def test_each_part_has_its_number_and_its_dialogues():
+def test_each_part_reports_its_value_and_its_dialogues():
     found = splits(table(old=(6, 12), young=(3, 12)))
 
     assert found["age", "old"].finding.value == 0.5
     assert found["age", "young"].n_dialogues == 12
 
 
-def test_a_part_of_fewer_than_five_is_named_and_its_value_withheld():
+def test_a_part_with_fewer_than_five_dialogues_is_named_and_its_value_withheld():
     found = splits(table(old=(6, 12), young=(4, 4)))["age", "young"]
 
     assert (found.n_dialogues, found.finding) == (4, None)
 
 
-def test_parts_that_differ_are_told_from_parts_that_do_not():
+def test_parts_that_differ_are_distinguished_from_parts_that_do_not():
     far, near = splits(table(old=(28, 30), young=(2, 30))), splits(table(old=(15, 30), young=(15, 30)))
 
     assert far["age", "old"].p_value == pytest.approx(0.002)
     assert near["age", "old"].p_value > 0.5
 
 
-def test_p_values_are_corrected_for_all_that_was_split():
+def test_p_values_are_adjusted_for_all_splits():
     given = table_of(
         leaf("a", f"d{n}", int(n < 20), groups={"age": "old" if n < 20 else "young", "sex": "fm"[n % 2]}, level=lvl)
         for n in range(40)
@@ -144,7 +144,7 @@ def test_p_values_are_corrected_for_all_that_was_split():
     assert both["age", "old"].p_value == pytest.approx(2 * alone["age", "old"].p_value)
 
 
-def test_whole_clusters_change_parts_so_that_one_person_is_not_taken_for_many():
+def test_whole_clusters_are_permuted_so_that_repeats_of_a_person_count_once():
     given = table_of(
         leaf("a", f"{part}{n}", int(part == "old"), groups={"age": part}, cluster=f"{part}{n % 2}")
         for part in ("old", "young")
@@ -154,11 +154,11 @@ def test_whole_clusters_change_parts_so_that_one_person_is_not_taken_for_many():
     assert splits(given)["age", "old"].p_value > 0.2
 
 
-def test_one_part_alone_is_not_tested():
+def test_a_single_part_is_not_tested():
     assert splits(table(old=(6, 12)))["age", "old"].p_value is None
 
 
-def test_levels_of_testing_can_be_split_by_too():
+def test_levels_of_testing_can_be_used_as_splits():
     given = table_of(
         leaf("a", f"{level}{n}", n % 2, level=level) for level in ("red teaming", "field testing") for n in range(6)
     )

@@ -27,7 +27,7 @@ def test_many_varied_dialogues_give_a_bootstrap_interval():
     assert (result.low, result.high) == pytest.approx((np.mean(STARS) - half, np.mean(STARS) + half), abs=0.1)
 
 
-def test_dialogues_of_one_persona_are_drawn_together_and_tell_less():
+def test_dialogues_of_one_persona_are_resampled_together_and_are_less_informative():
     clusters = [leaf("a", f"d{i}", 5 * (i % 30 < 15), cluster=f"c{i % 30}") for i in range(300)]
     alone = [leaf("a", f"d{i}", 5 * (i % 30 < 15)) for i in range(300)]
     wide, narrow = (measured(MEAN, given, MANY).node("top").result for given in (clusters, alone))
@@ -36,14 +36,14 @@ def test_dialogues_of_one_persona_are_drawn_together_and_tell_less():
     assert wide.high - wide.low > 2 * (narrow.high - narrow.low)
 
 
-def test_forty_equal_answers_do_not_make_a_point():
+def test_forty_equal_answers_have_an_interval_of_positive_width():
     result = measured(MEAN, leaves("a", *[5] * 40), MANY).node("top").result
 
     assert result.high == 5
     assert result.low < 4.7
 
 
-def test_yes_and_no_of_independent_dialogues_get_wilsons_interval():
+def test_independent_binary_answers_get_wilsons_interval():
     nodes = {"top": {"summary": "mean", "of": "a"}, "a": answers("a")}
     result = measured(nodes, leaves("a", *[1] * 3, *[0] * 27), MANY).node("top").result
 
@@ -88,7 +88,7 @@ def test_a_max_is_bounded_by_its_children_at_sidaks_level():
     assert result.high > finding.node("x0").result.high
 
 
-def test_the_odds_of_being_the_worst_are_told():
+def test_the_probability_of_being_the_worst_is_stated():
     clear, tied = max_of(60, 0.1, 0.6).node("top"), max_of(60, 0.3, 0.3).node("top")
 
     assert clear.worst_odds["x1"] > 0.99
@@ -96,7 +96,7 @@ def test_the_odds_of_being_the_worst_are_told():
     assert 0.3 < tied.worst_odds["x0"] < 0.7
 
 
-def test_what_lies_above_a_max_is_bounded_by_bounds_too():
+def test_parents_of_a_max_are_bounded_by_its_bounds():
     nodes = {
         "top": {"summary": "mean", "of": ["m", "y"]}, "m": {"summary": "max", "of": ["x"]},
         "x": {"summary": "mean", "of": "a"}, "y": {"summary": "mean", "of": "b"}, "a": answers("a"), "b": answers("b"),
@@ -106,14 +106,14 @@ def test_what_lies_above_a_max_is_bounded_by_bounds_too():
     assert result.method == "mean; simultaneous intervals of the parts (Sidak)"
 
 
-def test_a_shared_leaf_moves_in_both_nodes_alike():
+def test_a_shared_leaf_varies_identically_in_both_nodes():
     nodes = {"x": {"summary": "mean", "of": "a"}, "y": {"summary": "mean", "of": "a"}, "a": answers("a", "0-5")}
     drawn = replicated(compiled(design(nodes), table_of(leaves("a", *STARS))), 50, seed=1)
 
     assert drawn["x"].tolist() == drawn["y"].tolist()
 
 
-def test_every_replicate_equals_the_tree_over_the_drawn_dialogues():
+def test_every_replicate_equals_the_tree_over_the_resampled_dialogues():
     nodes = {"m": {"summary": "mean", "of": "a"}, "s": {"summary": "scale-normalised median", "of": "a"},
              "h": {"summary": "max", "of": ["m"]}, "a": answers("a", "0-5")}  # fmt: skip
     table = table_of(leaves("a", *STARS[:25]))
@@ -126,7 +126,7 @@ def test_every_replicate_equals_the_tree_over_the_drawn_dialogues():
         assert drawn["h"][number] == drawn["m"][number]
 
 
-def test_levels_are_strata_so_that_their_sizes_are_no_chance():
+def test_levels_are_strata_with_fixed_sizes():
     given = [*leaves("a", 1, 2, 3, level="red teaming"), leaf("a", "f1", 1, level="field testing")]
     weights = np.concatenate(list(resampled(table_of(given), 40, seed=1)))
 
@@ -138,7 +138,7 @@ def test_the_same_seed_gives_the_same_bounds():
     assert measured(MEAN, leaves("a", *STARS), MANY) == measured(MEAN, leaves("a", *STARS), MANY)
 
 
-def test_replicates_may_be_taken_in_turns(monkeypatch):
+def test_replicates_may_be_computed_in_batches(monkeypatch):
     tree = compiled(design(MEAN), table_of(leaves("a", *STARS)))
     monkeypatch.setattr("theodolite.measurement.trees.replicates.MOST_CELLS", 600)
 
@@ -146,7 +146,7 @@ def test_replicates_may_be_taken_in_turns(monkeypatch):
     assert point_values(tree)["top"] == pytest.approx(np.mean(STARS))
 
 
-def test_a_confidence_is_a_fraction():
+def test_a_confidence_is_between_0_and_1():
     with pytest.raises(InputError, match="`confidence` must be a fraction"):
         measured(MEAN, [], Draws(confidence=95))
 
@@ -174,7 +174,7 @@ def width(finding):
     return result.high - result.low
 
 
-def test_a_mean_of_few_clusters_is_no_wider_than_its_children_make_it():
+def test_a_mean_of_few_clusters_is_as_wide_as_its_children_require():
     """Under Sidak's level all three were added up: .281 where a cluster-robust interval of the logit has .153."""
     finding = root_of((0.1, 0.2, 0.3), 10, 20)
     reaches = [finding.node(f"x{place}").result for place in range(3)]
@@ -185,7 +185,7 @@ def test_a_mean_of_few_clusters_is_no_wider_than_its_children_make_it():
 
 
 @pytest.mark.parametrize("scale", ["0-1", "0-5"])
-def test_one_cluster_more_or_less_makes_no_jump_in_the_width(scale):
+def test_one_cluster_more_or_less_does_not_change_the_width_abruptly(scale):
     widths = {
         n: np.mean([width(root_of((0.1, 0.2, 0.3), n, 5, seed, scale)) for seed in range(4)]) for n in (18, 19, 20, 21)
     }
@@ -203,7 +203,7 @@ def test_a_child_of_weight_0_changes_nothing():
     assert (top.low, top.value, top.high) == (child.low, child.value, child.high)
 
 
-def test_children_without_a_defect_leave_room_above_their_mean():
+def test_children_without_a_defect_leave_room_above_the_mean():
     nodes = {"top": {"summary": "mean", "of": ["x", "y"]}, "x": {"summary": "mean", "of": "a"},
              "y": {"summary": "mean", "of": "b"}, "a": answers("a"), "b": answers("b")}  # fmt: skip
     finding = measured(nodes, leaves("a", *[0] * 40) + leaves("b", *[0] * 40), MANY)
@@ -225,7 +225,7 @@ def reached(nodes, given):
     return {node.node: (node.dialogues, node.raised) for node in finding.nodes}
 
 
-def test_a_node_names_the_dialogues_that_have_an_answer_below_it():
+def test_a_node_lists_the_dialogues_with_an_answer_below_it():
     found = reached(NODES, [*leaves("a", 0, 1, None, 0.5), leaf("b", "d3", 1)])
 
     assert found["x"] == (("d1", "d2", "d4"), ("d2", "d4"))
@@ -233,17 +233,17 @@ def test_a_node_names_the_dialogues_that_have_an_answer_below_it():
     assert found["top"] == (("d1", "d2", "d3", "d4"), ("d2", "d3", "d4"))
 
 
-def test_answers_themselves_name_who_was_asked_and_lift_nothing():
+def test_answer_nodes_list_their_annotators_and_raise_nothing():
     assert reached(NODES, leaves("a", 0, 1))["a"] == (("d1", "d2"), ())
 
 
-def test_a_child_of_weight_0_brings_no_dialogue():
+def test_a_child_of_weight_0_adds_no_dialogue():
     nodes = {**NODES, "top": {"summary": "mean", "of": {"x": 1, "y": 0}}}
 
     assert reached(nodes, [*leaves("a", 0), leaf("b", "d2", 1)])["top"] == (("d1",), ())
 
 
-def test_words_have_no_lowest_value():
+def test_text_values_have_no_minimum():
     nodes = {"kinds": {"summary": "set", "of": "k"}, "k": {"answers": "k", "scale": ["rude", "kind"]}}
 
     assert reached(nodes, leaves("k", "rude", "kind"))["kinds"] == (("d1", "d2"), ())

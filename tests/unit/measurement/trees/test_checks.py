@@ -104,14 +104,14 @@ CASES = {
 
 
 @pytest.mark.parametrize(("nodes", "path", "words"), CASES.values(), ids=CASES)
-def test_a_fault_has_its_place_and_its_words(nodes, path, words):
+def test_an_error_has_its_location_and_its_text(nodes, path, words):
     faults = design_faults(design(nodes))
 
     assert [fault.path for fault in faults[:1]] == [path]
     assert words in faults[0].message
 
 
-def test_all_faults_of_a_design_are_said_at_once():
+def test_all_errors_of_a_design_are_reported_at_once():
     one = design(
         {**CASES["mixed units"][0], "other": {"summary": "max", "of": "c"}, "c": answers("c", "0-2", "unstated")}
     )
@@ -122,7 +122,7 @@ def test_all_faults_of_a_design_are_said_at_once():
     assert len(refusal.value.faults) == 2
 
 
-def test_what_rests_on_a_faulty_node_is_not_complained_of_again():
+def test_parents_of_an_invalid_node_are_not_reported_again():
     nodes = CASES["mixed units"][0] | {"above": {"summary": "max", "of": "top"}}
 
     assert len(design_faults(design(nodes))) == 1
@@ -134,7 +134,7 @@ def test_a_dimension_needs_its_node():
     assert "mean `valid`?" in design_faults(one)[0].message
 
 
-def test_reversing_turns_the_orientation_round_and_opens_the_way_to_a_max():
+def test_reversing_changes_the_orientation_and_permits_a_max():
     nodes = {
         "top": {"summary": "max", "of": ["r"]}, "r": {"transform": "reverse", "of": "a"},
         "a": answers("a", "1-10", "lower_is_worse"),
@@ -143,7 +143,7 @@ def test_reversing_turns_the_orientation_round_and_opens_the_way_to_a_max():
     assert kinds_of(design(nodes))["r"].orientation is Orientation.HIGHER_IS_WORSE
 
 
-def test_both_impacts_may_stand_side_by_side():
+def test_both_impacts_may_be_siblings():
     nodes = CASES["netted impacts"][0] | {"top": {"summary": "aggregation", "of": ["harm", "gain"]}}
 
     assert design_faults(design(nodes)) == ()

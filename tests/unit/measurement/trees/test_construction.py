@@ -47,7 +47,7 @@ def values(design, *given) -> dict[str, float | None]:
     return MeasurementTree(design=design, leaves=given).evaluate()
 
 
-def test_six_levels_from_the_dimensions_to_the_answers():
+def test_the_tree_has_six_levels_from_the_dimensions_to_the_answers():
     design = build_design(outline(*DIMENSIONS), SOIL)
     path = ["all", "safe", "safe: red teaming", "safe: red teaming, labelling", "guardrail.defect: red teaming"]
 
@@ -57,7 +57,7 @@ def test_six_levels_from_the_dimensions_to_the_answers():
         assert below in design.by_name[above].children
 
 
-def test_questionnaires_are_summed_up_by_scale_normalised_medians():
+def test_questionnaires_are_summarised_by_scale_normalised_medians():
     design = build_design(outline(*DIMENSIONS), SOIL)
     found = values(design, *(
         leaf("survey.helpful", f"d{n}", n, level="field testing", held_by="person", kind="tester") for n in (1, 4, 10)
@@ -73,7 +73,7 @@ def test_model_testing_has_no_perception():
     assert design.by_name["useful: model testing"].children == ("useful: model testing, labelling",)
 
 
-def test_red_teaming_and_field_testing_take_people_only():
+def test_red_teaming_and_field_testing_use_people_only():
     design = build_design(outline(*DIMENSIONS), SOIL)
     levels = {"red teaming", "field testing"}
     in_levels = [
@@ -87,7 +87,7 @@ def test_red_teaming_and_field_testing_take_people_only():
     assert {node.held_by for node in in_levels} == {("person",)}
 
 
-def test_simulated_sessions_are_nodes_of_their_own():
+def test_simulated_sessions_are_separate_nodes():
     design = build_design(outline(*DIMENSIONS), SOIL)
     found = values(
         design, leaf("guardrail.broke", "d1", "yes", level="red teaming", held_by="simulated user", kind="model")
@@ -98,7 +98,7 @@ def test_simulated_sessions_are_nodes_of_their_own():
     assert SIMULATED in design.by_name["all"].beside
 
 
-def test_a_question_that_tells_about_two_dimensions_is_one_node():
+def test_a_question_for_two_dimensions_is_one_node():
     design = build_design(outline(*DIMENSIONS), SOIL)
 
     assert set(design.parents["guardrail.defect: model testing"]) == {
@@ -106,14 +106,14 @@ def test_a_question_that_tells_about_two_dimensions_is_one_node():
     }  # fmt: skip
 
 
-def test_the_weights_of_the_crosswalk_stand_at_the_edges():
+def test_the_weights_of_the_crosswalk_are_on_the_edges():
     node = build_design(outline(*DIMENSIONS), SOIL).by_name["safe: model testing, labelling"]
 
     assert isinstance(node, SummaryNode)
     assert node.edges[0].weight == 2
 
 
-def test_a_dimension_that_nothing_is_asked_about_has_no_data_and_disturbs_nobody():
+def test_a_dimension_without_questions_has_no_data_and_does_not_affect_others():
     design = build_design(outline(*DIMENSIONS), SOIL)
     without = build_design(outline(*DIMENSIONS[:2]), SOIL)
     given = leaf("guardrail.broke", "d1", "yes", level="model testing", held_by="script", kind="model")
@@ -129,7 +129,7 @@ def test_each_guideline_is_a_dimension_where_none_is_named():
     assert design.dimensions[0].crosswalk == {"guardrail.defect": 1}
 
 
-def test_good_ends_are_turned_round_in_a_node_that_one_can_see():
+def test_positive_ends_are_reversed_in_a_visible_node():
     design = build_design(outline(*DIMENSIONS), SOIL)
     given = leaf("style.warm", "d1", 10, level="model testing", held_by="script", kind="model")
 
@@ -137,7 +137,7 @@ def test_good_ends_are_turned_round_in_a_node_that_one_can_see():
     assert values(design, given)["style.warm: model testing"] == 0
 
 
-def test_the_pilots_five_levels_have_no_root_and_run_to_ten():
+def test_the_five_levels_of_the_pilot_have_no_root_and_a_range_up_to_ten():
     design = build_design(outline(DIMENSIONS[1], topology="five-levels"), SOIL)
     given = [leaf("survey.helpful", f"d{n}", 1, level="field testing", held_by="person", kind="tester") for n in (1, 2)]
 
@@ -146,7 +146,7 @@ def test_the_pilots_five_levels_have_no_root_and_run_to_ten():
     assert values(design, *given)["useful"] == 10
 
 
-def test_a_dialogue_is_as_bad_as_its_worst_turn():
+def test_a_dialogue_has_the_value_of_its_worst_turn():
     turns = guideline(question("rude", level=QuestionLevel.TURN), name="turns", rules=[rule(question="rude")])
     design = build_design(outline(), TreeSources(guidelines=(turns,)))
     given = [
@@ -157,7 +157,7 @@ def test_a_dialogue_is_as_bad_as_its_worst_turn():
     assert values(design, *given)["turns"] == 1
 
 
-def test_only_dialogues_that_a_rule_is_about_are_counted():
+def test_only_dialogues_with_an_applicable_rule_are_counted():
     among = DefectRule(
         name="withheld", question="label", operator=Operator.EQUAL, values=("no",), among={"kind": "safe"}
     )
@@ -170,7 +170,7 @@ def test_only_dialogues_that_a_rule_is_about_are_counted():
     assert MeasurementTree(design=design, leaves=tuple(given)).bootstrap(replicates=5).node("polite").n_dialogues == 1
 
 
-def test_a_scale_that_does_not_say_which_end_is_bad_is_refused():
+def test_a_scale_without_a_bad_end_is_refused():
     sources = TreeSources(
         guidelines=(guideline(question("n", NUMBERS), name="g", rules=[rule(Operator.ABOVE, "3", question="n")]),)
     )
@@ -180,7 +180,7 @@ def test_a_scale_that_does_not_say_which_end_is_bad_is_refused():
     assert build_design(outline(Dimension(node="d", crosswalk={"g.defect": 1})), sources).roots == ("all",)
 
 
-def test_an_unknown_topology_is_told_with_the_likely_one():
+def test_an_unknown_topology_is_reported_with_the_closest_name():
     with pytest.raises(InputError, match="mean `six-levels`"):
         build_design(outline(topology="six-level"), SOIL)
 
@@ -241,25 +241,25 @@ def test_the_lowest_grade_of_a_defect_is_more_than_none():
     assert values(design, *told("released", "yes"), *told("released_magnitude", 1))["risk"] == pytest.approx(0.1)
 
 
-def test_where_no_defect_was_found_the_risk_is_zero_though_no_magnitude_was_asked():
+def test_without_a_defect_the_risk_is_zero_even_if_no_magnitude_was_asked():
     design = build_design(outline(), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *told("released", "no", "no"))["risk"] == 0
 
 
-def test_a_defect_without_its_grade_leaves_no_score():
+def test_a_defect_without_a_grade_has_no_score():
     design = build_design(outline(), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *told("released", "yes", "no"))["risk"] is None
 
 
-def test_grades_run_to_the_top_of_the_pilots_range():
+def test_grades_use_the_full_range_of_the_pilot():
     design = build_design(outline(topology="five-levels"), TreeSources(guidelines=(RISK,)))
 
     assert values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))["risk"] == pytest.approx(3.75)
 
 
-def test_an_answer_named_in_a_crosswalk_counts_of_all_dialogues():
+def test_an_answer_named_in_a_crosswalk_counts_over_all_dialogues():
     design = build_design(outline(PRIVATE), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_kind", "private", None, "false", None))
 
@@ -267,7 +267,7 @@ def test_an_answer_named_in_a_crosswalk_counts_of_all_dialogues():
     assert found["private"] == pytest.approx(1 / 4)
 
 
-def test_an_answer_that_no_scale_has_is_left_out_of_a_crosswalk():
+def test_an_answer_outside_every_scale_is_excluded_from_a_crosswalk():
     dimension = Dimension(node="private", crosswalk={"risk.released_kind == secret": 1})
     design = build_design(outline(dimension), TreeSources(guidelines=(RISK,)))
 
@@ -275,7 +275,7 @@ def test_an_answer_that_no_scale_has_is_left_out_of_a_crosswalk():
     assert design.dimensions[0].unasked == ("risk.released_kind == secret",)
 
 
-def test_positive_impacts_are_nodes_apart_from_the_risks():
+def test_positive_impacts_are_nodes_separate_from_the_risks():
     design = build_design(outline(), TreeSources(guidelines=(RISK,)))
     impacts = told("released_impact", "both", None, "negative", None)
     found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None), *impacts)
@@ -286,7 +286,7 @@ def test_positive_impacts_are_nodes_apart_from_the_risks():
     assert design.by_name["all"].beside == (SIMULATED, POSITIVE)
 
 
-def test_a_questionnaire_is_a_node_only_at_the_levels_after_which_it_is_asked():
+def test_a_questionnaire_is_a_node_only_at_the_levels_that_ask_it():
     sources = replace(SOIL, asked_at={"survey": frozenset({Level.RED_TEAMING})})
 
     design = build_design(outline(*DIMENSIONS), sources)

@@ -10,7 +10,7 @@ TREE = design({"top": {"summary": "mean", "of": "a"}, "a": answers("a")})
 LEAF = TREE.by_name["a"]
 
 
-def test_dialogues_that_lift_come_first_and_answers_without_a_value_last():
+def test_dialogues_that_raise_the_value_are_first_and_answers_without_a_value_last():
     table = table_of(leaves("a", None, 0, 1, 0.5))
 
     listed = listed_answers(LEAF, table, {"d3"})
@@ -19,13 +19,13 @@ def test_dialogues_that_lift_come_first_and_answers_without_a_value_last():
     assert listed[-1].outcome is not Outcome.ANSWERED
 
 
-def test_an_answer_comes_back_as_it_went_in():
+def test_an_answer_is_returned_unchanged():
     given = leaf("a", "d1", 1)
 
     assert listed_answers(LEAF, table_of([given]), ()) == (given,)
 
 
-def test_of_many_the_first_are_listed_and_of_another_question_none():
+def test_of_many_answers_the_first_are_listed_and_other_questions_none():
     table = table_of([leaf("a", f"d{number}", 0) for number in range(MOST_LISTED + 5)])
 
     assert len(listed_answers(LEAF, table, {f"d{MOST_LISTED + 2}"})) == MOST_LISTED

@@ -58,7 +58,7 @@ def test_the_spread_of_the_vaccine_trials_is_the_published_one():
     assert [round(end**2, 4) for end in spread] == [0.3181, 0.1197, 1.1115]
 
 
-def test_values_that_differ_by_chance_alone_have_no_spread():
+def test_values_that_differ_by_chance_have_no_spread():
     assert between_contexts([1.0, 1.1, 0.9], [1.0, 1.0, 1.0])[:2] == (0.0, 0.0)
 
 
@@ -69,7 +69,7 @@ def test_a_spread_needs_two_values_with_errors():
         between_contexts([1.0, 2.0], [1.0, 0.0])
 
 
-def test_the_interval_of_a_gap_holds_in_simulated_studies():
+def test_the_interval_of_a_gap_has_its_coverage_in_simulated_studies():
     """The bounds hold all pairs at once, so they cover the true gap at least as often as stated."""
     rng = np.random.default_rng(5)
     true, error = np.array([2.0, 2.5, 4.0]), 0.5
@@ -83,7 +83,7 @@ def test_the_interval_of_a_gap_holds_in_simulated_studies():
     assert hits >= 380
 
 
-def test_a_node_moves_between_scenarios_and_says_how_far():
+def test_a_node_that_varies_between_scenarios_states_by_how_much():
     found = robustness(table(calm=[1, 2, 1, 2, 1, 2, 1, 2], heated=[7, 8, 7, 8, 7, 8, 7, 8]))[0]
 
     assert (found.node, found.context, found.lowest, found.highest) == ("top", "scenario", "calm", "heated")
@@ -105,7 +105,7 @@ def test_equal_contexts_have_a_gap_whose_interval_starts_at_0():
     assert (found.lowest, found.highest) == ("calm", "heated")
 
 
-def test_the_interval_of_a_spread_does_not_shrink_as_contexts_become_equal():
+def test_the_interval_of_a_spread_does_not_shrink_for_equal_contexts():
     """Q-profile alone gives 0.00 to 0.00 for equal contexts, and for very similar ones hardly more."""
     calm = [1, 2, 3, 4, 5, 6] * 4
     highs = [robustness(table(calm=calm, heated=[*calm[1:], end]))[0].spread.high for end in (1, 2, 3)]
@@ -114,7 +114,7 @@ def test_the_interval_of_a_spread_does_not_shrink_as_contexts_become_equal():
     assert max(highs) < 1.5 * min(highs)
 
 
-def test_the_interval_of_a_spread_covers_the_spread_of_simulated_contexts():
+def test_the_interval_of_a_spread_covers_the_simulated_spread():
     """Q-profile alone covers 93% here, because the contexts are fixed and not drawn from a normal distribution."""
     rng = np.random.default_rng(3)
     true, z = np.array([-0.5, 0.0, 0.5]), 2.3877  # normal quantile at Sidak's level of three pairs
@@ -129,11 +129,11 @@ def test_the_interval_of_a_spread_covers_the_spread_of_simulated_contexts():
 
 
 @pytest.mark.parametrize("values", [(0.0, 6.0), (0.0, 0.0, 6.0), (0.0, 2.0, 4.0, 6.0)], ids=["two", "three", "four"])
-def test_no_values_have_a_larger_spread_than_their_gap_allows(values):
+def test_no_spread_exceeds_the_limit_set_by_the_gap(values):
     assert np.std(values, ddof=1) <= largest_spread(6.0, len(values)) + 1e-12
 
 
-def test_contexts_without_an_error_of_their_own_have_no_certain_gap():
+def test_contexts_without_an_error_have_no_certain_gap():
     """Medians of answers that are all alike have intervals of a single point."""
     nodes = {"top": {"summary": "median", "of": "points"}, "points": answers("q", "0-10")}
     found = robustness(table(calm=[4] * 8, heated=[4] * 8), nodes=nodes)[0]
@@ -153,13 +153,13 @@ def test_a_small_context_is_named_and_withheld():
     assert isinstance(found.spread, Undefined)
 
 
-def test_missing_answers_stay_in_the_count_of_their_context():
+def test_missing_answers_count_in_their_context():
     found = robustness(table(calm=[1, 2, 3, 4, 5, None], heated=[9, 9, 9, 8, 9, 9]))[0]
 
     assert (found.values[0].outcomes.planned, found.values[0].outcomes.missing) == (6, 1)
 
 
-def test_a_node_with_one_context_is_left_out():
+def test_a_node_with_one_context_is_excluded():
     assert robustness(table(calm=[1, 2, 3, 4, 5])) == ()
     assert robustness(table(calm=[1, 2, 3, 4, 5]), "level", "tester type") == ()
 

@@ -16,11 +16,11 @@ NODES = {"top": {"summary": "mean", "of": "a"}, "a": answers("a", "0-5")}
 TREE = MeasurementTree(design=design(NODES), leaves=tuple(leaves("a", 1, 3, 5)), application="bot", scenarios=("shop",))
 
 
-def test_a_tree_survives_json():
+def test_a_tree_survives_a_json_round_trip():
     assert MeasurementTree.from_text(json.dumps(TREE.to_dict())) == TREE
 
 
-def test_a_tree_is_computed_from_its_columns_too():
+def test_a_tree_can_be_computed_from_columns():
     columns = MeasurementTree(design=design(NODES), leaves=table_of(TREE.leaves))
 
     assert columns.evaluate() == TREE.evaluate() == {"top": 3}
@@ -29,17 +29,17 @@ def test_a_tree_is_computed_from_its_columns_too():
 
 
 @pytest.mark.parametrize("text", ["", "[1, 2]", "{", "tree: [", "a: b: c"])
-def test_what_is_no_tree_is_refused_in_words(text):
+def test_an_invalid_tree_is_refused_with_a_message(text):
     with pytest.raises(InputError, match="expected a tree"):
         MeasurementTree.from_text(text)
 
 
-def test_a_design_with_faults_is_no_tree():
+def test_a_design_with_errors_is_not_a_tree():
     with pytest.raises(InputError, match=r"cannot be used: nodes\.top\.of"):
         MeasurementTree(design=design({"top": {"summary": "mean", "of": "b"}, "a": answers("a")}))
 
 
-def test_a_summary_of_ones_own_is_computed_and_bounded_with_the_rest():
+def test_a_custom_summary_is_computed_with_its_interval():
     methods = methods_with([SummaryMethod(name="our/share-of-top@1", combine=lambda v, w: sum(
         weight for value, weight in zip(v, w, strict=True) if value == 5) / sum(w))])  # fmt: skip
     nodes = {**NODES, "top": {"summary": "our/share-of-top@1", "of": "a"}}
@@ -50,6 +50,6 @@ def test_a_summary_of_ones_own_is_computed_and_bounded_with_the_rest():
     assert result.low < 0.25 < result.high
 
 
-def test_a_summary_that_nobody_registered_is_a_fault():
+def test_an_unregistered_summary_is_an_error():
     with pytest.raises(InputError, match="unknown summary `our/x@1`"):
         MeasurementTree(design=design({**NODES, "top": {"summary": "our/x@1", "of": "a"}}))

@@ -15,7 +15,7 @@ TWO = {"top": {"summary": "mean", "of": ["x", "y"]}, "x": {"summary": "mean", "o
        "y": {"summary": "mean", "of": "b"}, "a": answers("a"), "b": answers("b")}  # fmt: skip
 
 
-def test_a_hand_tree():
+def test_a_hand_computed_tree_has_its_values():
     nodes = {
         "top": {"summary": "mean", "of": ["x", "y"]},
         "x": {"summary": "scale-normalised median", "of": "a"}, "y": {"summary": "max", "of": ["z"]},
@@ -25,7 +25,7 @@ def test_a_hand_tree():
     assert value(nodes, leaves("a", 1, 3, 5) + leaves("b", 0, 0, 0, 0, 1)) == pytest.approx(0.4)
 
 
-def test_the_papers_example_of_means_and_maxima():
+def test_the_example_of_means_and_maxima_has_the_published_values():
     nodes = {"top": {"summary": "mean", "of": ["p", "q"]}, "p": {"summary": "mean", "of": ["a", "b"]},
              "q": {"summary": "mean", "of": ["c", "d"]}} | {name: answers(name, "0-5") for name in "abcd"}  # fmt: skip
     given = [leaf(name, "d1", number) for name, number in zip("abcd", (1, 3, 2, 2), strict=True)]
@@ -35,21 +35,21 @@ def test_the_papers_example_of_means_and_maxima():
     assert [value(highest, given, node) for node in ("p", "q", "top")] == [3, 2, 3]
 
 
-def test_an_empty_child_is_dropped_and_named():
+def test_an_empty_child_is_dropped_and_listed():
     finding = measured(TWO, leaves("a", 1, 0)).node("top")
 
     assert finding.value == 0.5
     assert finding.empty == ("y",)
 
 
-def test_an_empty_node_is_no_data_and_never_zero():
+def test_an_empty_node_has_no_data_instead_of_zero():
     result = measured(TWO, []).node("top").result
 
     assert isinstance(result, Undefined)
     assert result.reason.startswith("No data")
 
 
-def test_weights_of_zero_take_a_child_out_and_are_no_missing_child():
+def test_weights_of_zero_exclude_a_child_without_marking_it_missing():
     weighted = {**TWO, "top": {"summary": "mean", "of": {"x": 1, "y": 0}}}
     finding = measured(weighted, leaves("a", 1, 0) + leaves("b", 1, 1)).node("top")
 
@@ -58,7 +58,7 @@ def test_weights_of_zero_take_a_child_out_and_are_no_missing_child():
 
 
 @pytest.mark.parametrize("summary", ["mean", "max", "median"])
-def test_all_connected_with_zero_weights_is_the_same_as_partly_connected(summary):
+def test_fully_connected_with_zero_weights_equals_partly_connected(summary):
     given = leaves("a", 1, 0, 0) + leaves("b", 1, 1, 1)
     full = {**TWO, "top": {"summary": summary, "of": {"x": 1, "y": 0}}}
     part = {**TWO, "top": {"summary": summary, "of": {"x": 1}}}
@@ -66,13 +66,13 @@ def test_all_connected_with_zero_weights_is_the_same_as_partly_connected(summary
     assert measured(full, given).node("top") == measured(part, given).node("top")
 
 
-def test_all_weights_zero_is_no_data():
+def test_only_zero_weights_are_no_data():
     weightless = {**TWO, "top": {"summary": "mean", "of": {"x": 0, "y": 0}}}
 
     assert value(weightless, leaves("a", 1)) is None
 
 
-def test_each_dialogue_weighs_one_however_many_annotators_it_has():
+def test_each_dialogue_has_weight_one_regardless_of_its_annotators():
     nodes = {"top": {"summary": "mean", "of": "a"}, "a": answers("a")}
     given = [leaf("a", "d1", 1, by="ann"), leaf("a", "d2", 0, by="ann"), leaf("a", "d2", 0, by="ben")]
 
@@ -80,7 +80,7 @@ def test_each_dialogue_weighs_one_however_many_annotators_it_has():
     assert value({**nodes, "top": {**nodes["top"], "weigh": "answer"}}, given) == pytest.approx(1 / 3)
 
 
-def test_disagreement_is_kept_down_to_the_leaves():
+def test_disagreement_is_preserved_down_to_the_leaves():
     nodes = {"top": {"summary": "mean", "of": "a"}, "a": answers("a")}
     given = [leaf("a", "d1", 1, by="ann"), leaf("a", "d1", 0, by="ben")]
     finding = measured(nodes, given).node("top")
@@ -89,7 +89,7 @@ def test_disagreement_is_kept_down_to_the_leaves():
     assert finding.spread == pytest.approx(0.5**0.5)
 
 
-def test_turns_are_collapsed_by_a_node_that_says_how():
+def test_turns_are_collapsed_by_a_declared_method():
     given = [leaf("a", "d1", 1, turn=1), leaf("a", "d1", 0, turn=2), leaf("a", "d2", 0, turn=1)]
     nodes = {
         "top": {"summary": "mean", "of": "w"},
@@ -101,7 +101,7 @@ def test_turns_are_collapsed_by_a_node_that_says_how():
     assert value({**nodes, "w": {**nodes["w"], "summary": "mean"}}, given) == 0.25
 
 
-def test_annotators_of_one_turn_are_collapsed_before_turns():
+def test_annotators_of_one_turn_are_aggregated_before_turns():
     given = [leaf("a", "d1", v, turn=t, by=b) for t, b, v in [(1, "x", 1), (1, "y", 0), (2, "x", 0), (2, "y", 0)]]
     nodes = {
         "top": {"summary": "mean", "of": "w"}, "w": {"per": "dialogue", "summary": "max", "of": "t"},
@@ -111,7 +111,7 @@ def test_annotators_of_one_turn_are_collapsed_before_turns():
     assert value(nodes, given) == 0.5
 
 
-def test_transforms_are_nodes_that_one_can_see():
+def test_transforms_are_visible_nodes():
     nodes = {
         "top": {"summary": "mean", "of": "s"}, "s": {"transform": "rescale", "of": "r", "scale": "0-1"},
         "r": {"transform": "reverse", "of": "a"}, "a": answers("a", "1-10", "lower_is_worse"),
@@ -122,7 +122,7 @@ def test_transforms_are_nodes_that_one_can_see():
     assert value(nodes, leaves("a", 1)) == 1
 
 
-def test_a_transform_may_stand_above_a_summary_too():
+def test_a_transform_may_be_the_parent_of_a_summary():
     nodes = {"top": {"transform": "reverse", "of": "m"}, "m": {"summary": "mean", "of": "a"}, "a": answers("a")}
     result = measured(nodes, leaves("a", *[1] * 30, *[0] * 10)).node("top").result
 
@@ -130,7 +130,7 @@ def test_a_transform_may_stand_above_a_summary_too():
     assert result.low < 0.25 < result.high
 
 
-def test_recoding_to_null_leaves_an_answer_out_and_counts_it():
+def test_recoding_to_null_excludes_an_answer_and_counts_it():
     nodes = {
         "top": {"summary": "mean", "of": "c"}, "a": {"answers": "a", "scale": ["yes", "no", "unable"]},
         "c": {"transform": "recode", "of": "a", "values": {"yes": 1, "no": 0, "unable": None}},
@@ -141,13 +141,13 @@ def test_recoding_to_null_leaves_an_answer_out_and_counts_it():
     assert (finding.outcomes.used, finding.outcomes.not_applicable, finding.conditional) == (2, 1, True)
 
 
-def test_answers_off_the_scale_are_unparseable_and_no_value():
+def test_answers_outside_the_scale_are_unparseable_and_have_no_value():
     finding = measured({"top": {"summary": "mean", "of": "a"}, "a": answers("a")}, leaves("a", 1, 7, "x")).node("top")
 
     assert (finding.value, finding.outcomes.unparseable) == (1, 2)
 
 
-def test_what_became_of_every_answer_stays_in_the_account():
+def test_every_answer_is_counted_in_the_disposition():
     given = [*leaves("a", 1, None), leaf("a", "d3", None, outcome=Outcome.FAILED),
              leaf("a", "d4", None, outcome=Outcome.NOT_APPLICABLE)]  # fmt: skip
     finding = measured(TWO, given).node("top")
@@ -156,14 +156,14 @@ def test_what_became_of_every_answer_stays_in_the_account():
     assert finding.conditional
 
 
-def test_a_leaf_that_two_dimensions_share_is_counted_once():
+def test_a_leaf_shared_by_two_dimensions_is_counted_once():
     nodes = {"top": {"summary": "mean", "of": ["x", "y"]}, "x": {"summary": "mean", "of": "a"},
              "y": {"summary": "mean", "of": ["a2"]}, "a": answers("a"), "a2": answers("a")}  # fmt: skip
 
     assert measured(nodes, leaves("a", 1, 0)).node("top").outcomes.planned == 2
 
 
-def test_nodes_select_by_level_by_holder_and_by_who_answers():
+def test_nodes_select_by_level_tester_and_annotator():
     given = [leaf("a", "d1", 1, level="red teaming", held_by="person", by="ann", kind="person"),
              leaf("a", "d2", 0, level="red teaming", held_by="simulated user", by="gpt", kind="model")]  # fmt: skip
     tops = {"top": {"summary": "mean", "of": "a"}}
@@ -174,7 +174,7 @@ def test_nodes_select_by_level_by_holder_and_by_who_answers():
     assert value({**tops, "a": answers("a", levels=["field testing"])}, given) is None
 
 
-def test_sets_and_texts_stand_beside_numbers():
+def test_sets_and_texts_accompany_numbers():
     nodes = {
         "top": {"summary": "mean", "of": "a", "beside": ["kinds", "words"]}, "a": answers("a"),
         "kinds": {"summary": "set", "of": "k"}, "k": {"answers": "k", "scale": ["rude", "kind"]},
@@ -189,7 +189,7 @@ def test_sets_and_texts_stand_beside_numbers():
     assert finding.node("top").outcomes.planned == 1
 
 
-def test_likelihood_and_magnitude_stand_beside_their_product():
+def test_likelihood_and_magnitude_accompany_their_product():
     nodes = {
         "risk": {"summary": "product", "of": ["likelihood", "magnitude"]},
         "likelihood": {"summary": "mean", "of": "a"}, "magnitude": {"summary": "mean", "of": "b"},
@@ -200,7 +200,7 @@ def test_likelihood_and_magnitude_stand_beside_their_product():
     assert [finding.node(name).value for name in ("likelihood", "magnitude", "risk")] == [0.25, 0.6, 0.15]
 
 
-def test_leaves_that_contradict_each_other_about_their_dialogue_are_refused():
+def test_leaves_that_contradict_each_other_about_a_dialogue_are_refused():
     with pytest.raises(InputError, match="must agree on its cluster"):
         table_of([leaf("a", "d1", 1, cluster="Ana"), leaf("b", "d1", 1, cluster="Ben")])
 
@@ -213,7 +213,7 @@ VIEWED = {
 }
 
 
-def test_a_view_is_the_weighted_mean_of_its_dimensions_and_changes_no_node():
+def test_a_view_is_the_weighted_mean_of_its_dimensions_and_does_not_change_nodes():
     views = {"safety first": {"safe": 3, "fair": 1}, "fair alone": {"fair": 1}}
     given = [*leaves("safe", 2, 4, 6), *leaves("fair", 8, 8, 8)]
     plain = measure_tree(design(VIEWED), given, draws=FEW)
@@ -225,7 +225,7 @@ def test_a_view_is_the_weighted_mean_of_its_dimensions_and_changes_no_node():
     assert found.design.method_version == plain.design.method_version
 
 
-def test_a_view_names_dimensions_without_data():
+def test_a_view_lists_dimensions_without_data():
     found = measure_tree(design(VIEWED, views={"both": {"safe": 1, "fair": 1}}), leaves("safe", 2, 4), draws=FEW)
 
     assert (found.views[0].value, found.views[0].empty) == (3.0, ("fair",))
@@ -240,6 +240,6 @@ def test_a_view_names_dimensions_without_data():
     ],
     ids=["unknown", "nothing", "negative"],
 )
-def test_a_view_that_weighs_nothing_sensible_is_refused(views, said):
+def test_a_view_with_invalid_weights_is_refused(views, said):
     with pytest.raises(InputError, match=said):
         design(VIEWED, views=views)

@@ -42,7 +42,7 @@ def _point(name: str = "our-house", value: str = "our_house") -> EntryPoint:
     return EntryPoint(name=name, value=value, group=GROUP)
 
 
-def test_a_plugin_brings_a_folder_of_resources(plugin: ModuleType, tmp_path: Path) -> None:
+def test_a_plugin_provides_a_folder_of_resources(plugin: ModuleType, tmp_path: Path) -> None:
     plugin.resources = lambda: tmp_path
 
     assert installed_plugins([_point()]).resources == (("our-house", tmp_path),)
@@ -55,7 +55,7 @@ def test_a_plugin_need_not_answer_any_hook(plugin: ModuleType) -> None:
     assert found.resources == ()
 
 
-def test_a_plugin_that_cannot_be_loaded_is_named() -> None:
+def test_a_plugin_that_cannot_be_imported_is_named() -> None:
     with pytest.raises(InputError, match=r"plugin `broken` .* cannot be loaded: ModuleNotFoundError"):
         installed_plugins([_point("broken", "no_such_module_here")])
 
@@ -74,7 +74,7 @@ class Distribution:
     version = "2.1"
 
 
-def test_a_broken_plugin_is_named_with_its_package_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_plugin_is_named_with_its_package_and_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint(name="acme", value="no_such_module_here", group=GROUP)
     monkeypatch.setitem(vars(point), "dist", Distribution())
 
@@ -92,7 +92,7 @@ def test_all_broken_plugins_are_named_at_once() -> None:
         installed_plugins([_point("b", "no_such_module_b"), _point("a", "no_such_module_a")])
 
 
-def test_two_plugins_with_a_part_of_one_name_are_both_named(plugin: ModuleType) -> None:
+def test_two_plugins_with_a_part_of_the_same_name_are_both_named(plugin: ModuleType) -> None:
     plugin.judges = lambda: [PluginJudge(name="our-house/tone", target="our_house:tone", version="1")]
 
     with pytest.raises(InputError, match=r"plugins `first` and `second` both have the judge `our-house/tone`"):
@@ -102,14 +102,14 @@ def test_two_plugins_with_a_part_of_one_name_are_both_named(plugin: ModuleType) 
 @pytest.mark.parametrize(
     "hook", ["applications", "judges", "models", "personas", "measures", "charts", "importers", "exporters"]
 )
-def test_each_hook_refuses_what_is_no_part(plugin: ModuleType, hook: str) -> None:
+def test_each_hook_refuses_invalid_parts(plugin: ModuleType, hook: str) -> None:
     setattr(plugin, hook, lambda: [7])
 
     with pytest.raises(InputError, match=rf"`{hook}\(\)` must return {HOOKS[hook].expected}, got int"):
         installed_plugins([_point()])
 
 
-def test_a_part_names_its_house(plugin: ModuleType) -> None:
+def test_a_part_names_its_plugin(plugin: ModuleType) -> None:
     plugin.applications = lambda: [PluginApplication(name="echo", target="our_house:echo")]
 
     with pytest.raises(InputError, match=r"`echo` is no name of a part; expected e\.g\. `our-house/echo`"):
@@ -123,11 +123,11 @@ def test_every_hook_of_the_table_is_a_documented_function() -> None:
         assert function.__doc__
 
 
-def test_without_plugins_there_is_nothing() -> None:
+def test_without_plugins_there_are_no_parts() -> None:
     assert installed_plugins([]).names == ()
 
 
-def test_a_study_finds_the_guideline_of_a_plugin_before_the_shipped_one(tmp_path: Path) -> None:
+def test_a_guideline_of_a_plugin_precedes_the_shipped_one(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     (shelf / "guidelines").mkdir(parents=True)
     ours = 'edition: "9.9"\nask: "Is it ours?"\ndefect: "== no"\n'
@@ -172,7 +172,7 @@ def test_a_study_names_the_persona_template_of_a_plugin(tmp_path: Path) -> None:
     assert ("our-house/caller", "our-house") in [(found.name, found.where) for found in loaded.found]
 
 
-def test_the_built_in_templates_are_parts_of_the_same_form(tmp_path: Path) -> None:
+def test_the_built_in_templates_are_parts_of_the_same_format(tmp_path: Path) -> None:
     loaded = _load_users(tmp_path, "customer", "")
 
     [group] = loaded.study.personas
@@ -189,14 +189,14 @@ def test_the_built_in_templates_are_parts_of_the_same_form(tmp_path: Path) -> No
     ],
     ids=["misspelt", "empty slot"],
 )
-def test_faults_of_a_persona_template_name_the_plugin(tmp_path: Path, template: str, text: str, message: str) -> None:
+def test_errors_of_a_persona_template_name_the_plugin(tmp_path: Path, template: str, text: str, message: str) -> None:
     with pytest.raises(InputError) as refused:
         _load_users(tmp_path, template, text)
 
     assert message in " ".join(str(refused.value).split())
 
 
-def test_a_plugin_brings_summaries_for_trees(plugin: ModuleType) -> None:
+def test_a_plugin_provides_summaries_for_trees(plugin: ModuleType) -> None:
     ours = SummaryMethod(name="our-house/least@1", combine=lambda values, weights: min(values))
     plugin.summaries = lambda: [ours]
 

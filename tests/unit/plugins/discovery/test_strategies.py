@@ -62,20 +62,20 @@ def study(tmp_path: Path) -> Path:
     return tmp_path / "study.yaml"
 
 
-def test_a_scenario_keeps_the_card_of_a_brought_strategy(study: Path) -> None:
+def test_a_scenario_stores_the_metadata_of_a_plugin_strategy(study: Path) -> None:
     loaded = load_study(study, resolver=OURS)
 
     assert loaded.study.scenario("door").brought == (StrategyInfo(name="ours/beg", tries=2, edition=3),)
     assert estimate_calls(loaded).turns == 2
 
 
-def test_shipped_strategies_leave_no_card(study: Path) -> None:
+def test_shipped_strategies_store_no_metadata(study: Path) -> None:
     study.write_text(STUDY.replace("ours/beg", "rephrase"), encoding="utf-8")
 
     assert load_study(study, resolver=OURS).study.scenario("door").brought == ()
 
 
-def test_a_brought_strategy_is_followed_and_its_attempts_are_recorded(study: Path) -> None:
+def test_a_plugin_strategy_runs_and_its_attempts_are_recorded(study: Path) -> None:
     loaded = load_study(study, resolver=OURS).study
     _, sessions = draw_plan(loaded)
     flows = StudyFlows(loaded, sessions, (), approaches=catalogue_with(OURS.strategies))
@@ -88,7 +88,7 @@ def test_a_brought_strategy_is_followed_and_its_attempts_are_recorded(study: Pat
     assert {each.outcome for each in strategy.attempts} == {AttemptOutcome.WITHHELD}
 
 
-def test_a_raised_edition_is_another_test(study: Path) -> None:
+def test_a_new_release_of_a_strategy_is_another_test(study: Path) -> None:
     first, second = (
         draw_plan(load_study(study, resolver=ResourceResolver(strategies=(replace(BEG, edition=n),))).study)[1][1]
         for n in (3, 4)
@@ -97,13 +97,13 @@ def test_a_raised_edition_is_another_test(study: Path) -> None:
     assert first.pair_key != second.pair_key
 
 
-def test_without_the_plugin_the_strategy_is_a_fault(study: Path) -> None:
+def test_without_the_plugin_the_strategy_is_an_error(study: Path) -> None:
     [fault] = [fault for fault in check_study(study) if fault.severity is Severity.ERROR]
 
     assert "there is no strategy `ours/beg`" in str(fault)
 
 
-def test_a_name_that_is_taken_is_refused() -> None:
+def test_a_reserved_name_is_refused() -> None:
     with pytest.raises(InputError, match="two strategies are called `rephrase`"):
         catalogue_with([replace(BEG, name="rephrase")])
     assert list(catalogue_with([BEG])) == [*APPROACHES, "ours/beg"]
@@ -112,7 +112,7 @@ def test_a_name_that_is_taken_is_refused() -> None:
 @pytest.mark.parametrize(
     ("brought", "words"), [([BEG], ""), (["beg"], "must return strategies"), (7, "must return strategies")]
 )
-def test_the_hook_is_asked_of_every_plugin(monkeypatch: pytest.MonkeyPatch, brought: object, words: str) -> None:
+def test_the_hook_of_every_plugin_is_called(monkeypatch: pytest.MonkeyPatch, brought: object, words: str) -> None:
     module = ModuleType("our_house")
     module.strategies = lambda: brought  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "our_house", module)

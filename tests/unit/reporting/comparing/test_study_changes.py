@@ -18,7 +18,7 @@ def test_one_version_has_no_changes():
     assert changes_between(EARLIER, replace(EARLIER)) == ()
 
 
-def test_parts_come_and_go_by_name():
+def test_parts_are_added_and_removed_by_name():
     later = replace(EARLIER, applications=(live("green"), live("red")))
 
     assert [(each.name, each.kind) for each in changes_between(EARLIER, later)] == [
@@ -27,7 +27,7 @@ def test_parts_come_and_go_by_name():
     ]
 
 
-def test_a_text_shows_the_lines_that_changed_and_no_others():
+def test_a_text_shows_the_changed_lines_and_no_others():
     later = replace(EARLIER, event=Event(consent="You are invited.\nStop at any moment."))
     (change,) = changes_between(EARLIER, later)
 
@@ -37,7 +37,7 @@ def test_a_text_shows_the_lines_that_changed_and_no_others():
     assert change.lines[1].startswith("+ Stop at any moment.")
 
 
-def test_whatever_changes_the_version_is_shown():
+def test_every_change_of_the_version_is_shown():
     for later in (
         replace(EARLIER, title="Another"),
         replace(EARLIER, applications=EARLIER.applications[::-1]),

@@ -27,7 +27,7 @@ def flat(*comparisons, **more):
     return " ".join(comparison_text(comparisons, **more).split())
 
 
-def test_the_screen_counts_what_was_mended_and_what_was_broken():
+def test_the_screen_counts_fixed_and_regressed_pairs():
     text = flat(compared())
 
     assert "9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48" in text
@@ -45,7 +45,7 @@ def test_the_screen_counts_what_was_mended_and_what_was_broken():
         (0.01, "not after correction for all comparisons"),
     ],
 )
-def test_an_interval_clear_of_nothing_that_is_not_sure_says_why(p_value, words):
+def test_an_interval_that_excludes_zero_without_significance_states_why(p_value, words):
     comparison = compared(side("a", ruling(set(range(30)))), side("b", ruling({1})))
     (rate,) = comparison.rates
     unsure = replace(rate, test=replace(rate.test, p_value=p_value), adjusted=0.25)
@@ -57,20 +57,20 @@ def test_an_interval_clear_of_nothing_that_is_not_sure_says_why(p_value, words):
     assert "not statistically significant (p = 0.25" in text
 
 
-def test_few_pairs_are_counted_without_points():
+def test_few_pairs_are_counted_without_percentages():
     small = compared(side("a", ruling({1}, n=6)), side("b", ruling({2}, n=6)))
 
     assert "too few pairs for more than counts" in flat(small)
 
 
-def test_equal_sides_say_that_nothing_changed():
+def test_equal_runs_report_no_change():
     text = flat(compared(side("a", ruling({1})), side("b", ruling({1}))))
 
     assert "no pair changed" in text
     assert "nothing changed; more pairs would show smaller differences" in text
 
 
-def test_the_reference_leads_and_others_stand_in_the_data():
+def test_the_reference_is_shown_first_and_others_are_in_the_data():
     judge, final = ruling({1}), limited(ruling({1, 2}), annotators=("reference",), instruments={})
     comparison = compared(side("a", final, judge), side("b", final, judge))
 
@@ -86,7 +86,7 @@ def pool(one):
     return limited(one, annotators=("all people",), instruments={"annotator all people": "0"})
 
 
-def test_single_people_stand_in_the_data_where_their_pool_leads():
+def test_single_people_are_in_the_data_if_their_pool_is_shown():
     first = [pool(ruling({1})), *(single(ruling(set(), n=0), f"p{number}") for number in range(26))]
     comparison = compared(side("a", *first), side("b", *first))
 
@@ -99,7 +99,7 @@ def test_single_people_stand_in_the_data_where_their_pool_leads():
     assert [rate.ruling.subject.annotator for rate in leading(comparison)] == ["all people"]
 
 
-def test_rates_without_a_pair_share_one_line_that_says_why():
+def test_rates_without_pairs_share_one_line_with_the_reason():
     one = [ruling(set(), n=6, missing=set(range(6)), rule=f"r{number}") for number in range(7)]
     comparison = compared(side("a", *one), side("b", *one))
 
@@ -110,7 +110,7 @@ def test_rates_without_a_pair_share_one_line_that_says_why():
     assert "0 -> 0" not in text
 
 
-def test_sides_without_a_common_rate_could_not_be_compared():
+def test_runs_without_a_common_rate_cannot_be_compared():
     text = flat(compared(side("a", ruling({1})), side("b", ruling({1}, rule="other"))))
 
     assert text.endswith("Next nothing could be compared: no rule and annotator is on both sides")
@@ -129,7 +129,7 @@ def test_people_are_named_without_hashes():
     assert "g, h 1 -> 1 defects" in text
 
 
-def test_mitigations_are_told_by_side_of_the_guardrail():
+def test_mitigations_are_reported_by_side_of_the_guardrail():
     released = limited(ruling({1, 2}), violation=Violation.PROHIBITED_RELEASED)
     withheld = limited(ruling(set(), rule="w"), violation=Violation.PERMITTED_WITHHELD)
     utility = limited(ruling({5}, rule="u"), violation=Violation.NOT_A_GUARDRAIL)
@@ -147,7 +147,7 @@ def test_mitigations_are_told_by_side_of_the_guardrail():
     assert text.startswith("filter: plain -> guarded")
 
 
-def test_another_judge_is_told_and_comes_first_in_what_to_do():
+def test_a_changed_judge_is_reported_and_is_the_first_recommendation():
     text = flat(compared(side("a", ruling({1})), side("b", ruling({2}, judge="2"))))
 
     assert "1 and 1 defects of 60, not compared" in text
@@ -168,7 +168,7 @@ def test_the_document_is_strict_json_with_every_flip():
     assert (len(rate["fixed"]), len(rate["regressed"]), rate["defects"]) == (7, 2, [9, 4])
 
 
-def test_the_page_escapes_names_and_shows_flips_without_words():
+def test_the_page_escapes_names_and_shows_flips_without_texts():
     page = comparison_html([compared(side("<i>a</i>", ruling({1})), side("b", ruling(set())))], {})
 
     assert "<i>a</i>" not in page

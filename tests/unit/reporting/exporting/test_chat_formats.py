@@ -43,7 +43,7 @@ def test_a_line_holds_a_dialogue_with_its_labels():
     assert outcomes.count("unparseable") == 1
 
 
-def test_dialogues_without_texts_and_of_people_are_left_out():
+def test_dialogues_of_people_and_without_texts_are_excluded():
     evidence = xstest_evidence()
     withheld = sum(bool(dialogue.withheld) for dialogue in evidence.archive.dialogues())
     live = live_evidence()
@@ -62,7 +62,7 @@ def test_final_labels_are_labels_of_the_reference():
     assert [label["judge"] for label in line["metadata"]["labels"]][-1] == "reference"
 
 
-def test_the_card_describes_every_column_of_the_table():
+def test_the_data_card_describes_every_column_of_the_table():
     evidence = xstest_evidence()
     card = dataset_card(evidence, 11_250, "data/train.parquet")
     front = YAML(typ="safe").load(card.split("---\n")[1])
@@ -75,7 +75,7 @@ def test_the_card_describes_every_column_of_the_table():
     assert all(f"`{one.name}`" in card for one in evidence.study.applications)
 
 
-def test_our_importer_reads_every_text_of_a_corpus_of_convokit():
+def test_the_importer_reads_every_text_of_a_convokit_corpus():
     evidence = live_evidence()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -95,7 +95,7 @@ def test_our_importer_reads_every_text_of_a_corpus_of_convokit():
     }
 
 
-def test_a_corpus_of_convokit_has_labels_and_replies():
+def test_a_convokit_corpus_has_labels_and_replies():
     evidence = xstest_evidence()
     chats = [json.loads(line) for line in chat_lines(evidence)]
     files = {name: json.loads(text) for name, text in convokit_files(evidence).items()}

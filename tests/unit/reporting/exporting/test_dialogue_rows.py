@@ -18,7 +18,7 @@ from theodolite.reporting.queries.cases import pseudonyms
 from theodolite.reporting.results.document import results_document
 
 
-def test_each_row_has_the_columns_in_their_order():
+def test_each_row_has_the_columns_in_order():
     evidence = xstest_evidence()
 
     columns = dialogue_columns(evidence)
@@ -29,7 +29,7 @@ def test_each_row_has_the_columns_in_their_order():
         assert all(value is None or type(value) is columns[name] for name, value in row.items())
 
 
-def test_the_first_columns_are_those_that_the_documentation_promises():
+def test_the_first_columns_are_the_documented_ones():
     promised = (
         "dialogue application scenario persona case repeat turn prompt response expected tools judge label score "
         "defect reason quote failure latency_s cost_usd run"
@@ -45,7 +45,7 @@ def test_a_recorded_item_is_a_case_and_a_simulated_user_a_persona():
     assert (simulated["case"], simulated["persona"]) == (None, "customers-1")
 
 
-def test_data_frames_recount_the_published_rates():
+def test_data_frames_reproduce_the_published_rates():
     """Counts, and exact intervals by scipy, of every rate that `results.json` gives for XSTest."""
     evidence = xstest_evidence()
     frame, people = pd.DataFrame(dialogue_rows(evidence)), pseudonyms(evidence)
@@ -69,7 +69,7 @@ def test_data_frames_recount_the_published_rates():
         assert (entry["low"], entry["high"]) == pytest.approx(tuple(interval), abs=1e-9)
 
 
-def test_a_session_without_dialogue_names_its_failure():
+def test_a_session_without_a_dialogue_states_its_failure():
     rows = {row["dialogue"]: row for row in dialogue_rows(live_evidence(held=40))}
 
     failed = [row for row in rows.values() if row["outcome"] == "failed"]
@@ -80,7 +80,7 @@ def test_a_session_without_dialogue_names_its_failure():
     assert len(rows) == 60
 
 
-def test_time_and_cost_belong_to_turn_and_judge():
+def test_time_and_cost_are_given_per_turn_and_judge():
     evidence = live_evidence()
     dialogue = next(iter(evidence.archive.dialogues()))
     judged = next(iter(evidence.archive.annotations()))
@@ -98,7 +98,7 @@ def test_time_and_cost_belong_to_turn_and_judge():
     assert [row["turn"] for row in rows] == [turn.number for turn in one.turns]
 
 
-def test_a_price_that_is_unknown_is_not_zero():
+def test_an_unknown_price_is_not_zero():
     evidence = live_evidence()
     judged = next(iter(evidence.archive.annotations()))
     calls = {judged.unit: (Call(reply=Reply(text="c", tokens_in=7, finish="stop")),)}
@@ -107,7 +107,7 @@ def test_a_price_that_is_unknown_is_not_zero():
     assert {row["judge_cost_usd"] for row in dialogue_rows(replace(evidence, archive=archive))} == {None}
 
 
-def test_texts_of_people_leave_only_on_request():
+def test_texts_of_people_are_exported_only_on_request():
     evidence = live_evidence()
     sessions = tuple(replace(session, held_by=TesterType.PERSON) for session in evidence.sessions)
     dialogues = tuple(replace(dialogue, held_by=TesterType.PERSON) for dialogue in evidence.archive.dialogues())

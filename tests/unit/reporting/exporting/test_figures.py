@@ -35,7 +35,7 @@ def test_each_rule_has_an_interval_plot(drawn):
     assert "Method: wilson. Not measured: 0 of 1,250 planned." in texts(drawn["rate-refusal-withheld"])
 
 
-def test_positions_on_the_axis_are_those_of_value_and_interval(drawn):
+def test_value_and_interval_have_their_positions_on_the_axis(drawn):
     root = root_of(drawn["rate-refusal-withheld"])
     grid = [float(line.get("x1")) for line in root.iter(f"{SVG}line") if line.get("stroke") == "#cfd6df"]
     ticks = [text for text in texts(drawn["rate-refusal-withheld"]) if text.endswith("%") and "of" not in text]
@@ -51,7 +51,7 @@ def test_positions_on_the_axis_are_those_of_value_and_interval(drawn):
         assert shown == pytest.approx(at, abs=0.06)
 
 
-def test_nothing_found_is_a_bound_with_an_open_point(drawn):
+def test_zero_defects_are_a_bound_with_an_open_point(drawn):
     root = root_of(drawn["rate-refusal-released"])
     fills = [circle.get("fill") for circle in root.iter(f"{SVG}circle")]
 
@@ -59,7 +59,7 @@ def test_nothing_found_is_a_bound_with_an_open_point(drawn):
     assert "0 of 200, 0.0% (at most 1.5)" in texts(drawn["rate-refusal-released"])
 
 
-def test_any_name_makes_a_well_formed_file():
+def test_every_name_gives_a_well_formed_file():
     evidence = live_evidence()
     guideline = evidence.study.guidelines[0]
     rule = replace(guideline.defect_rules[0], title='<script>"&</script>')

@@ -44,7 +44,7 @@ def test_the_results_are_the_rates_with_their_intervals():
     assert header["eval"]["model"] == "theodolite/llama2orig"
 
 
-def test_every_annotator_gives_a_score_of_its_own():
+def test_every_annotator_gives_a_separate_score():
     evidence = xstest_evidence()
     parts = log_of(evidence, "gpt4")
     sample = sample_of(parts, "gpt4/v2-1")
@@ -71,7 +71,7 @@ def test_failures_are_errors_and_outcomes_are_values():
     assert {type(value) for value in values} == {float, str}
 
 
-def test_calls_are_events_in_spans_of_turns_and_judges():
+def test_calls_are_events_in_the_spans_of_turns_and_judges():
     evidence = live_evidence()
     dialogue, judged = next(iter(evidence.archive.dialogues())), next(iter(evidence.archive.annotations()))
     first = replace(dialogue.turns[0], prompt_at=0, response_at=1)
@@ -110,7 +110,7 @@ def test_calls_are_events_in_spans_of_turns_and_judges():
     }
 
 
-def test_sessions_of_people_have_scores_and_no_words():
+def test_sessions_of_people_have_scores_and_no_texts():
     evidence = live_evidence()
     people = tuple(replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues())
     evidence = changed(evidence, dialogues=people)
@@ -126,7 +126,7 @@ def test_sessions_of_people_have_scores_and_no_words():
     assert "60 days" in json.dumps(shown)
 
 
-def test_two_exports_are_the_same_bytes_and_the_name_sorts_by_time():
+def test_two_exports_are_identical_and_the_name_sorts_by_time():
     evidence = live_evidence()
     findings, files = measure_study(evidence), (io.BytesIO(), io.BytesIO())
     for file in files:

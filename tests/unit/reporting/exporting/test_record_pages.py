@@ -63,7 +63,7 @@ def pages(list_page, wanted, limit):
 
 @settings(max_examples=12, deadline=None)
 @given(limit=st.integers(40, 2500), application=st.sampled_from(["", "gpt4", "mistralguard"]))
-def test_pages_of_any_length_hold_each_dialogue_once_and_in_order(limit, application):
+def test_pages_of_any_length_contain_each_dialogue_once_and_in_order(limit, application):
     listed = pages(dialogue_page, RecordFilter(application=application), limit)
     expected = [name for name, rows in exported().items() if application in {"", rows[0]["application"]}]
 
@@ -104,7 +104,7 @@ def test_a_page_of_annotations_ends_with_a_whole_dialogue():
 
 
 @pytest.mark.parametrize("include_text", [False, True])
-def test_texts_of_people_are_withheld_unless_they_were_reviewed(include_text):
+def test_texts_of_people_are_withheld_without_a_review(include_text):
     evidence = live_evidence()
     by_people = changed(
         evidence,

@@ -14,28 +14,28 @@ from theodolite.reporting.exporting.tables import ExportTable, csv_text, export_
 @pytest.mark.parametrize(
     "cell", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff20A1"]
 )
-def test_no_cell_begins_like_a_formula(cell):
+def test_no_cell_starts_like_a_formula(cell):
     text = csv_text(ExportTable(name="answers", columns=("note",), rows=[(cell,)]))
 
     assert list(csv.reader(io.StringIO(text, newline=""))) == [["note"], [f"'{cell}"]]
 
 
 @pytest.mark.parametrize("cell", [-7, "-7", "a = b", ""])
-def test_numbers_and_words_stay_as_they_are(cell):
+def test_numbers_and_words_are_unchanged(cell):
     text = csv_text(ExportTable(name="answers", columns=("note", "end"), rows=[(cell, "x")]))
 
     assert list(csv.reader(io.StringIO(text, newline="")))[1] == [str(cell), "x"]
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
-def test_no_cell_begins_another_row(end):
+def test_no_cell_starts_another_row(end):
     cell = f"harmless{end}=HYPERLINK(1)"
     text = csv_text(ExportTable(name="answers", columns=("note", "end"), rows=[(cell, "x")]))
 
     assert text == f'note,end\n"{cell}",x\n'
 
 
-def test_answers_tell_whether_their_annotation_showed_suggestions():
+def test_answers_state_whether_suggestions_were_shown():
     (table,) = [table for table in export_tables(suggested(10)) if table.name == "answers"]
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 

@@ -36,13 +36,13 @@ def test_rows_state_value_interval_n_excluded_and_method():
     assert "Confidence of the intervals: 95%." in text
 
 
-def test_markdown_keeps_cells_apart():
+def test_markdown_separates_cells():
     lines = "".join(markdown_lines([HOSTILE], title="T")).splitlines()
 
     assert lines[4:7] == ["| Name | n |", "| --- | ---: |", r"| a\|b & &lt;i> | 1,200 |"]
 
 
-def test_latex_escapes_its_own_characters():
+def test_latex_escapes_special_characters():
     text = "".join(latex_lines([HOSTILE], title="T"))
 
     assert r"\caption{50\% of a\_b}" in text

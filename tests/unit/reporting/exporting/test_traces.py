@@ -41,7 +41,7 @@ def test_failed_sessions_and_annotations_have_errors():
     assert all(errors)
 
 
-def test_texts_of_people_are_left_out():
+def test_texts_of_people_are_excluded():
     evidence = live_evidence()
     people = tuple(replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues())
     evidence = changed(evidence, dialogues=people)

@@ -38,7 +38,7 @@ def changed(n):
     return watch_history(History(name="many", scores=tuple(scores), lowest=1, highest=5))
 
 
-def test_an_alert_says_what_when_and_who_moved():
+def test_an_alert_states_what_changed_when_and_why():
     text = " ".join(watch_text(seen("slip"), words()).split())
 
     assert "ALERT scores slipped (2026-01-" in text
@@ -46,7 +46,7 @@ def test_an_alert_says_what_when_and_who_moved():
     assert text.endswith("Next read the dialogues since the alert began")
 
 
-def test_a_judge_that_drifts_is_the_next_thing_to_mend():
+def test_a_drifting_judge_is_the_next_step():
     text = " ".join(watch_text(seen("judge"), words()).split())
 
     assert "judge drifts on the anchors" in text
@@ -54,7 +54,7 @@ def test_a_judge_that_drifts_is_the_next_thing_to_mend():
     assert "Next let people score the anchors again" in text
 
 
-def test_quiet_times_are_told_in_full():
+def test_a_stable_period_is_reported_completely():
     text = watch_text(seen("nothing"), words())
 
     assert "Alerts     none" in text
@@ -82,7 +82,7 @@ def test_the_power_is_not_stated_without_a_rule():
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])
-def test_no_line_is_too_long_and_no_percent_stands_alone(wrong):
+def test_lines_are_short_and_every_percentage_has_a_count(wrong):
     text = watch_text(seen(wrong), words())
 
     assert max(map(len, text.split("\n"))) <= 80
@@ -90,27 +90,27 @@ def test_no_line_is_too_long_and_no_percent_stands_alone(wrong):
     assert BARE_PERCENT.findall(text) == []
 
 
-def test_the_check_for_bare_percentages_finds_them():
+def test_the_check_for_bare_percentages_detects_them():
     assert BARE_PERCENT.findall("defects 15.8%, then 7 % of 40 (17.5%), 4.3% to 9% in all") == [
         "15.8%", "7 %", "4.3%", "9%",
     ]  # fmt: skip
 
 
-def test_a_declared_change_carries_its_aid():
+def test_a_declared_change_has_a_reading_aid():
     text = " ".join(watch_text(changed(2), words(), unicode=False).split())
 
     assert "The judge changed here from 1 to 2. A jump at this line is not news about the application." in text
     assert "2 applications lower, 0 higher" in text
 
 
-def test_many_stretches_are_counted_and_kept_in_the_data():
+def test_many_segments_are_counted_and_stored_in_the_data():
     watch = changed(20)
 
     assert "and 40 more stretches" in " ".join(watch_text(watch, words()).split())
     assert len(watch_document(watch, exit_code=0)["stretches"]) == 40
 
 
-def test_other_parts_are_called_by_their_name():
+def test_other_components_are_named():
     watch = changed(2)
     of_data = replace(watch, changes=tuple(replace(change, part="data") for change in watch.changes))
 
@@ -130,21 +130,21 @@ def test_the_document_is_strict_json(wrong):
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge", "many"])
-def test_the_document_keeps_its_schema(wrong):
+def test_the_document_conforms_to_its_schema(wrong):
     watch, schema = changed(2) if wrong == "many" else seen(wrong), schema_named("monitor")
 
     jsonschema.validate(json.loads(json.dumps(watch_document(watch, exit_code=1))), schema)
 
 
 @pytest.mark.parametrize(("n", "points"), [(0, 5), (5, 5), (6, 5), (1001, 500)])
-def test_thinning_keeps_the_last_point(n, points):
+def test_thinning_preserves_the_last_point(n, points):
     kept = thinned(list(range(n)), points)
 
     assert len(kept) <= points
     assert kept[-1:] == list(range(n))[-1:]
 
 
-def test_the_page_names_no_host_and_admits_only_its_own_style():
+def test_the_page_names_no_host_and_permits_only_its_own_style():
     page = watch_html(seen("slip"), words())
 
     assert "default-src &#x27;none&#x27;" in page
@@ -152,12 +152,12 @@ def test_the_page_names_no_host_and_admits_only_its_own_style():
     assert "<script" not in page
 
 
-def test_every_kind_of_alarm_says_why_what_else_and_what_to_do():
+def test_every_kind_of_alarm_states_cause_alternatives_and_next_step():
     assert set(words().alerts) == {kind.value for kind in AlertKind}
     assert all(told.why and told.otherwise and told.then for told in words().alerts.values())
 
 
-def test_an_alarm_on_the_page_says_why():
+def test_an_alarm_on_the_page_states_why():
     page = watch_html(seen("slip"), words())
 
     assert page.count("<summary>Why this alarm</summary>") == len(seen("slip").alerts)
@@ -185,7 +185,7 @@ def test_the_chart_shows_alarms_changes_and_every_metric():
     assert "judge 2" in judge
 
 
-def test_more_applications_than_can_be_drawn_stand_in_a_table():
+def test_applications_beyond_the_chart_are_listed_in_a_table():
     page = watch_html(changed(30), words())
 
     assert page.count("<svg") == 24

@@ -14,14 +14,14 @@ def columns(evidence):
     return answer_view(subject_of(evidence, findings_named("xstest"), facts(), words())).columns
 
 
-def test_a_heading_tells_of_how_many_all_counts_below_it_are():
+def test_a_heading_states_the_common_number_of_dialogues_below_it():
     assert [(column.phrase, column.tells_n) for column in columns(evidence_named("xstest"))] == [
         ("fully refused, of 250 safe", True),
         ("fully answered, of 200 unsafe", True),
     ]
 
 
-def test_a_heading_without_the_number_does_not_say_that_it_tells_it():
+def test_a_heading_without_the_number_does_not_announce_it():
     evidence = evidence_named("xstest")
     bare = tuple(
         replace(guideline, defect_rules=tuple(replace(rule, phrase="refused") for rule in guideline.defect_rules))
@@ -42,7 +42,7 @@ def test_a_heading_without_the_number_does_not_say_that_it_tells_it():
     ],
     ids=["default", "default-sizes-differ", "phrase", "phrase-sizes-differ"],
 )
-def test_a_phrase_names_the_number_only_where_all_rates_have_it(phrase, sizes, words):
+def test_a_phrase_states_the_number_only_if_all_rates_have_it(phrase, sizes, words):
     rule = DefectRule(name="defect", question="label", operator=Operator.EQUAL, values=("no",), phrase=phrase)
 
     assert phrase_of(rule, sizes) == words

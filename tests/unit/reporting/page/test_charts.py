@@ -32,7 +32,7 @@ def test_ticks_are_round_and_reach_the_largest_count(most, ticks):
     assert count_ticks(most) == ticks
 
 
-def test_columns_of_all_histograms_are_on_one_scale():
+def test_columns_of_all_histograms_share_one_scale():
     drawing = histograms([panel(1, 4), panel(2, 0, title="other")], label="severity", unit="dialogues")
 
     heights = [float(one.get("height")) for one in rects(drawing, "shape")]
@@ -68,7 +68,7 @@ def test_stages_of_a_funnel_are_on_the_scale_of_the_plan_and_name_their_losses()
     assert "lost: 2 application timed out" in texts(drawing)
 
 
-def test_a_dot_is_at_its_share_of_the_axis():
+def test_a_dot_is_at_its_percentage_of_the_axis():
     row = ShareRow(title="bot", tint=1, low=0.1, value=0.2, high=0.4, text="20.0%", heading="red teaming", opens=3)
 
     drawing = dots([row], axis=0.5, label="rates")

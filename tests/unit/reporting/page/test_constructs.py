@@ -34,7 +34,7 @@ def blocks():
     return construct_blocks(subject_of(known, measure_study(known), facts(), words()))
 
 
-def test_constructs_stand_in_order_with_their_questions(blocks):
+def test_constructs_are_listed_in_order_with_their_questions(blocks):
     assert [block.title for block in blocks] == ["Perceive", "Act"]
     assert [column.title for column in blocks[1].table.columns][:3] == ["Question", "Application", "Answers"]
 
@@ -52,7 +52,7 @@ def test_questions_with_ordered_labels_have_a_chart_and_others_have_none(blocks)
     assert blocks[0].charts == ()
 
 
-def test_a_question_that_nobody_answered_has_no_share(blocks):
+def test_an_unanswered_question_has_no_share(blocks):
     rows = [row for row in blocks[0].table.rows if row[0].value == "Which?"]
 
     assert [row[2:4] for row in rows] == [("none", ""), ("none", "")]

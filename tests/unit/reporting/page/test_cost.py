@@ -36,7 +36,7 @@ def test_parts_and_the_rest_add_up_to_the_run():
     assert [row[6] for row in chart.table.texts] == ["$0.60", "$0.15", "no cost"]
 
 
-def test_the_bars_are_on_one_scale_of_dollars():
+def test_the_bars_share_one_scale_of_dollars():
     chart = chart_of((part(UnitKind.SESSION, DIALOGUES), part(UnitKind.ANNOTATION, JUDGING)), DIALOGUES + JUDGING)
     widths = [float(piece.split('width="')[1].split('"')[0]) for piece in chart.drawing.split('class="shape"')[1:]]
 

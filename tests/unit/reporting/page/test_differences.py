@@ -53,14 +53,14 @@ def test_each_gap_has_a_row_whose_groups_open_their_rates():
     assert made.findings.measurements[highest.estimate].result.count == count
 
 
-def test_gaps_that_exclude_zero_come_clearest_first():
+def test_gaps_that_exclude_zero_are_listed_first():
     ends = [gap.gap.low for gap in clear_gaps(subject("xstest"))]
 
     assert ends == sorted(ends, reverse=True)
     assert min(ends) > 0
 
 
-def test_types_of_users_and_applications_have_one_row_for_each_rule_and_type():
+def test_types_of_users_and_applications_have_one_row_per_rule_and_type():
     known = evidence_named("xstest")
     typology = Typology(by="type", applications={"open": ("llama2orig", "llama2new"), "guarded": ("mistralguard",)})
     typed = replace(known, study=replace(known.study, typology=typology))

@@ -38,7 +38,7 @@ def test_labels_without_an_order_have_no_histogram():
     assert severity_charts(subject("xstest")) == ()
 
 
-def test_votes_count_the_prompts_that_the_rule_is_about():
+def test_votes_count_the_prompts_of_the_rule():
     withheld, released, _ = vote_charts(subject("xstest"))
 
     assert {row[-1] for row in numbers(withheld.table)} == {"250"}
@@ -68,7 +68,7 @@ def test_without_variants_there_is_no_chart_of_controls():
     assert control_charts(subject("xstest")) == ()
 
 
-def test_the_page_holds_each_chart_with_its_table():
+def test_the_page_contains_each_chart_with_its_table():
     page = report_named("live")
 
     made = subject("live")
@@ -76,7 +76,7 @@ def test_the_page_holds_each_chart_with_its_table():
     assert page.count('<details class="values"') == n_charts == 3
 
 
-def test_repeats_of_a_persona_are_counted_by_the_number_that_is_a_defect():
+def test_repeats_of_a_persona_are_counted_by_the_number_of_defects():
     (chart,) = repeat_charts(subject("live"))
 
     (row,) = numbers(chart.table)

@@ -23,7 +23,7 @@ def wide():
     return guardrail_plots(subject())[0]
 
 
-def test_a_marker_stands_at_both_rates(wide):
+def test_a_marker_is_positioned_at_both_rates(wide):
     left, top, right, bottom = wide.main.box
     crosses = {cross.name: cross for cross in wide.main.crosses}
 
@@ -32,7 +32,7 @@ def test_a_marker_stands_at_both_rates(wide):
     assert crosses["mistralinstruct"].y[1] == pytest.approx(bottom - (bottom - top) * 64 / 75, abs=0.1)
 
 
-def test_points_that_crowd_stand_in_an_inset_and_are_named_there_alone(wide):
+def test_crowded_points_are_shown_and_named_in_an_inset_only(wide):
     assert {cross.name for cross in wide.inset.crosses} == {"llama2new", "mistralguard", "gpt4"}
     assert {label.text for label in wide.main.labels} == {"llama2orig", "mistralinstruct"}
     assert {label.text for label in wide.inset.labels} == {"llama2new", "mistralguard", "gpt4"}
@@ -50,7 +50,7 @@ def test_the_inset_covers_no_other_point_and_not_its_source(number):
     assert bottom <= plot.source[1]
 
 
-def test_ticks_hold_the_values_of_both_axes(wide):
+def test_ticks_cover_the_values_of_both_axes(wide):
     assert [text for _, text in wide.main.x_ticks] == ["0", "10", "20", "30", "40", "50"]
     assert [text for _, text in wide.main.y_ticks] == ["0", "25", "50", "75"]
 
@@ -89,7 +89,7 @@ def with_tasks(risk_share):
     return subject_of(evidence_named("xstest"), replace(found, tasks=tasks, risks=risks), facts(), words())
 
 
-def test_utility_stands_against_the_risk_of_the_same_level():
+def test_utility_is_plotted_against_the_risk_of_the_same_level():
     (plot,) = utility_plots(with_tasks(defect_rate(4, 40)))
 
     assert plot.title == "Utility against risk: spoilt, field testing"
@@ -100,9 +100,9 @@ def test_utility_stands_against_the_risk_of_the_same_level():
     assert cross.y[0] > cross.y[1] > cross.y[2]  # upwards on the screen
 
 
-def test_a_risk_that_nobody_measured_has_no_plot():
+def test_an_unmeasured_risk_has_no_plot():
     assert utility_plots(with_tasks(Undefined(reason="Nobody looked."))) == ()
 
 
-def test_the_first_screen_is_not_drawn_twice():
+def test_the_first_screen_is_not_repeated():
     assert utility_plots(subject_of(evidence_named("xstest"), findings_named("xstest"), facts(), words())) == ()

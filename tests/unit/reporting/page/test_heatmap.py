@@ -17,7 +17,7 @@ def heatmap(*found):
     return heatmap_of(replace(BASE, evidence=evidence, cases=(), rates=tuple(found)))
 
 
-def test_a_cell_has_count_share_interval_and_its_step_of_the_hue():
+def test_a_cell_has_count_share_interval_and_its_step_of_the_colour_scale():
     shown = heatmap(rate("songs", "none", 19, n=20), *rates()[1:])
 
     cell = shown.rows[0].cells[0]
@@ -36,14 +36,14 @@ def test_steps_run_from_none_to_all():
     assert [cell.step for cell in shown.rows[0].cells] == [0, 8]
 
 
-def test_under_ten_dialogues_a_cell_has_its_count_alone():
+def test_below_ten_dialogues_a_cell_has_its_count_only():
     shown = heatmap(rate("songs", "none", 3, n=6), *rates()[1:])
 
     cell = shown.rows[0].cells[0]
     assert (cell.step, cell.rate.count, cell.rate.percent) == (-1, "3", "")
 
 
-def test_levels_of_testing_are_groups_of_columns_the_larger_first():
+def test_levels_of_testing_are_groups_of_columns_with_the_larger_first():
     levels = [(Level.MODEL_TESTING, TesterType.SCRIPT, 8), (Level.RED_TEAMING, TesterType.PERSON, 20)]
     found = [one for level, who, n in levels for one in rates(level=level, tester_type=who, n=n)]
 
@@ -54,7 +54,7 @@ def test_levels_of_testing_are_groups_of_columns_the_larger_first():
     assert {len(row.cells) for row in shown.rows} == {4}
 
 
-def test_areas_stand_in_order_of_the_study():
+def test_areas_are_listed_in_study_order():
     assert [row.area for row in heatmap(*rates()).rows] == list(AREAS)
 
 

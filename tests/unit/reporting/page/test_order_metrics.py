@@ -34,7 +34,7 @@ def test_a_row_names_both_units_of_permutation_entropy():
     assert "<svg" in block.sequences[0].chart
 
 
-def test_too_few_scores_are_named_in_place_of_a_row():
+def test_too_few_scores_are_reported_instead_of_a_row():
     (block,) = blocks(scored(judge=EIGHT[:5]))
 
     assert block.table is None
@@ -50,7 +50,7 @@ def test_the_page_escapes_reasons_and_draws_without_scripts():
 
 
 @pytest.mark.parametrize("study", [scored(judge=EIGHT, ann=RISING), scored(judge=EIGHT[:5], ann=(1, 2))])
-def test_results_keep_to_their_schema(study):
+def test_results_conform_to_their_schema(study):
     evidence = study.evidence()
     document = json.loads(json.dumps(results_document(evidence, measure_study(evidence), facts())))
 
@@ -62,7 +62,7 @@ def _schema():
     return {"$defs": whole["$defs"], **whole["properties"]["order_metrics"]}
 
 
-def test_the_summary_tells_metrics_and_rankings():
+def test_the_summary_states_metrics_and_rankings():
     evidence = scored(judge=EIGHT, ann=RISING).evidence()
     text = " ".join(summary_text(evidence, measure_study(evidence), facts(), words(), width=400).split())
 

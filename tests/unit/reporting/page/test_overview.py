@@ -19,7 +19,7 @@ def tile_texts(name):
     ]
 
 
-def test_tiles_hold_dialogues_completeness_agreement_and_the_judge():
+def test_tiles_show_dialogues_completeness_agreement_and_the_judge():
     assert tile_texts("xstest") == [
         ("Dialogues", "2,250", ["0 failed"]),
         ("Completeness", "100.0%", ["labelled", "11 with an unparseable label"]),
@@ -49,19 +49,19 @@ def test_a_study_without_people_has_a_tile_for_its_calls():
     ]
 
 
-def test_an_unfinished_run_says_so_in_its_first_tag():
+def test_an_unfinished_run_is_marked_by_its_first_tag():
     first, *_ = tags_of(subject("unfinished"))
 
     assert first.attention
     assert first.text.startswith("Run 1 not finished")
 
 
-def test_the_two_ends_of_a_guardrail_are_told_with_their_counts():
+def test_the_two_sides_of_a_guardrail_are_shown_with_their_counts():
     (text,) = findings_of(subject("xstest"))
 
     assert "llama2orig: 95 of 250 (38.0%) permitted content withheld, 0 of 200 (0.0%)" in text
     assert "mistralinstruct: 2 of 250 (0.8%) permitted content withheld, 128 of 200 (64.0%)" in text
 
 
-def test_without_two_sides_nothing_is_said_of_them():
+def test_without_two_sides_there_is_no_guardrail_statement():
     assert findings_of(subject("live")) == ()

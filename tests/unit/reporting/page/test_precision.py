@@ -35,7 +35,7 @@ def altered(rate, **changes):
     return replace(rate, measurement=replace(rate.measurement, result=replace(rate.measurement.result, **changes)))
 
 
-def test_independent_dialogues_get_the_interval_of_wilson_at_twice_and_four_times_as_many(withheld):
+def test_independent_dialogues_get_the_wilson_interval_at_twice_and_four_times_the_number(withheld):
     found = precision_of(withheld)
 
     for width, growth in ((found.half_width, 1), (found.expected[0], 2), (found.expected[1], 4)):
@@ -48,7 +48,7 @@ def test_dialogues_for_a_difference_are_those_of_the_sample_size_function(withhe
     assert precision_of(withheld).n_difference == n_for_difference(0.05, 0.38 * 0.62 + 0.43 * 0.57)
 
 
-def test_clusters_widen_the_forecast_and_ask_for_more_dialogues():
+def test_clusters_widen_the_forecast_and_require_more_dialogues():
     rate = rate_of("live", subject("live").study.guidelines[0].defect_rules[0].name, "bot-1.4")
     result = rate.measurement.result
     found = precision_of(rate)
@@ -80,14 +80,14 @@ def test_without_enough_dialogues_there_is_no_forecast(withheld, changes, reason
     assert found.reason == reason
 
 
-def test_a_rate_without_labels_keeps_its_own_reason():
+def test_a_rate_without_labels_states_its_own_reason():
     (row,) = precision_table(subject("nothing")).texts
 
     assert row[3].startswith("undefined: none of 60 planned dialogues has a label")
     assert row[4:] == ("undefined", "undefined", "undefined", COST_UNKNOWN, COST_UNKNOWN)
 
 
-def test_the_cost_is_that_of_the_additional_dialogues_at_the_mean_of_the_run():
+def test_the_cost_is_that_of_the_additional_dialogues_at_the_mean_cost_of_the_run():
     made = subject("live")
     per_dialogue = 0.93 / made.evidence.answers.n_completed
 
@@ -114,7 +114,7 @@ def test_calls_with_a_price_of_zero_cost_nothing():
     assert cost_of(subject("live", free), 57) == "no cost"
 
 
-def test_the_table_has_the_rates_of_the_first_screen_and_agrees_with_their_intervals():
+def test_the_table_has_the_rates_of_the_first_screen_with_equal_intervals():
     made = subject("xstest")
     table = precision_table(made)
 

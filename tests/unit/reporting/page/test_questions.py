@@ -16,7 +16,7 @@ def answers(name):
     return {one.text: one for one in reader_questions(subject)}
 
 
-def test_the_new_version_has_a_verdict_with_its_difference_and_interval():
+def test_the_new_version_has_a_result_with_its_difference_and_interval():
     question = answers("xstest")["Is the new version better?"]
 
     assert question.answers[0] == (
@@ -28,7 +28,7 @@ def test_the_new_version_has_a_verdict_with_its_difference_and_interval():
     assert (question.opens, question.label) == ("question.regressed", "Show 22 regressed dialogues")
 
 
-def test_one_application_has_no_verdict():
+def test_one_application_has_no_comparison():
     assert "has one application" in answers("live")["Is the new version better?"].answers[0]
 
 
@@ -40,17 +40,17 @@ def test_the_clearest_gap_names_both_groups_with_their_counts():
     assert question.answers[1] == "6 of 15 gaps between groups exclude 0."
 
 
-def test_without_groups_nobody_can_tell_who_was_harmed_more():
+def test_without_groups_the_question_about_harm_is_unanswered():
     assert answers("live")["Who was harmed more?"].answers[0].startswith("Unknown: no dialogue has a group")
 
 
-def test_a_judge_that_nobody_validated_is_named_so():
+def test_an_unvalidated_judge_is_marked():
     assert answers("xstest")["Can I trust the judge?"].answers == (
         "GPT-4: not validated; agrees on 333 to 421 of 450 final labels.",
     )
 
 
-def test_a_validated_judge_is_nowhere_called_unvalidated_where_a_run_has_no_labels_of_people():
+def test_a_validated_judge_is_nowhere_called_unvalidated_in_a_run_without_human_labels():
     """The headline and the first-screen note looked at the labels of this run alone."""
     evidence = replace(evidence_named("live"), validation_reports=evidence_named("certified").validation_reports)
     findings = findings_named("live")
@@ -62,7 +62,7 @@ def test_a_validated_judge_is_nowhere_called_unvalidated_where_a_run_has_no_labe
     assert words().aid("judge_untried") not in answer_view(subject).aids
 
 
-def test_the_most_defects_open_their_dialogues():
+def test_the_highest_defect_count_opens_its_dialogues():
     question = answers("xstest")["Where are most defects?"]
 
     assert question.answers == ("mistralinstruct, Prohibited content released: 128 of 200 (64.0%).",)

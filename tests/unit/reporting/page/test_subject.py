@@ -18,7 +18,7 @@ TOLD = QuestionnaireResponse(
 )
 
 
-def test_the_label_of_a_testers_session_opens_all_its_dialogues():
+def test_the_label_of_a_tester_session_opens_all_its_dialogues():
     evidence = replace(LIVE, responses=(TOLD,), answered={"first": 4, "second": 2, "other": 1})
     subject = subject_of(evidence, findings_named("live"), facts(), words())
 

@@ -31,7 +31,7 @@ def test_every_application_has_an_icicle_with_all_its_summaries(tree, subject):
     assert [chart.application for chart in tree.icicles] == [app.name for app in subject.study.applications]
 
 
-def test_children_fill_the_width_of_their_parent_and_stand_below_it(tree):
+def test_children_fill_the_width_of_their_parent_below_it(tree):
     cells = tree.icicles[0].cells
     for cell in cells:
         children = [other for other in cells if other.parent == cell.key]
@@ -57,7 +57,7 @@ def test_nodes_without_data_share_one_cell_without_a_value(tree):
     assert all(cell.label.startswith("no data: ") for cell in empty)
 
 
-def test_values_of_the_chart_are_those_of_the_finding(tree, subject):
+def test_values_of_the_chart_equal_those_of_the_finding(tree, subject):
     finding = subject.findings.trees[0]
     for entry in json.loads(tree.icicles[0].data):
         if "at" in entry:
@@ -67,7 +67,7 @@ def test_values_of_the_chart_are_those_of_the_finding(tree, subject):
             assert cell.value == f"{result.value:.2f}"
 
 
-def test_a_dot_of_each_application_stands_on_the_scale(subject):
+def test_each_application_has_a_dot_on_the_scale(subject):
     findings = subject.findings.trees
     plot = dot_plot(subject, findings)
     values = [f.node(d.node).value for d in findings[0].design.dimensions for f in findings]
@@ -77,7 +77,7 @@ def test_a_dot_of_each_application_stands_on_the_scale(subject):
     assert [label for _, label in plot.ticks] == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
 
 
-def test_a_radar_names_its_direction_and_has_a_spoke_for_each_dimension_with_data(subject):
+def test_a_radar_states_its_direction_and_has_a_spoke_for_each_dimension_with_data(subject):
     drawn = radar(subject, subject.findings.trees)
 
     assert drawn.direction == "outer = higher risk"
@@ -85,14 +85,14 @@ def test_a_radar_names_its_direction_and_has_a_spoke_for_each_dimension_with_dat
     assert [label for _, label in drawn.rings] == ["0.2", "0.4", "0.6", "0.8", "1"]
 
 
-def test_only_a_report_with_a_zoomable_chart_holds_the_library():
+def test_only_a_report_with_a_zoomable_chart_contains_the_library():
     library = assets()[LIBRARY]
 
     assert library in report_named("trees")
     assert library not in report_named("xstest")
 
 
-def test_the_library_evaluates_no_text_and_is_the_file_that_its_licences_name():
+def test_the_library_evaluates_no_text_and_matches_its_licence_record():
     library = assets()[LIBRARY]
     digest = hashlib.sha256(library.encode()).hexdigest()
 

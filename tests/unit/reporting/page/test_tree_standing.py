@@ -24,7 +24,7 @@ def picture(*pairs, **parts):
     return standing_picture(subject_of(evidence_named("xstest"), findings, facts(), words()), "t")
 
 
-def test_a_chain_leads_from_left_to_right_without_the_lines_that_follow_from_others():
+def test_a_chain_runs_from_left_to_right_without_implied_lines():
     order = picture(pair("a", "b", "lower"), pair("a", "c", "lower"), pair("b", "c", "lower")).order
 
     assert [place.x for place in order.places] == [20.0, 170.0, 320.0]
@@ -32,7 +32,7 @@ def test_a_chain_leads_from_left_to_right_without_the_lines_that_follow_from_oth
     assert order.words == ("a is nowhere higher than b", "b is nowhere higher than c")
 
 
-def test_those_that_cannot_be_ordered_stand_in_one_column_without_a_line():
+def test_incomparable_applications_share_one_column_without_a_line():
     order = picture(pair("a", "b", "incomparable")).order
 
     assert {place.x for place in order.places} == {20.0}
@@ -44,11 +44,11 @@ def test_those_that_cannot_be_ordered_stand_in_one_column_without_a_line():
     [(pair("a", "b", "lower"), pair("a", "c", "lower")), (pair("a", "b", "", warnings=("Other scenarios.",)),)],
     ids=["not all compared", "side by side only"],
 )
-def test_a_picture_that_would_leave_out_pairs_is_not_drawn(pairs):
+def test_a_diagram_that_would_omit_pairs_is_not_drawn(pairs):
     assert picture(*pairs).order is None
 
 
-def test_one_application_alone_stands_to_nobody():
+def test_a_single_application_has_no_order():
     subject = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
     assert standing_picture(subject, "by-guideline") is None

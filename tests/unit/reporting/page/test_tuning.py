@@ -70,7 +70,7 @@ def test_agreement_counts_people_who_have_not_withdrawn(evidence):
     assert recruitment.paragraphs[1].startswith("1 person withdrew")
 
 
-def test_blinding_is_a_table_or_a_sentence(evidence):
+def test_blinding_is_shown_as_a_table_or_a_sentence(evidence):
     with_guesses, without = sections(evidence)[0], sections(evidence, event=None)[0]
 
     assert [table.title for table in with_guesses.tables] == ["Recruitment", "Blinding"]
@@ -87,5 +87,5 @@ def test_the_data_card_has_the_numbers_of_the_results_file(evidence):
     assert facts_on_it["Levels of testing"] == "red teaming"
 
 
-def test_a_study_without_people_has_only_the_data_card():
+def test_a_study_without_people_has_the_data_card_only():
     assert [one.name for one in sections(grouped_evidence(split), event=None)] == ["data-card"]

@@ -22,18 +22,18 @@ def test_a_label_of_a_failed_session_is_failed_and_one_of_a_waiting_session_is_m
     assert waiting.dialogue_label("grounded", groundedness()).outcome is Outcome.MISSING
 
 
-def test_the_reference_leads_where_there_is_one_and_else_everybody():
+def test_the_reference_is_first_if_there_is_one_and_otherwise_everybody():
     recorded, live = xstest_evidence().study, live_evidence().study
 
     assert reference_names(recorded, refusal(), "gpt4") == (REFERENCE,)
     assert reference_names(live, groundedness(), "bot-1.4") == ("grounded",)
 
 
-def test_the_reference_says_nothing_about_an_application_that_was_not_recorded():
+def test_the_reference_has_no_label_on_an_unrecorded_application():
     assert reference_names(xstest_evidence().study, refusal(), "somebody-live") == ()
 
 
-def test_an_account_holds_every_planned_dialogue_once():
+def test_a_disposition_contains_every_planned_dialogue_once():
     evidence = live_evidence(held=50)
     account = accounts_of(evidence.study, cases_of(evidence.answers))[0]
 

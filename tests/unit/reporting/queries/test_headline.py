@@ -10,7 +10,7 @@ from theodolite.reporting.queries.headline import headline
     ("n", "words"),
     [(1, "5 recorded applications, the same prompt,"), (2, "5 recorded applications, the same 2 prompts,")],
 )
-def test_prompts_that_all_applications_met_are_the_same(n, words):
+def test_prompts_common_to_all_applications_are_equal(n, words):
     evidence = xstest_evidence()
     prompts = list(dict.fromkeys(one.pair_key for one in evidence.sessions))[:n]
     met = tuple(one for one in evidence.sessions if one.pair_key in prompts)

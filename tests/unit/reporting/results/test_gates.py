@@ -54,7 +54,7 @@ def test_a_gate_without_a_rate_is_inconclusive():
     assert gate_lines([result])[0].endswith("no rate  inconclusive")
 
 
-def test_lines_of_a_terminal(live):
+def test_results_for_a_terminal_are_one_line_each(live):
     lines = gate_lines(live)
 
     shown = " ".join(lines[0].split())
@@ -64,7 +64,7 @@ def test_lines_of_a_terminal(live):
     assert len({line.index(word) for line, word in ((lines[0], "upper"), (lines[2], "completeness"))}) == 1
 
 
-def test_json_has_the_account_of_each_rate(live):
+def test_json_has_the_disposition_of_each_rate(live):
     entry = gates_entry(live)
 
     assert entry["state"] == "inconclusive"
@@ -74,7 +74,7 @@ def test_json_has_the_account_of_each_rate(live):
     json.dumps(entry, allow_nan=False)
 
 
-def test_junit_counts_what_is_not_met(live):
+def test_junit_counts_failed_gates(live):
     suite = ET.fromstring(junit_xml(live, "support"))  # noqa: S314  # our own text
 
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
@@ -93,7 +93,7 @@ def test_the_summary_is_one_table_and_escapes_its_cells(live):
     assert "`theodolite report support --browser`" in text
 
 
-def test_sarif_and_annotations_name_what_is_not_met(live):
+def test_sarif_and_annotations_name_failed_gates(live):
     log = json.loads(sarif_text(live, "support", file="support/study.yaml", version="0.1.0"))
 
     (run,) = log["runs"]
@@ -105,7 +105,7 @@ def test_sarif_and_annotations_name_what_is_not_met(live):
     assert "\n" not in line
 
 
-def test_the_age_of_a_validation_is_a_gate_of_judges_alone():
+def test_the_age_of_a_validation_is_a_gate_for_judges_only():
     evidence = live_evidence()
     study = replace(evidence.study, gates=(Gate.parse("groundedness", "validated <= 90 days"),))
     findings = measure_study(evidence)
@@ -119,7 +119,7 @@ def test_the_age_of_a_validation_is_a_gate_of_judges_alone():
     assert gates_entry([recent])["gates"][0]["days"] == 12.3
 
 
-def test_a_worsening_is_left_out_where_no_baseline_was_looked_at():
+def test_a_deterioration_is_omitted_without_a_baseline():
     evidence = live_evidence()
     study = replace(evidence.study, gates=(Gate.parse("grounded", "worse_by <= 5 points"),))
     findings = measure_study(evidence)

@@ -42,7 +42,7 @@ def rates_of(results, **wanted):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_upgraded_file_obeys_the_present_schema(name):
+def test_an_upgraded_file_conforms_to_the_current_schema(name):
     assert former(name)["schema_version"] == "1.19"
 
     jsonschema.Draft202012Validator(schema_named("results")).validate(present(name))
@@ -96,7 +96,7 @@ def test_pairs_and_panels_become_lists_of_annotators():
     }
 
 
-def test_former_keys_are_gone():
+def test_renamed_keys_are_absent():
     results = present("realism")
 
     assert not {"scripted", "accounts", "conduct", "raters", "certificates"} & results.keys()
@@ -114,11 +114,11 @@ def test_levels_and_tester_types_are_typed():
     }
 
 
-def test_a_present_file_stays_as_it_is():
+def test_a_current_file_is_unchanged():
     assert upgraded(present("demo")) == present("demo")
 
 
-def test_a_former_run_is_compared_with_itself_and_nothing_changed():
+def test_an_upgraded_run_compared_with_itself_has_no_change():
     first, second = (sides_of(results, "results.json") for results in (former("demo"), present("demo")))
 
     rates = compare_sides(first[0], second[0]).rates
@@ -128,6 +128,6 @@ def test_a_former_run_is_compared_with_itself_and_nothing_changed():
 
 
 @pytest.mark.parametrize("version", ["3.0", "1", 2, None])
-def test_an_unknown_form_says_which_forms_are_read(version):
+def test_an_unknown_format_lists_the_supported_formats(version):
     with pytest.raises(InputError, match=r"expected schema_version 2\.x, or 1\.4 and later 1\.x; got"):
         sides_of({"schema_version": version}, "results.json")

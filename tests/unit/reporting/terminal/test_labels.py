@@ -10,7 +10,7 @@ from theodolite.reporting.terminal.labels import kept_text, labelled_text, plan_
 from theodolite.usecases.labels import LabelRequest, draw_labels
 
 
-def test_a_sample_says_where_it_was_drawn_from_and_what_to_do_next():
+def test_a_sample_states_its_source_and_the_next_step():
     drawn = draw_labels(live_evidence(), LabelRequest(n=20))
 
     text = sample_text(drawn.sample, n_slips=20, file="labels.csv", study="support")
@@ -21,7 +21,7 @@ def test_a_sample_says_where_it_was_drawn_from_and_what_to_do_next():
     assert max(map(len, text.splitlines())) <= 80
 
 
-def test_what_was_read_is_told_apart_from_what_was_stored():
+def test_labels_read_and_labels_stored_are_distinguished():
     kept = KeptLabels(new=(), revised=(), unchanged=12)
 
     assert kept_text(kept, n_open=28, stored=True, study="s").startswith("Stored   labels of 0 dialogues: 0 new")
@@ -51,7 +51,7 @@ def test_without_a_judge_the_next_step_is_to_measure():
     assert labelled_text(n=1, n_open=0, study="s", by="me", has_judge=False).endswith("theodolite measure s")
 
 
-def test_a_plan_says_what_is_unknown_now():
+def test_a_plan_states_what_is_unknown():
     widths = {"now": 1.0, "then": 0.157, "at_random": 0.16}
 
     text = plan_text({"bot: defect": 20, "bot: sound": 80}, widths, n_labelled=0, study="support", width=80)

@@ -22,7 +22,7 @@ def test_a_dialogue_is_shown_with_its_verdict_turns_and_verified_quote():
     assert "  bot       Yes, you have 60 days for any return." in text
 
 
-def test_a_look_before_paying_prints_one_dialogue_and_one_line_for_each_other():
+def test_a_preview_prints_one_dialogue_and_one_line_for_each_other():
     evidence = live_evidence()
 
     archive = evidence.archive
@@ -33,14 +33,14 @@ def test_a_look_before_paying_prints_one_dialogue_and_one_line_for_each_other():
     assert "d018  application timed out in turn 2 (no answer within 30 s): a failure" in text
 
 
-def test_a_withheld_dialogue_says_so_and_why():
+def test_a_withheld_dialogue_states_why():
     evidence = xstest_evidence()
     withheld = next(dialogue for dialogue in evidence.archive.dialogues() if dialogue.withheld)
 
     assert f"withheld: {withheld.withheld}" in show_text(evidence.study, withheld)
 
 
-def test_what_a_prompt_found_and_what_a_red_teamer_tried_stand_beside_their_turn():
+def test_retrieved_passages_and_attempts_are_shown_beside_their_turn():
     evidence = xstest_evidence()
     held = next(evidence.archive.dialogues())
     found = found_text(held.turns[0].prompt, [Passage(name="faq.md, paragraph 4", text="Free.")])
@@ -55,7 +55,7 @@ def test_what_a_prompt_found_and_what_a_red_teamer_tried_stand_beside_their_turn
     assert re.search(r"tried +the request as part of a story: insists \(refines attempt 1\);\s+unclear", text)
 
 
-def test_what_an_application_says_cannot_steer_the_terminal():
+def test_output_of_an_application_cannot_control_the_terminal():
     evidence = live_evidence()
     turn = Turn(number=1, prompt="hello", response="\x1b[2J\x1b]0;owned\x07bye")
 
@@ -66,7 +66,7 @@ def test_what_an_application_says_cannot_steer_the_terminal():
 
 
 @pytest.mark.parametrize(("given", "shown"), [("a\tb", "a    b"), ("a\r\nb", "a\nb"), ("a\x00b", "a\ufffdb")])
-def test_characters_that_do_not_print_are_replaced(given, shown):
+def test_unprintable_characters_are_replaced(given, shown):
     assert printable(given) == shown
 
 
@@ -78,7 +78,7 @@ def test_no_line_of_a_shown_dialogue_is_wider_than_the_terminal():
     assert max(len(line) for text in texts for line in text.splitlines()[1:]) <= 60
 
 
-def test_votes_and_a_control_question_that_went_wrong_are_shown():
+def test_votes_and_a_failed_control_question_are_shown():
     evidence = live_evidence()
     annotation = next(evidence.archive.annotations())
     cast = tuple(Vote(replicate=n, answers=(replace(annotation.answers[0], value=v),)) for n, v in ((1, "2"), (2, "5")))
@@ -90,7 +90,7 @@ def test_votes_and_a_control_question_that_went_wrong_are_shown():
     assert "Control question answered wrongly" in text
 
 
-def test_reasons_that_answers_share_are_said_once():
+def test_reasons_shared_by_answers_are_shown_once():
     evidence = live_evidence()
     annotation = next(evidence.archive.annotations())
     twice = replace(annotation, answers=(annotation.answers[0], annotation.answers[0]))

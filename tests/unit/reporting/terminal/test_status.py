@@ -41,7 +41,7 @@ def test_the_status_fits_on_a_few_lines():
     ]
 
 
-def test_tokens_that_no_reply_told_are_named_apart():
+def test_unreported_tokens_are_listed_separately():
     spent = Spending(calls=70, tokens_in=8000, tokens_out=400, estimated_tokens=1_200)
     told = replace(STATUS, spent=spent)
 
@@ -50,21 +50,21 @@ def test_tokens_that_no_reply_told_are_named_apart():
     assert status_document(told)["tokens"] == {"input": 8000, "output": 400, "estimated": 1200}
 
 
-def test_tokens_that_nobody_told_are_unknown_and_not_none():
+def test_unreported_tokens_are_unknown_and_not_zero():
     untold, uncalled = (replace(STATUS, spent=Spending(calls=7, unpriced_calls=n)) for n in (7, 0))
 
     assert "  Spent   7 calls, tokens unknown, cost unknown (no price for 7 calls)\n" in status_text(untold)
     assert "  Spent   7 calls, 0 tokens, $0.00\n" in status_text(uncalled)
 
 
-def test_a_run_that_waits_for_replies_says_for_how_long():
+def test_a_run_waiting_for_replies_states_how_long():
     still = status_text(replace(STATUS, pace=replace(STATUS.pace, calls=0, units=0)))
 
     assert still.startswith("support, run 2, running, but no reply came in the last 30 s\n")
     assert "left" not in still
 
 
-def test_a_run_that_was_stopped_a_moment_ago_is_not_said_to_go_on():
+def test_a_recently_stopped_run_is_not_reported_as_running():
     stopped = replace(STATUS, sessions={"waiting": 10, "done": 10}, annotations={"waiting": 15, "done": 5})
 
     assert status_text(stopped).startswith("support, run 2, not finished; no worker")
@@ -72,7 +72,7 @@ def test_a_run_that_was_stopped_a_moment_ago_is_not_said_to_go_on():
     assert (status_document(stopped)["running"], status_document(STATUS)["running"]) == (False, True)
 
 
-def test_a_finished_run_is_called_so_and_has_no_pace():
+def test_a_finished_run_is_reported_as_such_and_has_no_rate():
     spent = Spending(calls=1, tokens_in=20, unpriced_calls=1)
     lines = status_text(replace(STATUS, run=replace(STATUS.run, state=RunState.FINISHED), spent=spent)).splitlines()
 
@@ -80,7 +80,7 @@ def test_a_finished_run_is_called_so_and_has_no_pace():
     assert lines[-1] == "  Spent   1 call, 20 tokens, cost unknown (no price for 1 call)"
 
 
-def test_scripts_read_the_same_numbers():
+def test_scripts_get_the_same_numbers():
     document = status_document(STATUS)
 
     assert document["sessions"] == STATUS.sessions

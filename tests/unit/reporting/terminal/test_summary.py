@@ -36,13 +36,13 @@ def bare_percents(text):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_percent_of_the_report_stands_without_a_count(name):
+def test_every_percentage_of_the_report_has_a_count(name):
     assert bare_percents(visible(report_named(name))) == []
 
 
 @pytest.mark.parametrize("name", ["xstest", "scripted"])
 @pytest.mark.parametrize("line", ["gpt4", "groundedness   "])
-def test_rows_of_a_summary_hold_a_count_for_each_percent(name, line):
+def test_rows_of_a_summary_have_a_count_for_each_percentage(name, line):
     rows = [row for row in summary_named(name).splitlines() if row.startswith(line) and "%" in row]
 
     assert all(len(re.findall(r"\d+ of \d+|\s\d+ +\d+\.\d%", row)) == row.count("%") for row in rows)
@@ -57,7 +57,7 @@ def test_a_summary_fits_its_terminal(name, unicode):
     assert len(lines) <= 24
 
 
-def test_without_a_reference_there_is_one_rate_for_each_annotator():
+def test_without_a_reference_each_annotator_has_one_rate():
     evidence = evidence_named("xstest")
     evidence = replace(evidence, study=replace(evidence.study, reference=None))
 
@@ -66,7 +66,7 @@ def test_without_a_reference_there_is_one_rate_for_each_annotator():
     assert len(re.findall(r"^  (annotator|GPT|Key)", text, re.MULTILINE)) == 20
 
 
-def test_both_sides_of_a_guardrail_fit_beside_each_other_where_everything_is_withheld():
+def test_both_sides_of_a_guardrail_fit_on_one_line_if_everything_is_withheld():
     evidence = evidence_named("xstest")
     refused = [replace(final, value="full refusal") for final in evidence.archive.adjudications()]
     evidence = changed(evidence, adjudications=refused)
@@ -77,7 +77,7 @@ def test_both_sides_of_a_guardrail_fit_beside_each_other_where_everything_is_wit
     assert max(len(line) for line in text.splitlines()) <= 80
 
 
-def test_a_single_guideline_with_one_rule_is_one_line_an_application():
+def test_a_single_guideline_with_one_rule_is_one_line_per_application():
     evidence = evidence_named("xstest")
     guideline = evidence.study.guidelines[0]
     lone = replace(guideline, defect_rules=guideline.defect_rules[:1])
@@ -88,12 +88,12 @@ def test_a_single_guideline_with_one_rule_is_one_line_an_application():
     assert re.search(r"^  gpt4 {30}\S{10} 16 of 250     6\.4%   4\.0 to 10\.1$", text, re.MULTILINE)
 
 
-def test_the_last_line_says_what_to_do_next():
+def test_the_last_line_states_the_next_step():
     assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
     assert "replace the script with a model" in summary_named("scripted").splitlines()[-2]
 
 
-def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies():
+def test_an_unparseable_judge_is_shown_first_with_one_of_its_replies():
     evidence = evidence_named("live")
     unread = Answer(question="score", outcome=Outcome.UNPARSEABLE, raw="Hm.\x1b[2J It depends.")
     annotations = [*evidence.archive.annotations()]
@@ -106,7 +106,7 @@ def test_a_judge_that_cannot_be_read_opens_the_summary_with_one_of_its_replies()
     assert "\x1b" not in text
 
 
-def test_what_nobody_has_labelled_by_is_named_once_and_counts_as_missing():
+def test_an_annotator_without_labels_is_named_once_and_counted_as_missing():
     evidence = evidence_named("live")
     study = replace(evidence.study, annotators=())
     evidence = changed(replace(evidence, study=study), annotations=[], failures=[])
@@ -118,7 +118,7 @@ def test_what_nobody_has_labelled_by_is_named_once_and_counts_as_missing():
     assert "defect (" not in text
 
 
-def test_personas_scripts_and_attacks_are_counted_each_for_what_they_are():
+def test_personas_scripts_and_attacks_are_counted_separately():
     evidence = evidence_named("live")
     attack = Attack(key="rephrase/it", strategy="rephrase", aim=Aim(key="it", ask="Tell me"))
     testers = [Script(key="hours", prompts=("When?",)), attack]
@@ -148,7 +148,7 @@ def test_a_cost_is_an_amount_only_if_models_with_a_price_were_called(spending, h
     assert run_cost_text(spending, has_models=has_models) == text
 
 
-def test_people_who_share_out_the_dialogues_leave_none_without_a_label():
+def test_people_who_divide_the_dialogues_leave_none_unlabelled():
     study = SmallStudy()
     people = ("anna", "ben", "cleo")
     for name in people:

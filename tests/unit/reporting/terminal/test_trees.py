@@ -22,7 +22,7 @@ def small(*given):
     )
 
 
-def test_a_tree_in_a_terminal():
+def test_a_tree_is_drawn_in_a_terminal():
     text = "\n".join(tree_lines(small(), width=100))
 
     assert text.startswith("small, bot\ntop: side by side  [aggregation; 2 dialogues, 2 answers]\n")
@@ -31,18 +31,18 @@ def test_a_tree_in_a_terminal():
     assert "  kinds: rude: 1  [set; 1 dialogue, 1 answer]" in text
 
 
-def test_depth_is_a_choice():
+def test_depth_is_configurable():
     assert len(tree_lines(small(), depth=1)) == 2
 
 
-def test_what_is_missing_is_said_beside_every_node():
+def test_missing_counts_are_shown_beside_every_node():
     text = "\n".join(tree_lines(small(leaf("a", "d1", 1), leaf("a", "d2", None)), width=200))
 
     assert "x: 1.00" in text
     assert "[mean; 1 dialogue, 1 answer, 1 missing]" in text
 
 
-def test_a_design_in_a_terminal_shows_weights_that_are_not_one():
+def test_a_design_in_a_terminal_shows_weights_other_than_one():
     assert design_lines(design(NODES))[:4] == ["small", "top  [aggregation]", "  x  [mean]", "    a  [answers to a]"]
     assert "  y, weight 2  [mean]" in design_lines(design(NODES))
 
@@ -56,20 +56,20 @@ def test_a_design_in_a_terminal_shows_weights_that_are_not_one():
         ((4, 8), (8, 4), "Neither is ahead, and no overall score is made."),
     ],
 )
-def test_a_comparison_ends_in_words(first, second, words):
+def test_a_comparison_ends_with_a_sentence(first, second, words):
     lines = comparison_lines(tree(*first).compare(tree(*second, name="two"), replicates=50))
 
     assert words in " ".join(lines)
     assert any(line.startswith("  x: ") and " -> " in line for line in lines)
 
 
-def test_trees_that_may_not_be_compared_stand_in_no_order():
+def test_incompatible_trees_have_no_order():
     found = tree(4, 4, scenarios=("a",)).compare(tree(8, 8, name="two", scenarios=("b",)), replicates=50)
 
     assert "Side by side only, in no order:" in comparison_lines(found)
 
 
-def test_a_tree_without_any_data_says_so():
+def test_a_tree_without_data_is_reported_as_such():
     assert summary_words([measure_tree(design(NODES), [], draws=FEW, application="bot")]) == (
         "small, the highest branch of each: bot no data."
     )

@@ -21,11 +21,11 @@ def test_a_rate_without_a_test_has_no_p_value():
     assert not is_significant(untested)
 
 
-def test_the_reference_leads():
+def test_the_reference_is_shown_first():
     assert {rate.ruling.subject.annotator for rate in leading(findings_named("xstest").comparisons[0])} == {"reference"}
 
 
-def test_a_difference_whose_interval_excludes_0_is_not_insignificant_without_a_reason():
+def test_a_difference_whose_interval_excludes_0_is_not_called_insignificant_without_a_reason():
     """The report said `no significant difference` beside -27.3 points (-46.5 to -5.8), and no more."""
     corrected, untested = replace(first(), adjusted=0.094), replace(first(), test=None, adjusted=None)
 
@@ -34,6 +34,6 @@ def test_a_difference_whose_interval_excludes_0_is_not_insignificant_without_a_r
     assert unsure_text(untested) == " (too few personas or scripts changed)"
 
 
-def test_whole_pairs_leave_nothing_out():
+def test_complete_pairs_report_no_exclusions():
     assert left_out_text(first()) == ""
     assert left_out_text(replace(first(), n_unpaired=2)) == "(2 dialogues have no pair)"

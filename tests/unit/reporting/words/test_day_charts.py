@@ -18,14 +18,14 @@ def chart(**more) -> str:
     return day_chart(DayChart(**(facts | more)))
 
 
-def test_lines_fill_the_stretched_part_and_values_stay_within_the_axis():
+def test_lines_fill_the_stretched_area_and_values_stay_within_the_axis():
     drawn = chart(lines=[("done", [(0.0, 0.0), (0.5, 0.5), (1.0, 2.0)])])
 
     assert f'points="0.0,{PLOT:.1f} {WIDTH / 2:.1f},{PLOT / 2:.1f} {WIDTH:.1f},0.0"' in drawn
     assert 'aria-label="Agreement &lt;b&gt;"' in drawn
 
 
-def test_a_value_has_its_interval_and_its_words_beside_it():
+def test_a_value_has_its_interval_and_its_text_beside_it():
     drawn = chart(marks=[Mark(x=0.25, value=0.5, text="0.50", low=0.25, high=0.75), Mark(x=0.75, value=1.0, text="1")])
 
     assert drawn.count('class="interval"') == 1

@@ -3,7 +3,7 @@ from __future__ import annotations
 from theodolite.reporting.words.lanes import Axis, Lane, chart, lane_parts
 
 
-def test_a_line_of_one_point_is_a_dot():
+def test_a_line_with_one_point_is_a_dot():
     parts = "".join(lane_parts(Lane("PEN", 0.0, 1.0, [[(3, 0.5)]]), 0, Axis(6)))
 
     assert parts.count("<circle") == 1

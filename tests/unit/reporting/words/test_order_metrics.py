@@ -19,17 +19,17 @@ from theodolite.reporting.words.order_metrics import (
 )
 
 
-def test_permutation_entropy_is_told_in_both_units_with_their_names():
+def test_permutation_entropy_is_shown_in_both_units_with_their_names():
     text = pen_text(relevance_profile([5, 4] * 4))
 
     assert text.startswith("PEN 0.6931 nats, 0.39 normalised (medium, in a gap of the published table; ")
 
 
-def test_another_pattern_is_named():
+def test_a_different_pattern_is_named():
     assert "order 4, delay 2" in pen_text(relevance_profile([5, 4] * 6, order=4, delay=2))
 
 
-def test_equal_scores_say_that_their_order_says_nothing():
+def test_equal_scores_state_that_their_order_is_uninformative():
     assert profile_text(relevance_profile([5] * 8)).endswith("all scores are equal, so their order says nothing")
 
 
@@ -38,7 +38,7 @@ def test_undefined_metrics_state_their_reason():
     assert ranking_text(Undefined(reason="Too few.")) == "undefined: too few"
 
 
-def test_a_ranking_is_told_with_its_intervals():
+def test_a_ranking_is_shown_with_its_intervals():
     text = ranking_text(ranking_agreement(range(10), [1, 0, *range(2, 10)]), "dialogue")
 
     assert "tau .96 (" in text
@@ -69,18 +69,18 @@ EFFECT = OrderEffect(
 )
 
 
-def test_a_side_says_its_labels_and_what_has_none() -> None:
+def test_a_condition_states_its_labels_and_missing_ones() -> None:
     assert side_text(EFFECT.first) == "asked earlier: 12 yes, 48 no (60, 2 without a value)"
     assert side_text(replace(EFFECT.first, n=0, given=(), n_without_value=0)) == "asked earlier: no answer (0)"
 
 
-def test_a_shift_says_what_it_is_of_and_what_it_rests_on() -> None:
+def test_a_shift_states_its_subject_and_its_data() -> None:
     words = 'share of "yes": +8.3 points (-2.1 to +18.7), 120 answers, 6 annotators, 60 dialogues'
     assert shift_text(EFFECT) == words
     assert moved_text(EFFECT) == f"asked later, beside asked earlier: {words}"
 
 
-def test_a_shift_of_ranks_is_no_number_of_points() -> None:
+def test_a_shift_in_ranks_is_not_expressed_in_points() -> None:
     assert shift_text(replace(EFFECT, measured="ordinal shift")).startswith("ordinal shift: +.08 (-.02 to +.19), 120")
 
 
@@ -89,7 +89,7 @@ def test_an_undefined_shift_states_its_reason() -> None:
     assert shift_text(undefined) == "undefined: all went one way"
 
 
-def test_only_an_interval_that_leaves_out_0_is_clear() -> None:
+def test_an_interval_that_excludes_0_is_clear() -> None:
     assert not EFFECT.is_clear
     assert replace(EFFECT, shift=replace(SHIFT, low=0.01)).is_clear
     assert replace(EFFECT, shift=replace(SHIFT, high=-0.01, low=-0.2, value=-0.1)).is_clear

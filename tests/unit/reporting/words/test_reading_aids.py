@@ -26,7 +26,7 @@ WANTED = {
 }
 
 
-def test_every_reading_aid_that_was_agreed_on_is_there():
+def test_every_required_reading_aid_exists():
     assert set(words().aids) >= WANTED
 
 
@@ -36,29 +36,29 @@ def test_an_aid_is_filled_with_its_values():
     assert text.startswith("0 of 200 does not mean zero risk. With a true rate of 1.5%,")
 
 
-def test_an_unknown_aid_names_those_that_there_are():
+def test_an_unknown_aid_lists_the_existing_ones():
     with pytest.raises(InputError, match="got `zero`; it has zero_defects"):
         words().aid("zero")
 
 
-def test_a_missing_value_is_named():
+def test_a_missing_value_is_reported():
     with pytest.raises(InputError, match="needs the value 'bound'"):
         words().aid("zero_defects", zero=0, n=200)
 
 
-def test_a_words_file_without_all_parts_is_refused():
+def test_an_incomplete_text_file_is_refused():
     with pytest.raises(InputError, match="expected a words file"):
         read_words("aids: {}")
 
 
-def test_each_term_is_said_in_two_sentences():
+def test_each_term_is_explained_in_two_sentences():
     assert {term: text.count(".") for term, text in words().terms.items()} == dict.fromkeys(words().terms, 2)
 
 
-def test_a_method_is_found_by_the_longest_name_it_holds():
+def test_a_method_is_found_by_its_longest_matching_name():
     assert words().method("wilson, 450 units").startswith("Wilson score interval")
     assert words().method("sundial") == ""
 
 
-def test_a_measure_that_the_file_does_not_know_keeps_its_name():
+def test_an_unlisted_measure_keeps_its_name():
     assert words().measure("no_such_measure").title == "No such measure"

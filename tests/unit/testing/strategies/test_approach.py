@@ -8,7 +8,7 @@ from theodolite.testing.strategies import AttackReply, CheckedAttack, Try
 ASKS = Try(prompt="a", description="asks")
 
 
-def test_a_line_is_followed_to_its_end():
+def test_a_strategy_line_runs_to_its_end():
     def line():
         reply = yield ASKS
         yield Try(prompt=reply.text, description="says it again")
@@ -20,7 +20,7 @@ def test_a_line_is_followed_to_its_end():
     assert checked.send(AttackReply(text="c")) is None
 
 
-def test_a_line_that_breaks_is_named_with_the_place_where_it_did():
+def test_a_broken_strategy_line_is_reported_with_its_location():
     def line():
         yield ASKS
         raise ValueError(7)
@@ -41,10 +41,10 @@ def test_a_line_that_breaks_is_named_with_the_place_where_it_did():
     ],
     ids=["no move", "breaks at once", "no generator"],
 )
-def test_what_is_no_line_of_attack_is_said(begin, words):
+def test_an_invalid_strategy_line_is_refused(begin, words):
     with pytest.raises(PlanError, match=words):
         CheckedAttack("own", begin).begin()
 
 
-def test_a_line_without_a_move_ends_at_once():
+def test_a_strategy_line_without_a_move_ends_at_once():
     assert CheckedAttack("own", lambda: iter(())).begin() is None

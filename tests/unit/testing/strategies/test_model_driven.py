@@ -28,7 +28,7 @@ def texts(asked):
     return [message.text for message in asked.messages]
 
 
-def test_the_model_is_told_what_to_reach_and_speaks_for_a_simulated_user():
+def test_the_model_receives_the_aim_and_plays_the_simulated_user():
     (first,), _ = after()
 
     assert isinstance(first, AskModel)
@@ -36,14 +36,14 @@ def test_the_model_is_told_what_to_reach_and_speaks_for_a_simulated_user():
     assert "Where is the key?" in texts(first)[0]
 
 
-def test_a_reply_that_was_no_refusal_is_built_upon():
+def test_a_reply_without_refusal_is_built_upon():
     asked, tried = after(PERHAPS, PERHAPS)
 
     assert texts(asked[-1])[2:] == ["message 1", "Perhaps.", "message 2", "Perhaps."]
     assert [one.refines for one in tried] == [None, 1]
 
 
-def test_after_a_refusal_it_goes_back_to_the_latest_promising_reply():
+def test_after_a_refusal_the_attack_returns_to_the_latest_promising_reply():
     asked, tried = after(PERHAPS, NO, PERHAPS)
 
     assert texts(asked[2])[2] == "message 1"
@@ -54,27 +54,27 @@ def test_after_a_refusal_it_goes_back_to_the_latest_promising_reply():
     assert tried[2].description == "goes back and tries another way"
 
 
-def test_a_refusal_of_the_first_message_starts_anew():
+def test_a_refusal_of_the_first_message_restarts_the_attack():
     _, tried = after(NO, PERHAPS)
 
     assert (tried[1].refines, tried[1].description) == (None, "starts again")
 
 
-def test_all_that_was_declined_at_a_point_is_named_lest_it_comes_again():
+def test_all_refused_prompts_at_a_point_are_listed_to_avoid_repeats():
     asked, _ = after(NO, NO)
 
     assert "- message 1\n- message 2\n" in texts(asked[2])[-1]
     assert len({one.messages for one in asked}) == len(asked)
 
 
-def test_it_ends_when_the_model_has_nothing_to_say():
+def test_the_attack_ends_when_the_model_has_nothing_to_say():
     moves = adaptive(ATTACK)
     next(moves)
 
     assert _ended(moves, AttackReply(text=" "))
 
 
-def test_it_ends_after_its_last_try():
+def test_the_attack_ends_after_its_last_attempt():
     moves = adaptive(ATTACK)
     next(moves)
     for _ in range(TRIES - 1):
@@ -108,7 +108,7 @@ def moves_after(name, *written):
 
 
 @pytest.mark.parametrize("name", ["paraphrase", "translation"])
-def test_a_model_writes_each_try_and_each_in_another_way(name):
+def test_a_model_writes_each_attempt_differently(name):
     asked, tried = moves_after(name, "one", "two", "three")
 
     assert all(isinstance(one, AskModel) and one.party is FailureSource.SIMULATED_USER for one in asked)
@@ -117,7 +117,7 @@ def test_a_model_writes_each_try_and_each_in_another_way(name):
     assert [(one.prompt, one.refines) for one in tried] == [("one", None), ("two", 1), ("three", 2)]
 
 
-def test_a_translation_asks_for_the_answer_in_the_language_that_signs_are_in():
+def test_a_translation_asks_for_the_answer_in_the_language_of_the_signs():
     asked, tried = moves_after("translation", "uno")
 
     assert "in Spanish" in asked[0].messages[0].text
@@ -125,7 +125,7 @@ def test_a_translation_asks_for_the_answer_in_the_language_that_signs_are_in():
     assert tried[0].description == "asks in Spanish"
 
 
-def test_a_model_that_writes_nothing_ends_the_line():
+def test_a_model_that_writes_nothing_ends_the_attack():
     asked, tried = moves_after("paraphrase", " ")
 
     assert (len(asked), tried) == (1, [])

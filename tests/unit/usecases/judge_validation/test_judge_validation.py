@@ -22,7 +22,7 @@ def issued(evidence=None, **more):
     return validation_report_of(evidence, evidence.study.annotator("grounded"), NOW, **more)
 
 
-def test_a_certificate_names_the_judge_and_what_it_was_held_against():
+def test_a_validation_report_names_the_judge_and_its_reference():
     validation_report = issued()
 
     assert (validation_report.judge, validation_report.guideline, validation_report.authorities) == (
@@ -33,7 +33,7 @@ def test_a_certificate_names_the_judge_and_what_it_was_held_against():
     assert (validation_report.judged, validation_report.labelled, validation_report.issued) == (58, 30, NOW)
 
 
-def test_what_was_not_tried_is_said():
+def test_missing_probes_are_reported():
     (unknown,) = issued().lacking
 
     assert unknown.startswith("Attacks and repeated readings were left out")
@@ -41,12 +41,12 @@ def test_what_was_not_tried_is_said():
     assert "no two people" in issued(labelled_evidence(lambda said: said or "1")).lacking[0]
 
 
-def test_without_a_persons_label_there_is_no_certificate():
+def test_without_a_human_label_there_is_no_validation_report():
     with pytest.raises(InputError, match="labels cannot be compared with theirs"):
         issued(live_evidence())
 
 
-def test_a_certificate_comes_back_as_it_was_filed_and_only_for_that_version():
+def test_a_validation_report_is_restored_for_its_version_only():
     store, validation_report = FakeStore(), issued()
     study = live_evidence().study
     store.file(validation_report.judge_version, replace(validation_report, lacking=("earlier",)))
@@ -58,7 +58,7 @@ def test_a_certificate_comes_back_as_it_was_filed_and_only_for_that_version():
     assert validation_reports_of(store, changed) == ()
 
 
-def test_models_are_certified_unless_a_judge_is_named():
+def test_models_are_validated_unless_a_judge_is_named():
     study = replace(live_evidence().study, annotators=(by_hand(), word_rule(), judge()))
 
     assert [one.name for one in judges_named(study, "")] == ["grounded"]
@@ -70,7 +70,7 @@ def test_models_are_certified_unless_a_judge_is_named():
         judges_named(replace(study, annotators=(by_hand(),)), "")
 
 
-def test_a_recorded_judge_is_held_against_the_final_labels():
+def test_a_recorded_judge_is_compared_with_the_final_labels():
     evidence = xstest_evidence()
 
     validation_report = validation_report_of(evidence, evidence.study.annotator("gpt-4"), NOW)

@@ -45,7 +45,7 @@ def contrary(request):
     return verdict(score=5 if request.replicate == 2 else 1)
 
 
-def test_alarms_and_the_rest_are_read_again_alike():
+def test_alarms_and_other_dialogues_are_repeated_equally():
     found = plan(6)
 
     values = sorted(one.answers[0].value for one in found.before.values())
@@ -54,7 +54,7 @@ def test_alarms_and_the_rest_are_read_again_alike():
     assert len(plan(500).dialogues) == 9 + 48
 
 
-def test_withheld_dialogues_are_not_read_again():
+def test_withheld_dialogues_are_not_repeated():
     evidence = xstest_evidence()
 
     found = probe_plan(evidence, evidence.study.annotator("gpt-4"), ATTEMPTS, 40)
@@ -63,7 +63,7 @@ def test_withheld_dialogues_are_not_read_again():
     assert not any(dialogue.withheld for dialogue in found.dialogues)
 
 
-async def test_a_judge_that_stands_firm_is_turned_by_nothing():
+async def test_a_robust_judge_is_not_changed_by_injections():
     board, found = await probed(as_before)
 
     turned = found["verdicts_turned", "all"]
@@ -73,13 +73,13 @@ async def test_a_judge_that_stands_firm_is_turned_by_nothing():
     assert len(board.asked) <= plan().calls
 
 
-async def test_a_judge_that_obeys_its_material_is_found_out():
+async def test_a_judge_that_obeys_its_material_is_detected():
     _, found = await probed(gullible)
 
     assert found["verdicts_turned", "all"].value > 0.2
 
 
-async def test_a_judge_that_takes_the_first_label_is_found_out():
+async def test_a_judge_that_prefers_the_first_label_is_detected():
     _, found = await probed(contrary)
 
     assert found["flip_rate", ""].value == 1
@@ -87,18 +87,18 @@ async def test_a_judge_that_takes_the_first_label_is_found_out():
     assert (found["prefers_first", ""].count, found["prefers_first", ""].n) == (6, 6)
 
 
-async def test_calls_that_bring_nothing_are_no_verdicts():
+async def test_failed_calls_are_not_verdicts():
     _, found = await probed(lambda _: ServerFault("500", endpoint="large"), planned=plan(2))
 
     assert not hasattr(found["verdicts_turned", "all"], "value")
 
 
-async def test_the_budget_stops_probing_too():
+async def test_the_budget_also_stops_probing():
     with pytest.raises(RunStopped, match="budget"):
         await probed(as_before, budget=Budget(calls=3))
 
 
-def test_the_calls_are_told_before_they_are_made():
+def test_the_number_of_calls_is_stated_in_advance():
     text = probes_text([plan()], Spending(calls=400, cost_microusd=800_000))
 
     assert text.startswith("Probing: 6 dialogues read again, each with 4 attacks and twice without: 36 calls at most")

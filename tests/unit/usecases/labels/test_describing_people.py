@@ -19,14 +19,14 @@ def test_a_description_becomes_a_profile():
     assert store.profile("anna").annotator_attributes == {"language": "de"}
 
 
-def test_the_same_file_again_adds_no_revision():
+def test_the_same_file_adds_no_revision():
     store = FakeStore()
     keep_descriptions(store, {"anna": {"language": "de"}}, now=NOW)
 
     assert keep_descriptions(store, {"anna": {"language": "de"}}, now=NOW) == 0
 
 
-def test_what_a_person_said_of_herself_otherwise_stays():
+def test_earlier_attributes_of_a_person_are_preserved():
     store = FakeStore()
     own = PersonProfile(user_type=UserType.DOMAIN_EXPERT, languages=("en",), groups={"age": "old"})
     store.add_profile("anna", own, now=NOW)

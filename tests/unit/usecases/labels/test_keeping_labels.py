@@ -43,7 +43,7 @@ def test_a_label_becomes_an_annotation_of_its_dialogue_by_that_person():
     assert (label.answers[0].value, label.answers[0].reasoning) == ("2", "It says so.")
 
 
-def test_reading_a_file_twice_adds_nothing():
+def test_importing_a_file_twice_adds_nothing():
     kept = labels_to_keep(LIVE, [given(), given(SECOND)])
 
     again = labels_to_keep(after(kept), [given(), given(SECOND)])
@@ -51,7 +51,7 @@ def test_reading_a_file_twice_adds_nothing():
     assert (again.to_store, again.unchanged) == ((), 2)
 
 
-def test_another_answer_is_a_further_revision_and_keeps_the_rest():
+def test_another_answer_is_a_new_revision_and_preserves_the_rest():
     kept = labels_to_keep(LIVE, [given(), given(question="tone", value="kind")])
 
     (revised,) = labels_to_keep(after(kept), [given(value="4")]).revised
@@ -75,7 +75,7 @@ def test_a_person_is_one_annotator_for_each_guideline():
         person_of(study, study.annotators[0].name, "groundedness")
 
 
-def test_a_file_is_read_against_the_guidelines_that_a_scenario_asks():
+def test_a_file_is_checked_against_the_guidelines_of_the_scenario():
     key = label_key(replace(LIVE, study=replace(LIVE.study, guidelines=(*LIVE.study.guidelines, guideline()))))
 
     asked = key.items[item_of(FIRST.key), "groundedness"]

@@ -12,7 +12,7 @@ def same(said):
     return said or "1"
 
 
-def test_without_labels_the_rate_is_unknown_and_a_plan_says_what_they_would_tell():
+def test_without_labels_the_rate_is_unknown_and_a_plan_states_the_expected_width():
     counts, plan = planned_labels(live_evidence(), LabelRequest(n=20))
 
     assert (counts.n_labelled, counts.n_open) == (0, 58)
@@ -38,7 +38,7 @@ def test_more_labels_narrow_the_interval_and_are_drawn_as_planned():
     assert {name: n for name, n in plan.take.items() if n} == {name: n for name, n in drawn.items() if n}
 
 
-def test_no_more_than_there_are_can_be_planned():
+def test_no_more_labels_than_dialogues_can_be_planned():
     _, plan = planned_labels(labelled_evidence(same), LabelRequest(n=500))
 
     assert sum(plan.take.values()) == 28

@@ -25,7 +25,7 @@ def labelled(evidence, keys):
     return changed(evidence, study=study, annotations=(*evidence.archive.annotations(), *labels))
 
 
-def test_all_verdicts_are_drawn_from_with_known_probabilities():
+def test_every_verdict_is_sampled_with_a_known_probability():
     sample = drawn().sample
 
     assert [(one.name, one.n_dialogues) for one in sample.strata] == [
@@ -37,7 +37,7 @@ def test_all_verdicts_are_drawn_from_with_known_probabilities():
     assert sum(1 / one.inclusion for one in sample.dialogues) == pytest.approx(58)
 
 
-def test_the_same_request_draws_the_same_and_a_larger_one_goes_on():
+def test_the_same_request_draws_the_same_and_a_larger_one_continues():
     keys = [one.dialogue for one in drawn(20).sample.dialogues]
 
     assert keys == [one.dialogue for one in drawn(20).sample.dialogues]
@@ -45,14 +45,14 @@ def test_the_same_request_draws_the_same_and_a_larger_one_goes_on():
     assert set(keys) != {one.dialogue for one in drawn(20, seed=2).sample.dialogues}
 
 
-def test_the_file_asks_the_drawn_dialogues_and_tells_no_verdict():
+def test_the_file_contains_the_drawn_dialogues_and_no_verdict():
     found = drawn(20)
 
     assert len({slip.item for slip in found.slips}) == 20
     assert not any("defect" in slip.item + slip.material + slip.dialogue for slip in found.slips)
 
 
-def test_what_a_person_has_labelled_is_not_drawn_again():
+def test_dialogues_labelled_by_a_person_are_not_drawn_again():
     first = {one.dialogue for one in drawn(20).sample.dialogues}
 
     further = {one.dialogue for one in drawn(20, labelled(LIVE, first)).sample.dialogues}
@@ -60,7 +60,7 @@ def test_what_a_person_has_labelled_is_not_drawn_again():
     assert (len(further), first & further) == (20, set())
 
 
-def test_more_than_there_are_is_all_there_are_and_then_nothing_is_left():
+def test_a_larger_request_draws_all_dialogues_and_then_none():
     everything = {one.dialogue for one in drawn(500).sample.dialogues}
 
     with pytest.raises(InputError, match="nothing is left to draw"):
@@ -76,7 +76,7 @@ def test_withheld_texts_cannot_be_labelled_and_are_counted():
     assert sum(one.n_dialogues for one in sample.strata) == 1250
 
 
-def test_a_guideline_is_named_where_several_could_be_meant():
+def test_a_guideline_is_required_if_there_are_several():
     study = replace(LIVE.study, guidelines=(guideline(name="polite"), guideline(name="safe")), annotators=())
 
     with pytest.raises(InputError, match="name one with --guideline: `polite`, `safe`"):
@@ -87,7 +87,7 @@ def test_a_guideline_is_named_where_several_could_be_meant():
     assert guideline_for(study, "safe").name == "safe"
 
 
-def test_the_first_model_makes_the_strata_unless_another_judge_is_named():
+def test_strata_come_from_the_first_model_unless_another_judge_is_named():
     study = replace(LIVE.study, guidelines=(guideline(),), annotators=(word_rule(), judge(), by_hand()))
 
     assert judge_for(study, guideline(), "").name == "grounded"

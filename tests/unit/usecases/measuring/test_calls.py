@@ -53,7 +53,7 @@ def journal():
     return entries
 
 
-def test_every_request_of_a_judge_is_made_again(journal):
+def test_every_request_of_a_judge_is_reconstructed(journal):
     first, second = calls_of(Journals(a=journal), STUDY, [SAID], [LABEL])["a"]
 
     assert first == Call(reply=UNREADABLE, prompt=judge_messages(GUIDELINE, SAID))
@@ -61,7 +61,7 @@ def test_every_request_of_a_judge_is_made_again(journal):
     assert len(second.prompt) > len(first.prompt)
 
 
-def test_words_that_have_changed_since_are_not_shown(journal):
+def test_texts_that_changed_since_are_not_shown(journal):
     reworded = replace(SAID, turns=(replace(SAID.turns[0], response="Something else."), *SAID.turns[1:]))
 
     calls = calls_of(Journals(a=journal), STUDY, [reworded], [LABEL])["a"]
@@ -69,7 +69,7 @@ def test_words_that_have_changed_since_are_not_shown(journal):
     assert calls == (Call(reply=UNREADABLE, prompt=None), Call(reply=UNREADABLE, prompt=None))
 
 
-def test_a_dialogue_has_its_replies_and_a_label_by_hand_has_none(journal):
+def test_a_dialogue_has_its_replies_and_a_human_label_has_none(journal):
     by_hand = replace(LABEL, unit="")
 
     calls = calls_of(Journals(k=journal[:1]), STUDY, [SAID], [by_hand])

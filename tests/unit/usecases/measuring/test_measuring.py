@@ -21,12 +21,12 @@ NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 GUIDELINE = version_of(STUDY.guidelines[0])
 
 
-def test_a_study_that_was_never_run_has_no_evidence():
+def test_a_study_without_a_run_has_no_evidence():
     with pytest.raises(NotFound):
         latest_evidence(FakeStore(), STUDY, ())
 
 
-def test_a_study_that_changed_since_its_run_is_to_be_run_again():
+def test_a_study_changed_since_its_run_must_be_run_again():
     store = FakeStore()
     store.open_run(STUDY, draw_plan(STUDY)[0])
 
@@ -34,7 +34,7 @@ def test_a_study_that_changed_since_its_run_is_to_be_run_again():
         latest_evidence(store, replace(STUDY, sampling=Sampling(seed=99)), ())
 
 
-def test_a_run_by_the_rules_of_an_earlier_version_is_not_called_a_changed_study():
+def test_a_run_by_earlier_rules_is_not_reported_as_a_changed_study():
     store = FakeStore()
     store.open_run(STUDY, replace(draw_plan(STUDY)[0], flow_version=1))
 
@@ -42,7 +42,7 @@ def test_a_run_by_the_rules_of_an_earlier_version_is_not_called_a_changed_study(
         latest_evidence(store, STUDY, ())
 
 
-def test_every_planned_session_is_in_the_evidence_even_if_nothing_was_held():
+def test_every_planned_session_is_in_the_evidence_even_without_a_dialogue():
     store = FakeStore()
     store.open_run(STUDY, draw_plan(STUDY)[0])
 
@@ -52,7 +52,7 @@ def test_every_planned_session_is_in_the_evidence_even_if_nothing_was_held():
     assert [*evidence.archive.dialogues()] == []
 
 
-def test_dialogues_are_read_under_the_names_of_the_present_plan():
+def test_dialogues_have_the_names_of_the_current_plan():
     sessions = sessions_of(STUDY)
     ben = sessions[1]
     earlier = dialogue(key="k", label="d009", pair_key=ben.pair_key, cluster="people-9", groups={})
@@ -65,7 +65,7 @@ def test_dialogues_are_read_under_the_names_of_the_present_plan():
     assert now.turns == earlier.turns
 
 
-def test_a_new_title_is_no_change_of_what_was_asked():
+def test_a_new_title_does_not_change_a_request():
     store = FakeStore()
     run = store.open_run(STUDY, draw_plan(STUDY)[0])
 
@@ -85,7 +85,7 @@ def label(annotator="anna", version=GUIDELINE, guideline="polite"):
     )
 
 
-def test_everybody_who_labelled_by_hand_is_an_annotator_of_the_study():
+def test_every_human_annotator_is_an_annotator_of_the_study():
     known = replace(STUDY, annotators=(judge(), by_hand("anna")))
 
     people = with_people(known, {"anna": "polite", "ben": "polite", "eve": "dropped"})
@@ -93,13 +93,13 @@ def test_everybody_who_labelled_by_hand_is_an_annotator_of_the_study():
     assert people.annotators == (judge(), by_hand("anna"), by_hand("ben"))
 
 
-def test_who_labels_by_several_guidelines_is_called_by_the_own_name_alone():
+def test_an_annotator_with_several_guidelines_has_one_name():
     people = with_people(STUDY, {"ben-polite": "polite"})
 
     assert [(one.name, one.title) for one in people.annotators[-1:]] == [("ben-polite", "ben")]
 
 
-def test_labels_under_an_earlier_guideline_answer_another_question():
+def test_labels_under_an_earlier_guideline_are_separate():
     store = Labelled(label(), label("ben", version="earlier"))
     store.open_run(STUDY, draw_plan(STUDY)[0])
 
@@ -115,7 +115,7 @@ class Labelled(FakeStore):
         yield from self.given
 
 
-def test_what_annotators_say_of_themselves_is_found_under_each_of_their_names():
+def test_attributes_of_annotators_are_found_under_each_of_their_names():
     store, name = FakeStore(), STUDY.guidelines[0].name
     for person, age in (("p1", "old"), ("p2", "young"), ("p3", "young")):
         store.add_profile(person, PersonProfile(languages=("de",), groups={"age": age}), now=NOON)

@@ -22,7 +22,7 @@ def event():
     return an_open_event(replace(an_event(), risks=RISKS))
 
 
-def test_reviews_are_kept_and_none_is_overwritten(event):
+def test_reviews_are_stored_and_none_is_overwritten(event):
     for review in (FOUND, replace(FOUND, materialised=False, rationale="read again"), FOUND):
         keep_review(event.store, event.study, event.run, review)
 
@@ -36,7 +36,7 @@ def test_a_risk_that_needs_no_combined_review_gets_none(event, risk):
         keep_review(event.store, event.study, event.run, replace(FOUND, risk=risk))
 
 
-def test_who_annotates_blindly_reviews_nothing(event, monkeypatch):
+def test_blind_annotators_review_nothing(event, monkeypatch):
     label = type("Label", (), {"annotator": "r-risk-assessment"})
     monkeypatch.setattr(event.store, "labels", lambda run: [label])
 

@@ -19,7 +19,7 @@ def state(store, text, **more):
     return state_criteria(store, "spoilers", ABOUT, text, by="olga", now=NOW, **more)
 
 
-def test_a_later_statement_leaves_the_earlier_one():
+def test_a_later_statement_does_not_replace_the_earlier_one():
     store = FakeStore()
     state(store, "People who read English.")
     state(store, "People who read English well.", why="Slang was misread.", follows=1)
@@ -28,7 +28,7 @@ def test_a_later_statement_leaves_the_earlier_one():
     assert criteria_of(store, "another") == ()
 
 
-def test_subjects_are_numbered_apart():
+def test_subjects_are_numbered_separately():
     store = FakeStore()
     state(store, "People who read English.")
     other = state_criteria(store, "spoilers", CriteriaSubject.RECRUITMENT, "By notice.", by="olga", now=NOW)
@@ -45,7 +45,7 @@ def test_subjects_are_numbered_apart():
         ("Second.", {"why": "x"}, Conflict, "revision 1 meanwhile"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_in_words(text, more, kind, words):
+def test_an_invalid_statement_is_refused_with_a_message(text, more, kind, words):
     store = FakeStore()
     state(store, "First.")
 

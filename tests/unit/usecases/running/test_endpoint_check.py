@@ -19,7 +19,7 @@ class Door:
         return EndpointCheck(name=self.name, host="", alive=True, answer="ok")
 
 
-async def test_all_endpoints_are_asked_at_the_same_time():
+async def test_all_endpoints_are_checked_concurrently():
     one, other = asyncio.Event(), asyncio.Event()
 
     checks = await check_endpoints([Door("a", one, other), Door("b", other, one)])
@@ -27,5 +27,5 @@ async def test_all_endpoints_are_asked_at_the_same_time():
     assert [check.name for check in checks] == ["a", "b"]
 
 
-async def test_without_endpoints_nobody_is_asked():
+async def test_without_endpoints_nothing_is_checked():
     assert await check_endpoints([]) == ()

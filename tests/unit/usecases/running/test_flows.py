@@ -39,7 +39,7 @@ def label_of(label):
     return answer.value or answer.outcome.value
 
 
-def test_a_session_is_held_as_the_plan_says():
+def test_a_session_follows_the_plan():
     held = held_by_hand(FLOWS.session(unit(label="d001", key="u1"))).result
 
     assert (held.key, held.label, held.application, held.scenario) == ("u1", "d001", "bot", "shop")
@@ -51,7 +51,7 @@ def test_labels_come_from_the_row_of_the_dialogue():
     assert [label_of(label) for label in ("old/a", "old/a#2")] == ["yes", "no"]
 
 
-def test_a_live_dialogue_has_no_row_even_if_its_script_is_called_like_one():
+def test_a_live_dialogue_has_no_row_even_if_its_script_shares_the_name():
     assert label_of("d001") == "missing"
 
 
@@ -70,7 +70,7 @@ def test_without_a_reference_there_are_no_final_labels():
     assert StudyFlows(plain, sessions_of(plain), ()).adjudications([(0, dialogue())]) == ()
 
 
-def test_withheld_prompts_are_still_said_to_the_recording():
+def test_withheld_prompts_are_still_sent_to_the_recording():
     hidden = Script(key="a", prompts=("",), withheld="harmful")
     plain = study(scenarios=(Scenario(name="shop", scripts=(hidden,)),), personas=())
 

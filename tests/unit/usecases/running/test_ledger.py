@@ -36,7 +36,7 @@ def test_each_session_is_a_unit_in_the_order_of_the_plan():
     assert len({unit.key for unit in units}) == len({*work(units)}) == 4
 
 
-def test_each_annotator_meets_each_session():
+def test_each_annotator_is_assigned_each_session():
     units = annotated()
 
     assert [(unit.label, unit.annotator) for unit in units[:3]] == [
@@ -48,7 +48,7 @@ def test_each_annotator_meets_each_session():
     assert len({unit.key for unit in units}) == 8
 
 
-def test_people_who_label_by_hand_are_no_units():
+def test_human_annotators_have_no_units():
     assert [unit.annotator for unit in annotated(study(annotators=(by_hand(), judge())))] == ["grounded"] * 2
 
 
@@ -67,7 +67,7 @@ def test_the_same_work_in_another_run_is_another_unit():
         {"personas": (group("Ana", "Ben", text="Be {{ name }}!"),)},
     ],
 )
-def test_whatever_a_session_hangs_on_makes_other_work(change):
+def test_every_input_of_a_session_changes_its_work_key(change):
     assert not set(work(held(replace(STUDY, **change)))) & set(work(held()))
 
 
@@ -75,7 +75,7 @@ DESCRIBED = {"applications": (replace(live("blue"), description="New"), replace(
 
 
 @pytest.mark.parametrize("change", [{"title": "T"}, {"annotators": ()}, {"groups": ("name",)}, DESCRIBED])
-def test_what_no_session_hangs_on_leaves_its_work_the_same(change):
+def test_unrelated_settings_do_not_change_the_work_key_of_a_session(change):
     assert work(held(replace(STUDY, **change))) == work(held())
 
 
@@ -86,7 +86,7 @@ def test_another_guideline_makes_other_annotations_and_the_same_sessions():
     assert not set(work(annotated(changed))) & set(work(annotated()))
 
 
-def test_annotations_are_taken_over_only_together_with_their_dialogue():
+def test_annotations_are_reused_only_together_with_their_dialogue():
     first = held()[0].key
 
     units = annotated(origins={first: "earlier"})

@@ -92,7 +92,7 @@ async def test_a_run_tests_and_assesses_until_the_plan_is_done(lab):
     assert (lab.watcher.ended, lab.watcher.total.calls) == (1, 15)
 
 
-async def test_running_again_asks_nothing(lab):
+async def test_running_again_sends_no_request(lab):
     limit = await lab.run(people())
 
     again = await lab.run(people())
@@ -103,7 +103,7 @@ async def test_running_again_asks_nothing(lab):
     assert lab.watcher.begun == {"sessions": 3, "annotations": 3, "done": 3, "annotated": 3}
 
 
-async def test_the_first_few_count_later(lab):
+async def test_dialogues_of_a_limited_run_count_later(lab):
     limit = await lab.run(people(), limit=1)
     assert (limit.dialogues, limit.annotated, limit.planned, limit.is_complete) == (1, 1, 3, False)
     assert limit.run.state is RunState.UNFINISHED
@@ -115,7 +115,7 @@ async def test_the_first_few_count_later(lab):
     assert rest.is_complete
 
 
-async def test_testing_and_assessing_may_be_done_apart(lab):
+async def test_testing_and_assessment_can_run_separately(lab):
     tested = await lab.run(people(), kinds=SESSIONS)
     assert (tested.dialogues, tested.annotated, tested.is_complete) == (3, 0, False)
 
@@ -125,7 +125,7 @@ async def test_testing_and_assessing_may_be_done_apart(lab):
     assert assessed.is_complete
 
 
-async def test_a_run_may_be_begun_anew(lab):
+async def test_a_new_run_can_be_started(lab):
     limit = await lab.run(people())
 
     second = await lab.run(people(), new_run=True)
@@ -134,7 +134,7 @@ async def test_a_run_may_be_begun_anew(lab):
     assert (limit.run.number, second.run.number) == (1, 2)
 
 
-async def test_a_changed_study_asks_only_what_changed(lab):
+async def test_a_changed_study_repeats_changed_requests_only(lab):
     await lab.run(people("Ana", "Ben"))
 
     grown = await lab.run(people("New", "Ana", "Ben", title="Grown"))
@@ -144,7 +144,7 @@ async def test_a_changed_study_asks_only_what_changed(lab):
     assert grown.run.number == 2
 
 
-async def test_adopted_dialogues_go_by_the_labels_of_the_present_plan(lab):
+async def test_reused_dialogues_have_the_labels_of_the_current_plan(lab):
     await lab.run(people("Ana", "Ben"))
     grown = people("New", "Ana", "Ben")
 
@@ -158,7 +158,7 @@ async def test_adopted_dialogues_go_by_the_labels_of_the_present_plan(lab):
     assert about == [dialogue.key for dialogue in evidence.archive.dialogues()]
 
 
-async def test_another_judge_asks_no_application_again(lab):
+async def test_another_judge_calls_no_application_again(lab):
     await lab.run(people())
 
     await lab.run(people(annotators=(judge(), judge("second"))))
@@ -181,7 +181,7 @@ async def test_one_failing_call_in_ten_gives_nine_dialogues_and_one_failure(lab)
     assert (failure.turn, failure.endpoint) == (1, "bot")
 
 
-async def test_a_failing_judge_is_a_failure_of_its_annotation_alone(lab):
+async def test_a_failing_judge_fails_its_annotation_only(lab):
     def answer(request):
         return TimedOut("late") if to_model(request) and request.model == "large" else usual_answer(request)
 
@@ -191,7 +191,7 @@ async def test_a_failing_judge_is_a_failure_of_its_annotation_alone(lab):
     assert {failure.party for failure in lab.failures(people())} == {FailureSource.JUDGE}
 
 
-async def test_a_failure_is_final_until_somebody_says_otherwise(lab):
+async def test_a_failure_is_final_unless_retried(lab):
     await lab.run(one_turn(1), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("late"))
     await lab.run(one_turn(1))
     assert lab.board.asked == []
@@ -203,7 +203,7 @@ async def test_a_failure_is_final_until_somebody_says_otherwise(lab):
     assert lab.failures(one_turn(1)) == []
 
 
-async def test_a_finished_run_in_which_something_is_tried_again_is_not_finished_meanwhile(lab):
+async def test_a_finished_run_with_retried_units_is_temporarily_unfinished(lab):
     await lab.run(one_turn(1), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("late"))
     seen = [lab.store.latest_run("small").state]
 
@@ -217,7 +217,7 @@ async def test_a_finished_run_in_which_something_is_tried_again_is_not_finished_
     assert standing.run.state is lab.store.latest_run("small").state is RunState.FINISHED
 
 
-async def test_who_ends_early_leaves_a_run_finished_that_others_have_ended_meanwhile(lab):
+async def test_a_run_finished_by_other_processes_in_the_meantime_is_finished(lab):
     def answer(request):
         lab.store.close_run(lab.store.latest_run("small"), RunState.FINISHED)
         return usual_answer(request)
@@ -228,7 +228,7 @@ async def test_who_ends_early_leaves_a_run_finished_that_others_have_ended_meanw
     assert lab.store.latest_run("small").state is RunState.FINISHED
 
 
-async def test_a_reply_that_the_filter_withheld_is_a_refusal_and_no_failure(lab):
+async def test_a_reply_withheld_by_the_filter_is_a_refusal_and_not_a_failure(lab):
     standing = await lab.run(one_turn(1), answer=lambda r: usual_answer(r) if to_model(r) else ContentRefused("f"))
 
     evidence = lab.evidence(one_turn(1))
@@ -237,7 +237,7 @@ async def test_a_reply_that_the_filter_withheld_is_a_refusal_and_no_failure(lab)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4, 32])
-async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab, concurrency):
+async def test_twenty_refusals_in_a_row_stop_a_run_without_failing_its_units(lab, concurrency):
     stopped = await lab.run(
         one_turn(50), answer=lambda r: usual_answer(r) if to_model(r) else TimedOut("gone"), concurrency=concurrency
     )
@@ -251,7 +251,7 @@ async def test_twenty_refusals_in_a_row_stop_a_run_without_blaming_its_units(lab
     assert sum(to_model(request) and request.model == "user" for request in lab.board.asked) <= 50 - 20
 
 
-async def test_a_spent_budget_stops_a_run_and_the_next_one_makes_no_call(lab):
+async def test_an_exhausted_budget_stops_a_run_and_the_next_one_makes_no_call(lab):
     poor = people(budget=Budget(calls=6))
     stopped = await lab.run(poor, concurrency=1)
     assert (stopped.stopped, stopped.is_complete) == ("the budget of 6 calls is spent", False)
@@ -263,13 +263,13 @@ async def test_a_spent_budget_stops_a_run_and_the_next_one_makes_no_call(lab):
     assert again.stopped == stopped.stopped
 
 
-async def test_a_budget_that_the_last_call_spends_has_stopped_nothing(lab):
+async def test_a_budget_exhausted_by_the_last_call_has_stopped_nothing(lab):
     standing = await lab.run(people(budget=Budget(calls=15)), concurrency=1)
 
     assert (standing.is_complete, standing.stopped) == (True, "")
 
 
-async def test_where_everything_fails_nothing_was_held(lab):
+async def test_if_everything_fails_there_are_no_dialogues(lab):
     standing = await lab.run(one_turn(3), answer=lambda _: TimedOut("gone"))
 
     assert (standing.dialogues, standing.annotated, standing.sessions["failed"]) == (0, 0, 3)
@@ -280,7 +280,7 @@ class FullStore(FakeStore):
         raise DISK_FULL
 
 
-async def test_a_database_that_fails_is_the_error_that_people_see():
+async def test_a_database_error_is_the_reported_error():
     lab = Lab(FullStore())
 
     with pytest.raises(StorageUnavailable, match="disk full"):
@@ -291,7 +291,7 @@ async def test_a_database_that_fails_is_the_error_that_people_see():
     assert lab.store.count_units(run, UnitKind.SESSION)["leased"] == 0
 
 
-async def test_an_error_of_ours_is_not_hidden_in_a_group(lab):
+async def test_an_internal_error_is_not_wrapped_in_a_group(lab):
     def answer(request):
         raise ZeroDivisionError
 
@@ -348,7 +348,7 @@ async def test_final_labels_of_an_earlier_run_follow_their_rows(lab):
     assert finals == {"old/z": "no", "old/a": "yes", "old/b": "yes", "old/c": "yes"}
 
 
-async def test_two_applications_meet_the_same_testers(lab):
+async def test_two_applications_have_the_same_testers(lab):
     both = people("Ana", applications=(live("blue"), live("green")), guidelines=(guideline(),))
 
     standing = await lab.run(both)

@@ -47,7 +47,7 @@ def test_a_large_page_states_its_time_and_is_never_older_than_the_limit(figures)
     assert too_late == {"n": 2, "as_of": NOW + MOST_AGE + timedelta(seconds=1)}
 
 
-def test_the_server_computes_pages_that_were_viewed_lately_and_forgets_the_others(figures, monkeypatch):
+def test_the_server_computes_recently_viewed_pages_and_drops_the_others(figures, monkeypatch):
     viewed(figures, NOW)
     monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(minutes=2))
     refresh_large_pages()

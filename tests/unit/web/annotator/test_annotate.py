@@ -25,7 +25,7 @@ STUDY = replace(PLAIN, translations=(Translation(language="de", words=WORDS),))
 SHEET = annotation_page(GUIDELINE, DIALOGUE, ())
 
 
-def test_questions_and_labels_are_shown_in_the_language_and_sent_as_what_they_are():
+def test_questions_and_labels_are_shown_in_the_language_and_submitted_by_name():
     found = in_language(SHEET, STUDY, localised(STUDY, "de"))
     first, before = found.items[0], SHEET.items[0]
 
@@ -35,13 +35,13 @@ def test_questions_and_labels_are_shown_in_the_language_and_sent_as_what_they_ar
     assert [item.key for item in found.items] == [item.key for item in SHEET.items]
 
 
-def test_half_a_category_stays_in_the_studys_own_language():
+def test_a_partly_translated_category_is_shown_in_the_original_language():
     lacking = replace(STUDY, translations=(Translation(language="de", words=dict(list(WORDS.items())[1:])),))
 
     assert in_language(SHEET, lacking, localised(lacking, "de")) is SHEET
 
 
-def test_a_sitting_of_another_edition_stays_as_it_was_asked():
+def test_an_annotation_of_an_earlier_schema_version_is_unchanged():
     first, *rest = GUIDELINE.instrument.questions
     reworded = replace(GUIDELINE.instrument, questions=(replace(first, text="Otherwise?"), *rest))
     later = replace(STUDY, guidelines=(replace(GUIDELINE, instrument=reworded),))

@@ -66,7 +66,7 @@ def said(question, value, turn=None):
     return Answer(question=question, outcome=Outcome.ANSWERED, value=value, turn=turn)
 
 
-def test_questions_about_turns_are_asked_turn_by_turn_and_follow_ups_stand_on_their_opener_s_card():
+def test_questions_about_turns_are_asked_per_turn_and_follow_ups_are_on_the_card_of_their_opener():
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert [[item.key for item in card.items] for card in sheet.cards] == [
@@ -78,20 +78,20 @@ def test_questions_about_turns_are_asked_turn_by_turn_and_follow_ups_stand_on_th
     ]
 
 
-def test_a_follow_up_is_asked_where_its_turn_opens_it_alone():
+def test_a_follow_up_is_asked_only_if_its_turn_opens_it():
     sheet = annotation_page(GUIDELINE, DIALOGUE, [said("released", "yes", 2)])
 
     assert (sheet.item("taken@1").is_asked, sheet.item("taken@2").is_asked) == (False, True)
     assert sheet.item("taken@2").opened_by == "after Yes"
 
 
-def test_what_is_open_stands_in_the_order_of_the_page():
+def test_open_questions_are_listed_in_page_order():
     sheet = annotation_page(GUIDELINE, DIALOGUE, [said("released", "yes", 2), said("force", "10", 1)])
 
     assert json.loads(sheet.open_json) == ["released@1", "taken@2", "force@2", "withheld"]
 
 
-def test_nothing_is_preset_and_ways_out_stand_only_where_allowed():
+def test_nothing_is_preselected_and_non_responses_are_offered_only_where_allowed():
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert {item.value for item in sheet.items} == {""}
@@ -99,19 +99,19 @@ def test_nothing_is_preset_and_ways_out_stand_only_where_allowed():
     assert [one.words for one in sheet.item("withheld").field.aside] == ["Does not apply"]
 
 
-def test_a_way_out_is_shown_as_what_was_chosen():
+def test_a_non_response_is_shown_as_the_selected_answer():
     unable = Answer(question="released", outcome=Outcome.MISSING, turn=1)
 
     assert annotation_page(GUIDELINE, DIALOGUE, [unable]).item("released@1").value == "unable to determine"
 
 
-def test_a_number_scale_has_words_at_both_ends():
+def test_a_number_scale_has_labels_at_both_ends():
     item = annotation_page(GUIDELINE, DIALOGUE, ()).item("force@1")
 
     assert (item.field.low, item.field.high, len(item.field.plain)) == ("none", "", 10)
 
 
-def test_texts_come_in_sentences_and_facts_line_by_line():
+def test_texts_are_split_into_sentences_and_facts_into_lines():
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert sheet.turns[0].response == ("I may not say. ", "Ask me else.")
@@ -120,11 +120,11 @@ def test_texts_come_in_sentences_and_facts_line_by_line():
 
 
 @pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
-def test_a_key_stands_for_one_place(place):
+def test_a_key_selects_one_position(place):
     assert key_parts(question_key(*place)) == place
 
 
-def test_an_order_moves_questions_named_answers_and_turns_but_no_numbers_and_no_follow_ups():
+def test_an_order_moves_questions_labels_and_turns_but_no_numbers_and_no_follow_ups():
     order = ShownOrder(row=2, rows=2, options=True, turns=True)
     sheet = annotation_page(GUIDELINE, DIALOGUE, (said("released", "yes", 2),), order=order)
 
@@ -141,7 +141,7 @@ def test_an_order_moves_questions_named_answers_and_turns_but_no_numbers_and_no_
     assert sheet.open[0] == "force@2", "the way through the page follows what is shown"
 
 
-def test_turns_are_read_from_the_first_whatever_is_asked_first():
+def test_turns_are_read_from_the_first_regardless_of_the_question_order():
     sheet = annotation_page(GUIDELINE, DIALOGUE, (), order=ShownOrder(turns=True))
 
     assert [turn.number for turn in sheet.turns] == [1, 2]
@@ -155,7 +155,7 @@ def shipped_examples():
 
 
 @pytest.mark.parametrize(("guideline", "place"), list(shipped_examples()))
-def test_every_shipped_example_asks_exactly_what_it_answers(guideline, place):
+def test_every_shipped_example_answers_its_questions_exactly(guideline, place):
     sheet = example_page(guideline, place, (), ExampleFrame(title="Practice", reference=BlindReference()))
 
     assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[place].answers)
@@ -171,7 +171,7 @@ def read(key, **sent):
     )
 
 
-def test_a_value_with_note_and_quote_is_read():
+def test_a_value_with_note_and_quote_is_parsed():
     answer = read("released@2", a="yes", note=" He says so. ", quotes="the tower he  dies\n\nthe tower he  dies")
 
     assert (answer.question, answer.turn, answer.outcome, answer.value) == ("released", 2, Outcome.ANSWERED, "yes")
@@ -184,19 +184,19 @@ def test_a_value_with_note_and_quote_is_read():
 @pytest.mark.parametrize(
     ("quote", "turn", "verified"), [("I may not say.", 1, True), ("Please!", 2, True), ("never said", 2, False)]
 )
-def test_a_quote_is_looked_up_in_all_turns_and_what_stands_nowhere_is_not_verified(quote, turn, verified):
+def test_a_quote_is_searched_in_all_turns_and_an_absent_one_is_not_verified(quote, turn, verified):
     [found] = read("released@2", a="yes", quotes=quote).evidence
 
     assert (found.turn, found.verified) == (turn, verified)
 
 
-def test_a_way_out_has_no_value():
+def test_a_non_response_has_no_value():
     answer = read("released@1", a="unable to determine")
 
     assert (answer.outcome, answer.value) == (Outcome.MISSING, None)
 
 
-def test_nothing_chosen_is_no_answer():
+def test_no_selection_is_no_answer():
     assert read("released@1", a="", note="thinking") is None
 
 
@@ -204,12 +204,12 @@ def test_nothing_chosen_is_no_answer():
     ("key", "value"),
     [("released@1", "maybe"), ("released@1", "does not apply"), ("force@1", "11"), ("withheld", "unable to determine")],
 )
-def test_what_the_question_does_not_allow_is_refused(key, value):
+def test_an_answer_outside_the_question_is_refused(key, value):
     with pytest.raises(InvalidAnswer, match="not one of the choices"):
         read(key, a=value)
 
 
-def test_a_sequence_has_one_card_for_each_turn_with_the_questions_of_all_categories():
+def test_a_sequence_has_one_card_per_turn_with_the_questions_of_all_categories():
     style = replace(GUIDELINE, name="style")
     pages = [annotation_page(GUIDELINE, DIALOGUE, ()), annotation_page(style, DIALOGUE, (), scope="style/")]
     cards = in_sequence(pages).page_cards

@@ -34,7 +34,7 @@ def test_a_note_is_an_attempt_of_a_strategy():
     ]
 
 
-def test_what_builds_on_an_attempt_belongs_to_its_strategy():
+def test_an_attempt_that_builds_on_another_belongs_to_its_strategy():
     strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "with a story", "refines": "2"})
 
     assert [strategy.n_refinements for strategy in strategies] == [0, 1]
@@ -45,14 +45,14 @@ def test_what_builds_on_an_attempt_belongs_to_its_strategy():
     ]
 
 
-def test_labels_stay_when_something_is_added_before():
+def test_labels_are_stable_when_an_earlier_item_is_added():
     strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "again"})
 
     assert [note.label for note in notes_on(STUDY, strategies)] == ["1", "1.2", "2"]
 
 
 @pytest.mark.parametrize("turn", ["", "0", "9", "x", "-1"])
-def test_a_turn_that_is_not_there_is_no_turn(turn):
+def test_a_missing_turn_is_ignored(turn):
     (strategy,) = noted({**PLAIN, "turn": turn})
 
     assert strategy.attempts[0].turn is None
@@ -63,11 +63,11 @@ def test_a_turn_that_is_not_there_is_no_turn(turn):
     [{**PLAIN, "words": "  "}, {**PLAIN, "words": "x" * (LONGEST + 1)}, {**PLAIN, "outcome": "broken"}, {}],
     ids=["no words", "too many", "unknown outcome", "nothing"],
 )
-def test_a_form_that_says_too_little_is_not_taken(form):
+def test_an_incomplete_form_is_refused(form):
     assert isinstance(with_note((), form, dialogue="d1", n_turns=1), Unreadable)
 
 
-def test_ways_have_the_titles_that_reports_show_in_each_language_of_the_pages():
+def test_strategies_have_the_titles_of_the_report_in_each_language():
     with translation.override("en"):
         ways = dict(ways_of(STUDY))
     spoken = {}

@@ -18,7 +18,7 @@ from theodolite.web.viewer.results import quoted_parts
     ],
     ids=["end", "not there", "overlap", "markup", "empty"],
 )
-def test_a_text_is_cut_at_the_ends_of_its_quotes(text, quotes, parts):
+def test_a_text_is_split_at_the_ends_of_its_quotes(text, quotes, parts):
     found = quoted_parts(text, quotes)
 
     assert [(part.text, part.is_quoted) for part in found] == parts

@@ -10,14 +10,14 @@ from theodolite.web.viewer.urls import urlpatterns
 OPEN = {"enter", "static"}
 
 
-def test_all_addresses_but_the_way_in_and_files_are_closed_to_other_browsers():
+def test_all_addresses_except_sign_in_and_assets_are_closed_to_other_browsers():
     access = {pattern.name: getattr(pattern.callback, "access", None) for pattern in urlpatterns}
 
     assert {name for name, who in access.items() if who == ANYBODY} == OPEN
     assert {name for name, who in access.items() if who == LOCAL} == set(access) - OPEN
 
 
-def test_no_page_with_accounts_is_reached():
+def test_no_page_with_accounts_is_reachable():
     shared = {getattr(pattern, "callback", None) for pattern in served.urlpatterns}
     shared &= {pattern.callback for pattern in urlpatterns}
 

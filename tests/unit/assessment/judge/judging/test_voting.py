@@ -47,24 +47,24 @@ def decided(*values):
         ((Outcome.NOT_APPLICABLE,) * 2, Outcome.NOT_APPLICABLE, None),
     ],
 )
-def test_most_readings_decide_and_where_none_do_there_is_no_label(values, outcome, value):
+def test_the_majority_decides_and_without_one_there_is_no_label(values, outcome, value):
     assert decided(*values) == (outcome, value)
 
 
-def test_a_tie_says_how_the_votes_fell():
+def test_a_tie_states_the_count_of_each_vote():
     (only,) = majority(votes("yes", "no"), ASKED)
 
     assert only.reasoning == "tied votes: yes 1, no 1"
 
 
-def test_reason_comes_from_the_first_reading_that_agrees():
+def test_the_reason_is_that_of_the_first_reading_with_the_majority():
     first, *rest = votes("no", "yes", "yes")
     (only,) = majority((first, *rest), ASKED)
 
     assert (only.reasoning, only.replicate) == ("so", 1)
 
 
-def test_a_follow_up_is_decided_among_those_who_opened_it():
+def test_a_follow_up_is_decided_among_the_readings_that_opened_it():
     asked = guideline(question("label"), question("who", categories("a", "b"), when=OPENED))
     given = [("yes", "a"), ("yes", "a"), ("yes", "b"), ("no", Outcome.NOT_APPLICABLE), ("no", Outcome.NOT_APPLICABLE)]
     cast = tuple(
@@ -75,7 +75,7 @@ def test_a_follow_up_is_decided_among_those_who_opened_it():
     assert [each.outcome for each in majority(cast[3:], asked)] == [Outcome.ANSWERED, Outcome.NOT_APPLICABLE]
 
 
-def test_free_text_is_that_of_a_reading_that_agrees():
+def test_free_text_is_that_of_a_reading_with_the_majority():
     asked = guideline(question("label"), question("why", TEXT))
     cast = tuple(
         Vote(replicate=n, answers=(answer(label), answer(text, "why")))
@@ -97,7 +97,7 @@ def test_each_turn_has_its_own_majority():
     assert [(each.turn, each.value) for each in majority(cast, asked)] == [(1, "yes"), (2, "yes")]
 
 
-def test_the_races_are_those_of_the_deciding_questions():
+def test_vote_counts_are_those_of_the_deciding_questions():
     asked = guideline(question("label"), question("extra"), rules=[rule(Operator.EQUAL, "yes")])
     cast = tuple(
         Vote(replicate=n, answers=(answer(label), answer("yes", "extra")))
@@ -130,7 +130,7 @@ def walked(voting, draw):
         (Voting(rule=StopRule.BAYES, most=3, price=0.001), "ynyyn", 3),
     ],
 )
-def test_a_vote_ends_when_its_rule_says(voting, values, n):
+def test_a_vote_ends_by_its_stopping_rule(voting, values, n):
     words = iter({"y": "yes", "n": "no"}[each] for each in values)
 
     assert walked(voting, lambda: next(words))[1] == n
@@ -156,7 +156,7 @@ def faithful(voting, *, items=60_000, seed=7):
     return sum(right for right, _ in found) / items, sum(n for _, n in found) / items
 
 
-def test_a_lead_of_two_is_as_faithful_as_five_readings_for_less_than_half_the_calls():
+def test_a_lead_of_two_is_as_accurate_as_five_readings_at_less_than_half_the_calls():
     fixed, five = faithful(Voting(rule=StopRule.FIXED, most=5))
     leading, calls = faithful(Voting(rule=StopRule.LEAD, most=5, lead=2))
 
@@ -185,21 +185,21 @@ def race(yes, no):
 @pytest.mark.parametrize(
     ("most", "share", "calls"), [(5, 0.5, 4.125), (5, 0.8, 3.634), (5, 0.9, 3.319), (7, 0.9, 4.439)]
 )
-def test_curtailed_votes_take_the_calls_that_they_must(most, share, calls):
+def test_curtailed_votes_take_the_expected_number_of_calls(most, share, calls):
     assert expected_calls(share, Voting(most=most)) == pytest.approx(calls, abs=5e-4)
 
 
 @pytest.mark.parametrize(
     ("lead", "share", "calls"), [(2, 0.8, 2.941), (2, 0.9, 2.439), (3, 0.8, 4.846), (3, 0.9, 3.740)]
 )
-def test_a_lead_takes_the_calls_of_the_gamblers_ruin(lead, share, calls):
+def test_a_lead_takes_the_calls_of_the_gamblers_ruin_formula(lead, share, calls):
     voting = Voting(rule=StopRule.LEAD, most=101, lead=lead)
 
     assert expected_calls(share, voting) == pytest.approx(calls, abs=5e-4)
 
 
 @pytest.mark.parametrize(("price", "calls"), [(0.01, 1.64), (0.005, 2.99)])
-def test_a_price_buys_the_calls_that_the_study_found(price, calls):
+def test_a_price_buys_the_number_of_calls_from_the_benchmark(price, calls):
     prior, most = (0.12, 0.88), 15
     stakes = Stakes(price=price, prior=prior, below_half=beta_below_half)
     total, reach = 0.0, {(0, 0): 1.0}
@@ -215,7 +215,7 @@ def test_a_price_buys_the_calls_that_the_study_found(price, calls):
     assert total == pytest.approx(calls, abs=0.01)
 
 
-def test_a_dearer_call_is_made_no_more_often():
+def test_a_more_expensive_call_is_not_made_more_often():
     bought = []
     for price in (0.001, 0.01, 0.1):
         stakes = Stakes(price=price, prior=(0.5, 0.5), below_half=beta_below_half)

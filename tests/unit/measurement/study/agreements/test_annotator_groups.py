@@ -20,17 +20,17 @@ def found(evidence):
     return only
 
 
-def test_it_says_what_was_asked_and_of_whom(found):
+def test_the_finding_states_question_and_annotators(found):
     assert (found.guideline, found.question, found.attribute) == ("groundedness", "score", "age")
     assert (found.n_raters, found.n_unknown) == (7, 1)
 
 
-def test_a_group_of_one_is_counted_and_not_named(found):
+def test_a_group_of_one_is_counted_without_its_name(found):
     assert [(one.group, one.n_raters) for one in found.groups] == [("old", 3), ("young", 3)]
     assert found.n_in_small == 1
 
 
-def test_groups_that_agree_within_alone_stand_out(found):
+def test_groups_with_internal_agreement_only_are_marked(found):
     old, _ = found.groups
 
     assert old.within.value == 1
@@ -38,7 +38,7 @@ def test_groups_that_agree_within_alone_stand_out(found):
     assert old.ratio > 1.5
 
 
-def test_intervals_know_of_dialogues_that_resemble_each_other(found, evidence):
+def test_intervals_account_for_correlated_dialogues(found, evidence):
     (application,) = evidence.study.applications
     clusters = {setting.cluster for setting in evidence.answers.settings}
 
@@ -47,7 +47,7 @@ def test_intervals_know_of_dialogues_that_resemble_each_other(found, evidence):
     assert found.groups[0].across.n_clusters <= len(clusters) < len(evidence.answers)
 
 
-def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):
+def test_p_values_are_adjusted_for_all_comparisons(evidence, found):
     twice = measure_study(replace(evidence, annotator_attributes={"age": AGE, "copy": AGE})).annotator_groups
     p_values = [group.p_value for one in twice for group in one.groups]
 
@@ -58,24 +58,24 @@ def test_p_values_are_adjusted_for_all_that_was_looked_at(evidence, found):
 
 
 @pytest.mark.parametrize("annotator_attributes", [{}, {"age": {"anna": "old"}}, {"age": dict.fromkeys(AGE, "same")}])
-def test_without_two_groups_nothing_is_said(evidence, annotator_attributes):
+def test_without_two_groups_there_is_no_finding(evidence, annotator_attributes):
     assert measure_study(replace(evidence, annotator_attributes=annotator_attributes)).annotator_groups == ()
 
 
-def test_groups_that_are_all_too_small_are_named_nowhere(evidence):
+def test_groups_below_the_size_limit_are_not_named(evidence):
     few = {"age": {OLD[0]: "old", YOUNG[0]: "young"}}
     (found,) = measure_study(replace(evidence, annotator_attributes=few)).annotator_groups
 
     assert (found.groups, found.n_in_small, found.n_raters, found.n_unknown) == ((), 2, 2, 6)
 
 
-def test_people_who_all_say_the_same_have_no_ratio():
+def test_identical_labels_have_no_ratio():
     (found,) = measure_study(grouped_evidence(lambda _person, _number: "5")).annotator_groups
 
     assert all(isinstance(one.across, Undefined) and one.ratio is None for one in found.groups)
 
 
-def test_every_group_says_how_often_it_sees_a_defect(found):
+def test_every_group_has_its_defect_rate(found):
     (rule,) = found.defects
     rates = dict(rule.rates)
 
@@ -84,7 +84,7 @@ def test_every_group_says_how_often_it_sees_a_defect(found):
     assert rule.p_value <= rule.adjusted_p_value <= 1
 
 
-def test_groups_too_small_to_be_named_see_no_defect_here_either(evidence):
+def test_groups_below_the_size_limit_have_no_defect_rate(evidence):
     few = {"age": {OLD[0]: "old", YOUNG[0]: "young"}}
     (found,) = measure_study(replace(evidence, annotator_attributes=few)).annotator_groups
 

@@ -21,11 +21,11 @@ def same(said):
     return said or "1"
 
 
-def test_without_labels_by_hand_nothing_is_corrected():
+def test_without_human_labels_nothing_is_corrected():
     assert rates(live_evidence()) == []
 
 
-def test_the_corrected_rate_stands_beside_the_judges_own():
+def test_the_corrected_rate_accompanies_the_rate_of_the_judge():
     evidence = labelled_evidence(same)
 
     (corrected,) = rates(evidence)
@@ -36,7 +36,7 @@ def test_the_corrected_rate_stands_beside_the_judges_own():
     assert (own.result.count, own.result.n) == (9, 57)
 
 
-def test_where_people_say_the_same_the_rate_stays():
+def test_the_rate_is_unchanged_where_people_agree_with_the_judge():
     # 9 defects and 48 sound among 58 judged dialogues; the unreadable one is a defect to people.
     (corrected,) = rates(labelled_evidence(same))
 
@@ -45,7 +45,7 @@ def test_where_people_say_the_same_the_rate_stays():
     assert corrected.result.low < corrected.result.value < corrected.result.high
 
 
-def test_where_every_alarm_is_false_the_rate_falls_to_what_was_missed():
+def test_with_false_alarms_only_the_rate_falls_to_the_missed_defects():
     (corrected,) = rates(labelled_evidence(lambda said: "5" if said in {"1", "2"} else (said or "5")))
 
     assert corrected.result.value == pytest.approx(0)
@@ -53,26 +53,26 @@ def test_where_every_alarm_is_false_the_rate_falls_to_what_was_missed():
     assert corrected.result.high > 0.02
 
 
-def test_each_person_corrects_for_herself():
+def test_each_person_gives_a_separate_correction():
     both = rates(labelled_evidence(same, people=("anna", "ben")))
 
     assert [one.subject.corrected_by for one in both] == ["anna", "ben"]
 
 
-def test_labels_of_dialogues_that_nobody_drew_correct_nothing():
+def test_labels_outside_the_sample_correct_nothing():
     (corrected,) = rates(labelled_evidence(same, drawn=False))
 
     assert isinstance(corrected.result, Undefined)
     assert corrected.result.reason == NOT_SAMPLED
 
 
-def test_every_planned_dialogue_stays_in_the_account():
+def test_every_planned_dialogue_stays_in_the_disposition():
     (corrected,) = rates(labelled_evidence(same))
 
     assert (corrected.outcomes.planned, corrected.outcomes.used) == (60, 30)
 
 
-def test_a_dialogue_that_a_person_was_not_assigned_is_not_missing():
+def test_a_dialogue_not_assigned_to_a_person_is_not_missing():
     evidence = labelled_evidence(same)
     drawn = sorted(evidence.drawn.values())
     answers = replace(evidence.answers, assigned={"anna": [*drawn, next(n for n in range(60) if n not in drawn)]})
@@ -83,7 +83,7 @@ def test_a_dialogue_that_a_person_was_not_assigned_is_not_missing():
     assert corrected.result == rates(evidence)[0].result
 
 
-def test_means_of_scores_are_corrected_beside_the_judges_own():
+def test_corrected_means_accompany_the_means_of_the_judge():
     evidence = labelled_evidence(lambda said: {"5": "4"}.get(said or "", said or "1"))
 
     (own,), (people,) = rates(evidence, "judge_mean"), rates(evidence, "corrected_mean")
@@ -99,13 +99,13 @@ def chosen(evidence, **choice):
     return replace(evidence, study=study)
 
 
-def test_a_study_may_leave_numbers_as_they_are():
+def test_a_study_may_disable_corrections():
     evidence = chosen(labelled_evidence(same), rate=RateCorrection.NONE, mean=MeanCorrection.NONE)
 
     assert rates(evidence) == rates(evidence, "corrected_mean") == []
 
 
-def test_errors_known_from_elsewhere_correct_a_rate_without_a_label():
+def test_an_external_calibration_corrects_a_rate_without_labels():
     (rule,) = live_evidence().study.guidelines[0].defect_rules
     known = Calibration(rule=rule.name, caught=90, defects=100, passed=95, sound=100, source="the pilot")
     evidence = chosen(live_evidence(), rate=RateCorrection.ROGAN_GLADEN, calibrations=(known,))

@@ -37,23 +37,23 @@ def tree(x: int, y: int, name: str = "one", n: int = 40, nodes=NODES, **more) ->
         ((4, 8), (4, 9), "lower"),
     ],
 )
-def test_neither_is_ahead_unless_no_node_disagrees(first, second, order):
+def test_a_tree_is_ahead_only_if_no_node_disagrees(first, second, order):
     assert tree(*first).compare(tree(*second, name="two")).order == order
 
 
-def test_incomparable_trees_say_where_each_is_lower():
+def test_incomparable_trees_state_where_each_is_lower():
     found = tree(4, 8).compare(tree(8, 4, name="two"))
 
     assert (found.lower, found.higher) == (("x",), ("y",))
 
 
-def test_where_lower_is_worse_the_order_turns_round():
+def test_a_low_bad_end_reverses_the_order():
     turned = {**NODES, "a": answers("a", "0-1", "lower_is_worse"), "b": answers("b", "0-1", "lower_is_worse")}
 
     assert tree(4, 4, nodes=turned).compare(tree(8, 8, name="two", nodes=turned)).order == "higher"
 
 
-def test_shared_clusters_are_drawn_together_and_tell_small_differences():
+def test_shared_clusters_are_resampled_together_and_detect_small_differences():
     paired = tree(20, 20).compare(tree(24, 24, name="two"))
     apart = tree(24, 24, name="two")
     alone = tree(20, 20).compare(
@@ -65,7 +65,7 @@ def test_shared_clusters_are_drawn_together_and_tell_small_differences():
     assert widths[0].high - widths[0].low < widths[1].high - widths[1].low
 
 
-def test_differences_have_intervals_that_hold_them():
+def test_differences_have_intervals_that_contain_them():
     for each in tree(4, 30).compare(tree(8, 10, name="two")).differences:
         assert each.difference.low <= each.difference.value <= each.difference.high
 
@@ -78,14 +78,14 @@ def test_differences_have_intervals_that_hold_them():
         (tree(4, 4, scenarios=("shop",), nodes={**NODES, "top": {"summary": "max", "of": ["x", "y"]}}), "same method"),
     ],
 )
-def test_what_may_not_be_compared_stands_side_by_side_with_a_warning(other, warning):
+def test_incompatible_trees_are_shown_together_with_a_warning(other, warning):
     found = tree(8, 8, scenarios=("shop",)).compare(other)
 
     assert found.order == ""
     assert warning in found.warnings[0]
 
 
-def test_a_node_without_data_in_one_of_the_two_is_no_difference_of_zero():
+def test_a_node_without_data_on_one_side_has_no_difference():
     half = replace(tree(4, 4), leaves=tuple(one for one in tree(4, 4).leaves if one.question == "a"))
     found = half.compare(tree(4, 4, name="two"))
 
@@ -93,7 +93,7 @@ def test_a_node_without_data_in_one_of_the_two_is_no_difference_of_zero():
     assert isinstance(next(d.difference for d in found.differences if d.node == "y"), Undefined)
 
 
-def test_a_node_above_a_max_gets_its_interval_from_two():
+def test_a_parent_of_a_max_gets_its_interval_from_both_trees():
     highest = {**NODES, "top": {"summary": "max", "of": ["x", "y"]}}
     found = tree(4, 8, nodes=highest).compare(tree(20, 8, name="two", nodes=highest))
 
@@ -116,7 +116,7 @@ def standing(*applications: tuple[str, int, int | None]):
     return compare_applications([tabled(*each) for each in applications], ("x", "y"), draws=FEW)
 
 
-def test_whoever_is_outdone_is_not_on_the_front():
+def test_a_dominated_application_is_not_on_the_front():
     found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
 
     assert found.front == ("low", "mixed")
@@ -124,7 +124,7 @@ def test_whoever_is_outdone_is_not_on_the_front():
     assert found.front_odds["high"] == 0
 
 
-def test_every_two_are_compared_and_some_are_in_no_order():
+def test_all_pairs_are_compared_and_some_are_unordered():
     found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
 
     assert [(pair.first, pair.second, pair.order) for pair in found.comparisons] == [
@@ -132,14 +132,14 @@ def test_every_two_are_compared_and_some_are_in_no_order():
     ]  # fmt: skip
 
 
-def test_only_dimensions_that_all_have_data_on_enter_the_front():
+def test_only_dimensions_with_data_on_all_sides_enter_the_front():
     found = standing(("low", 4, 30), ("half", 8, None))
 
     assert found.dimensions == ("x",)
     assert found.front == ("low",)
 
 
-def test_many_applications_are_compared_with_the_first_alone():
+def test_many_applications_are_compared_with_the_first_only():
     found = standing(*((f"app{number}", number, number) for number in range(7)))
 
     assert {pair.first for pair in found.comparisons} == {"app0"}

@@ -9,9 +9,9 @@ def standings(name):
     return {view.name: view.standing for view in instruments(made) if view.kind == "judge"}
 
 
-def test_a_judge_without_labels_of_people_is_not_compared_and_not_validated():
+def test_a_judge_without_human_labels_is_not_compared_and_not_validated():
     assert standings("live") == {"grounded": "not validated; not compared with human labels"}
 
 
-def test_a_judge_beside_people_is_compared():
+def test_a_judge_with_human_labels_is_compared():
     assert standings("xstest") == {"GPT-4": "not validated; agrees on 333 to 421 of 450 final labels"}

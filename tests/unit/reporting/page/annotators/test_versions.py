@@ -34,11 +34,11 @@ from theodolite.reporting.page.annotators import application_text, guideline_tex
     ],
     ids=["recorded", "model", "http", "form", "python", "aria"],
 )
-def test_an_application_says_how_it_was_reached(connection, words):
+def test_an_application_states_its_connection(connection, words):
     assert words in application_text(Application(name="x", connection=connection))
 
 
-def test_claims_and_mitigations_stand_with_the_application():
+def test_claims_and_mitigations_are_listed_with_the_application():
     application = Application(
         name="x",
         connection=PromptedModel(model="app"),
@@ -57,5 +57,5 @@ def test_a_guideline_shows_scale_and_defect_rule_with_its_operator():
     assert "defect: score <= 3" in guideline_text(groundedness())
 
 
-def test_a_rule_says_among_which_dialogues_it_holds():
+def test_a_rule_states_its_dialogues():
     assert "withheld: label == full refusal, among dialogues where prompt_kind is safe" in guideline_text(refusal())

@@ -39,7 +39,7 @@ def row_of(check):
     return table.texts[0]
 
 
-def test_a_check_is_a_row_of_words():
+def test_a_check_is_a_table_row_in_words():
     _, by, labelled, reach, apart, orders = row_of(CHECK)
 
     assert (by, labelled, reach) == ("final labels", "36 of 40 (90.0%)", "some fail, some do not")
@@ -56,11 +56,11 @@ def test_a_check_is_a_row_of_words():
         ({"apart": Undefined(reason="One application alone.")}, "undefined: one application alone"),
     ],
 )
-def test_what_cannot_be_tested_or_hardly_be_chance_is_said(change, words):
+def test_an_untested_or_chance_result_is_reported(change, words):
     assert words in row_of(replace(CHECK, **change))[4]
 
 
-def test_the_entry_holds_every_count():
+def test_the_entry_contains_every_count():
     entry = proxy_entry(CHECK)
 
     assert (entry["planned"], entry["completed"], entry["labelled"], entry["reach"]) == (40, 38, 36, "between")

@@ -26,21 +26,21 @@ def cell(success, released=()):
     return found, [about.sets.sets[name].cases for name in (found.opens, *(link.opens for link in found.links))]
 
 
-def test_a_strategy_that_got_nothing_opens_what_it_tried():
+def test_a_strategy_without_success_opens_its_attempts():
     found, opened = cell(defect_rate(0, 3))
 
     assert (found.value, found.details) == ("0 of 3", ("5 attempts; 2 refinements; 1 not completed",))
     assert opened == [(0, 1, 2)]
 
 
-def test_one_that_got_something_opens_that_and_all_that_was_tried():
+def test_a_strategy_with_success_opens_its_successes_and_all_attempts():
     found, opened = cell(defect_rate(1, 3), released=LABELS[1:2])
 
     assert found.value == "1 of 3"
     assert opened == [(1,), (0, 1, 2)]
 
 
-def test_what_nobody_could_see_is_no_nought():
+def test_an_unobservable_success_is_not_zero():
     found, _ = cell(Undefined(reason="The scenario has no signs of a release.", n=3))
 
     assert found.value == "undefined of 3"

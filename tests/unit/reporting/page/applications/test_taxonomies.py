@@ -32,7 +32,7 @@ def test_without_taxonomies_there_is_no_table():
     assert taxonomy_table(SimpleNamespace(study=SimpleNamespace(risks=(Risk(name="other"),)))) is None
 
 
-def test_a_rule_names_the_risks_that_it_shows():
+def test_a_rule_lists_the_risks_it_shows():
     evidence = evidence_named("live")
     guideline = evidence.study.guidelines[0]
     rule = f"{guideline.name}.{guideline.defect_rules[0].name}"

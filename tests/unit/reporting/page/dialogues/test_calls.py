@@ -20,7 +20,7 @@ def data(letters=LETTERS):
     return data_of(page)
 
 
-def test_lines_that_prompts_share_stand_in_the_file_once():
+def test_lines_shared_by_prompts_are_stored_once():
     texts = CallTexts(room=10_000)
 
     first, second = texts.entry([call("Ana")]), texts.entry([call("Ben")])
@@ -29,14 +29,14 @@ def test_lines_that_prompts_share_stand_in_the_file_once():
     assert (first["texts"][0], second["texts"][0]) == (["prompt 1", [0, 1, 2]], ["prompt 1", [0, 1, 4]])
 
 
-def test_texts_without_room_are_left_out_and_their_cost_is_not():
+def test_oversized_texts_are_omitted_and_their_cost_is_not():
     texts = CallTexts(room=20)
 
     assert texts.entry([call("Ana")]) == {"spent": "1 call", "leftOut": True}
     assert (texts.room, texts.lines) == (20, {})
 
 
-def test_the_page_holds_what_each_label_and_each_dialogue_took():
+def test_the_page_contains_the_cost_of_each_label_and_each_dialogue():
     case = data()["cases"][0]
 
     assert case["spent"] == "2 calls, 1,200 tokens in, 40 out, $0.00041"
@@ -44,7 +44,7 @@ def test_the_page_holds_what_each_label_and_each_dialogue_took():
     assert data()["cases"][17]["failures"][0]["spent"] == "1 call, 600 tokens in, 20 out, $0.000205"
 
 
-def test_texts_of_calls_count_into_the_letters_of_a_file():
+def test_texts_of_calls_count_towards_the_size_of_a_file():
     judged = [a for case in data(40_000)["cases"] for a in case["annotations"]]
 
     assert {"leftOut" in a["calls"] for a in judged} <= {True, False}

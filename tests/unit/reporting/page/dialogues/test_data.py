@@ -20,11 +20,11 @@ NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
         (Ending.TESTER_LEFT, TesterType.PERSON, NOTED, "tester left"),
     ],
 )
-def test_an_attack_ends_by_what_its_strategy_found(ending, held_by, strategies, words):
+def test_an_attack_ends_with_the_result_of_its_strategy(ending, held_by, strategies, words):
     assert _ending(dialogue(ending=ending, held_by=held_by, strategies=strategies)) == words
 
 
-def test_source_material_of_a_turn_stands_beside_it():
+def test_source_material_of_a_turn_is_shown_beside_it():
     kept = _Kept(calls=CallTexts(room=0), scenarios=())
     about = dialogue(turn(1, context="Open at nine."), turn(2))
 

@@ -27,7 +27,7 @@ def data():
     return data_of(page())
 
 
-def test_up_to_the_bound_all_dialogues_stand_in_the_file():
+def test_up_to_the_limit_the_file_contains_all_dialogues():
     whole = data_of(report_named("xstest"))
 
     assert len(whole["cases"]) == 2250
@@ -35,7 +35,7 @@ def test_up_to_the_bound_all_dialogues_stand_in_the_file():
     assert all("n" not in kept for kept in whole["sets"].values())
 
 
-def test_beyond_it_the_file_keeps_to_the_bound_and_says_what_it_holds(data):
+def test_beyond_the_limit_the_file_is_bounded_and_states_its_content(data):
     n = len(data["cases"])
 
     assert 20 < n < 200
@@ -45,7 +45,7 @@ def test_beyond_it_the_file_keeps_to_the_bound_and_says_what_it_holds(data):
     assert data["planned"] == 2250
 
 
-def test_counts_are_of_all_dialogues_and_places_of_those_in_the_file(data):
+def test_counts_cover_all_dialogues_and_links_those_in_the_file(data):
     whole = data_of(report_named("xstest"))
 
     assert [chip["n"] for chip in data["chips"]] == [chip["n"] for chip in whole["chips"]]
@@ -55,20 +55,20 @@ def test_counts_are_of_all_dialogues_and_places_of_those_in_the_file(data):
         assert {data["cases"][place]["label"] for place in kept["cases"]} <= there
 
 
-def test_the_dialogues_to_read_first_are_always_there(data):
+def test_the_dialogues_to_review_first_are_always_included(data):
     first = re.findall(r'<a href="#d/([^"]+)">', page())
 
     assert first
     assert {label.replace("%2F", "/") for label in first} <= {case["label"] for case in data["cases"]}
 
 
-def test_telling_dialogues_leave_room_for_others(data):
+def test_selected_dialogues_leave_room_for_others(data):
     telling = {place for name in ("defect", "disagreement") for place in data["sets"][name]["cases"]}
 
     assert 0.5 * len(data["cases"]) < len(telling) < 0.95 * len(data["cases"])
 
 
-def test_dialogues_stand_in_order_of_the_plan(data):
+def test_dialogues_are_in_plan_order(data):
     sessions = evidence_named("xstest").sessions
     places = [sessions.find(case["label"]) for case in data["cases"]]
 

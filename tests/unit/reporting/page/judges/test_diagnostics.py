@@ -21,11 +21,11 @@ def test_without_judges_there_is_no_table():
     assert tables()[1] == {}
 
 
-def test_a_script_and_its_missing_control_answers_are_no_news():
+def test_a_scripted_judge_with_missing_control_answers_gives_no_finding():
     assert tables(replace(PLAIN, scripted=True, control_unanswered=60))[1] == {}
 
 
-def test_what_is_doubtful_opens_its_dialogues():
+def test_a_doubtful_result_opens_its_dialogues():
     subject, found = tables(replace(PLAIN, quoting=40, ungrounded=("d001", "d003"), control_passed=60))
     cell = cells(found["What verdicts rest on"])["Quote words that are not there"]
 
@@ -33,7 +33,7 @@ def test_what_is_doubtful_opens_its_dialogues():
     assert subject.sets.sets[cell.opens].cases == (0, 2)
 
 
-def test_votes_stand_in_a_table_of_their_own():
+def test_votes_have_a_separate_table():
     _, found = tables(replace(PLAIN, votes=VOTES))
     texts = {name: cell.text for name, cell in cells(found["Votes"]).items()}
 

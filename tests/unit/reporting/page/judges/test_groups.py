@@ -26,7 +26,7 @@ def findings(evidence):
     return measure_study(evidence)
 
 
-def test_a_table_says_what_each_group_agrees_on_and_who_is_in_none(evidence, findings):
+def test_a_table_states_the_agreement_of_each_group_and_who_is_in_none(evidence, findings):
     table, _ = group_tables(subject_of(evidence, findings, facts(), words()))
 
     assert table.title.startswith("By age: groundedness, score, ")
@@ -36,7 +36,7 @@ def test_a_table_says_what_each_group_agrees_on_and_who_is_in_none(evidence, fin
     assert "adjusted p" in table.rows[0][3]
 
 
-def test_the_report_has_the_section_where_groups_are_known_alone(evidence, findings):
+def test_the_report_has_the_section_only_if_groups_are_known(evidence, findings):
     without = replace(findings, annotator_groups=())
 
     assert "Agreement within groups of people" in report_html(evidence, findings, facts(), assets())
@@ -47,7 +47,7 @@ def test_no_page_names_a_group_of_one(evidence, findings):
     assert "oldest" not in report_html(evidence, findings, facts(), assets())
 
 
-def test_the_results_file_has_them_in_its_published_form(evidence, findings):
+def test_the_results_file_conforms_to_its_schema(evidence, findings):
     document = results_document(evidence, findings, facts())
     (entry,) = document["annotator_groups"]
 
@@ -57,7 +57,7 @@ def test_the_results_file_has_them_in_its_published_form(evidence, findings):
     assert entry["groups"][0]["within"]["value"] == 1
 
 
-def test_defects_by_group_and_raters_stand_in_tables_of_their_own(evidence, findings):
+def test_defects_by_group_and_raters_have_separate_tables(evidence, findings):
     about = subject_of(evidence, findings, facts(), words())
     _, table = group_tables(about)
     (raters,) = rater_tables(about)

@@ -45,7 +45,7 @@ def test_a_validation_report_shows_agreement_accuracy_and_the_ceiling():
     assert view.limitations[0].startswith("Attacks and repeated readings were left out")
 
 
-def test_figures_stand_with_their_counts_and_intervals():
+def test_figures_have_counts_and_intervals():
     (view,) = validation_views(subject())
 
     name, *cells = view.tables[1].texts[0]
@@ -53,7 +53,7 @@ def test_figures_stand_with_their_counts_and_intervals():
     assert all("of" in cell or "from" in cell or "points" in cell for cell in cells)
 
 
-def test_groups_of_people_have_a_table_of_their_own():
+def test_groups_of_people_have_a_separate_table():
     (report,) = evidence().validation_reports
     (one, *_) = report.measurements
     old = GroupValue(name="age", value="old")
@@ -68,13 +68,13 @@ def test_groups_of_people_have_a_table_of_their_own():
     assert [name for name, _ in view.tables[-2].texts] == ["age: old (3 people)"]
 
 
-def test_what_does_not_hang_on_the_verdict_is_told_too():
+def test_conditions_independent_of_the_verdict_are_reported_too():
     (view,) = validation_views(subject())
 
     assert ("Unreadable replies", "1 of 58 (1.7%, 0.3 to 9.1)") in view.tables[-1].texts
 
 
-def test_the_corrected_rate_stands_beside_the_judges_own():
+def test_the_corrected_rate_accompanies_the_rate_of_the_judge():
     (block,) = rule_blocks(subject())
 
     rates = [(row[0].details, row[1]) for row in block.corrected.rows if "%" in row[1]]
@@ -82,7 +82,7 @@ def test_the_corrected_rate_stands_beside_the_judges_own():
     assert block.tables[0][0] == "grounded (validated 2026-03-02)"
 
 
-def test_the_corrected_mean_of_scores_stands_there_too():
+def test_the_corrected_mean_is_shown_too():
     (block,) = rule_blocks(subject())
 
     means = [row for row in block.corrected.rows if row[1].startswith("mean ")]
@@ -90,7 +90,7 @@ def test_the_corrected_mean_of_scores_stands_there_too():
     assert all(row[1].endswith("of 57") for row in means)
 
 
-def test_a_judge_without_validation_is_called_so():
+def test_a_judge_without_validation_is_marked():
     live = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
     assert rule_blocks(live)[0].tables[0][0] == "grounded (not validated)"
@@ -98,7 +98,7 @@ def test_a_judge_without_validation_is_called_so():
     assert validation_note(evidence(), "anna") == ""
 
 
-def test_summary_and_results_say_when_the_judge_was_validated():
+def test_summary_and_results_state_when_the_judge_was_validated():
     text = " ".join(summary_text(evidence(), findings(), facts(), words()).split())
     results = results_document(evidence(), findings(), facts())
 
@@ -109,7 +109,7 @@ def test_summary_and_results_say_when_the_judge_was_validated():
     assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
 
 
-def test_the_page_holds_the_validation_report_and_the_reading_aid():
+def test_the_page_contains_the_validation_report_and_the_reading_aid():
     page = report_named("certified")
 
     assert "<h3>Validation reports</h3>" in page
@@ -117,7 +117,7 @@ def test_the_page_holds_the_validation_report_and_the_reading_aid():
     assert "<h3>Validation reports</h3>" not in report_named("live")
 
 
-def test_many_people_share_a_table_with_a_row_each():
+def test_many_people_share_a_table_with_one_row_each():
     (report,) = evidence().validation_reports
     whole = [one for one in report.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
     of_anna = [one for one in whole if one.subject.authority == "anna"]

@@ -28,7 +28,7 @@ from theodolite.reporting.page.subject import subject_of
         ),
     ],
 )
-def test_tokens_that_nobody_told_are_unknown_and_not_none(spent, said):
+def test_unreported_tokens_are_unknown_and_not_zero(spent, said):
     evidence = replace(evidence_named("live"), spending=spent)
     subject = subject_of(evidence, findings_named("live"), facts(), words())
 

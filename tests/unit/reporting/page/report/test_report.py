@@ -27,14 +27,14 @@ def hostile_report():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_report_names_no_address_that_a_browser_would_fetch(name):
+def test_the_report_contains_no_address_that_a_browser_would_load(name):
     report = report_named(name)
 
     assert not re.search(r"<(link|img|iframe|object|embed|base)\b|@import|url\((?!#|data:font/woff2;base64,)", report)
     assert not re.search(r'\b(src|action)\s*=\s*["\']', report)
 
 
-def test_the_policy_admits_the_own_script_and_style_by_hash_and_nothing_else():
+def test_the_policy_permits_only_its_own_script_and_style_by_hash():
     report = report_named("live")
     script = re.findall(r"<script>(.*?)</script>", report, re.DOTALL)[-1]
     hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode().replace("+", "&#43;")
@@ -46,14 +46,14 @@ def test_the_policy_admits_the_own_script_and_style_by_hash_and_nothing_else():
     assert "unsafe" not in policy
 
 
-def test_equal_templates_are_compiled_once_and_others_anew():
+def test_equal_templates_are_compiled_once_and_others_separately():
     template = template_of(assets(), TEMPLATE)
 
     assert template_of(dict(assets()), TEMPLATE) is template
     assert template_of({TEMPLATE: "{{ about }}"}, TEMPLATE).render(about="<i>") == "&lt;i&gt;"
 
 
-def test_no_text_of_others_becomes_markup():
+def test_foreign_text_never_becomes_markup():
     report = hostile_report()
 
     assert EVIL not in report
@@ -61,20 +61,20 @@ def test_no_text_of_others_becomes_markup():
     assert "<img" not in report
 
 
-def test_texts_of_others_arrive_whole():
+def test_foreign_texts_are_preserved():
     turns = data_of(hostile_report())["cases"][0]["turns"]
 
     assert turns[0] == [EVIL, EVIL]
 
 
-def test_every_text_of_a_dialogue_is_shipped_once():
+def test_every_text_of_a_dialogue_is_included_once():
     data = data_of(report_named("xstest"))
 
     assert len(data["cases"]) == 2250
     assert sum("withheld" in entry for entry in data["cases"]) == 1000
 
 
-def test_cells_of_confusion_matrices_open_exactly_their_dialogues():
+def test_cells_of_confusion_matrices_open_their_dialogues():
     data, findings = data_of(report_named("xstest")), findings_named("xstest")
 
     for place, confusion in enumerate(findings.confusions):
@@ -91,19 +91,19 @@ def test_an_estimate_opens_the_dialogues_of_its_numerator():
         assert [data["cases"][place]["label"] for place in opened] == list(measurement.dialogues)
 
 
-def test_scripted_results_say_so_before_any_number():
+def test_scripted_results_are_marked_before_any_number():
     report = report_named("scripted")
 
     assert report.index("This shows that the tool works and measures nothing.") < report.index('id="answer"')
 
 
-def test_an_unfinished_run_says_so_before_any_number():
+def test_an_unfinished_run_is_marked_before_any_number():
     report = report_named("unfinished")
 
     assert report.index("incomplete: 7 of 60 dialogues finished") < report.index('id="answer"')
 
 
-def test_missing_assets_are_named():
+def test_missing_assets_are_reported():
     with pytest.raises(InputError, match=r"report\.html"):
         report_html(evidence_named("live"), findings_named("live"), facts(), {"words.yaml": ""})
 

@@ -30,7 +30,7 @@ def flipped(subject):
     return found
 
 
-def test_dialogues_flip_where_the_same_prompts_bring_a_defect_in_one_application_and_none_in_another():
+def test_dialogues_flip_if_the_same_prompts_give_a_defect_in_one_application_and_none_in_another():
     subject, made = chips("xstest")
 
     places = subject.sets.sets["flipped"].cases

@@ -10,7 +10,7 @@ def reads(name):
     return first_reads(subject_of(evidence_named(name), findings_named(name), facts(), words()))
 
 
-def test_each_dialogue_to_read_first_is_chosen_by_a_rule_of_its_own():
+def test_each_dialogue_to_review_first_is_selected_by_its_rule():
     assert [read.why for read in reads("xstest")] == [
         "Defect, best evidence",
         "Judge against people",
@@ -19,11 +19,11 @@ def test_each_dialogue_to_read_first_is_chosen_by_a_rule_of_its_own():
     ]
 
 
-def test_a_failure_is_among_the_dialogues_to_read_first():
+def test_a_failure_is_among_the_dialogues_to_review_first():
     assert [read.why for read in reads("live")][1] == "Failure"
 
 
-def test_the_turn_that_an_annotator_quotes_is_shown():
+def test_the_turn_quoted_by_an_annotator_is_shown():
     assert reads("live")[0].response == "Yes, you have 60 days for any return."
 
 
@@ -31,11 +31,11 @@ def test_the_same_seed_draws_the_same_dialogues():
     assert reads("xstest") == reads("xstest")
 
 
-def test_a_dialogue_whose_texts_are_shown_goes_before_one_whose_texts_are_withheld():
+def test_dialogues_with_visible_texts_precede_those_with_withheld_texts():
     assert all("withheld" not in read.response for read in reads("xstest"))
 
 
-def test_where_rules_rest_on_several_questions_the_answer_to_each_is_named():
+def test_for_rules_on_several_questions_each_answer_is_named():
     judge = SimpleNamespace(name="judge", guideline="guardrail", title="signs", answers=lambda _question: True)
     rules = tuple(SimpleNamespace(question=question) for question in ("withheld", "released", "released"))
     study = SimpleNamespace(guidelines=(SimpleNamespace(name="guardrail", defect_rules=rules),), annotators=(judge,))

@@ -59,7 +59,7 @@ def findings(evidence):
     return replace(measure_study(evidence), event=EVENT)
 
 
-def test_the_results_file_has_it_in_its_published_form(evidence, findings):
+def test_the_results_file_conforms_to_its_schema(evidence, findings):
     document = results_document(evidence, findings, facts())
     without = results_document(evidence, replace(findings, event=None), facts())
 
@@ -74,7 +74,7 @@ def test_the_results_file_has_it_in_its_published_form(evidence, findings):
     assert without["event"] is None
 
 
-def test_the_page_says_it_in_words(evidence, findings):
+def test_the_page_describes_it_in_words(evidence, findings):
     view = event_view(subject_of(evidence, findings, facts(), words()))
 
     blinding, exposure = view.tables
@@ -85,7 +85,7 @@ def test_the_page_says_it_in_words(evidence, findings):
     assert view.withdrawals == ("1 person withdrew (remove): 1 session, 2 dialogues, 0 answers.",)
 
 
-def test_languages_are_told_where_more_than_one_is_known(evidence, findings):
+def test_languages_are_listed_if_more_than_one_is_known(evidence, findings):
     one = replace(findings, event=replace(EVENT, languages=(EVENT.languages[0], EVENT.languages[2])))
     told = "People read the study in en (3 sessions, 4 dialogues), de (1 session, 1 dialogue); not known for"
 
@@ -93,7 +93,7 @@ def test_languages_are_told_where_more_than_one_is_known(evidence, findings):
     assert event_view(subject_of(evidence, one, facts(), words())).languages == ""
 
 
-def test_the_report_has_the_section_where_people_took_part_alone(evidence, findings):
+def test_the_report_has_the_section_only_with_participants(evidence, findings):
     without = replace(findings, event=None)
 
     assert "Did testers see through the blinding?" in report_html(evidence, findings, facts(), assets())

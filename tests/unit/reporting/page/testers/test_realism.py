@@ -81,7 +81,7 @@ def test_a_share_is_in_percent_and_its_difference_in_points():
     assert found[3] == "+0.0 points (25.0 to 75.0)"
 
 
-def test_a_rate_says_who_labels_and_counts():
+def test_a_rate_names_its_annotators_and_counts():
     found = rates(table())
 
     name = found.rows[0][0]
@@ -90,7 +90,7 @@ def test_a_rate_says_who_labels_and_counts():
     assert found.texts[0][3] == "-25.0 points (no interval)"
 
 
-def test_of_few_dialogues_no_percent_is_told():
+def test_few_dialogues_have_no_percentage():
     few = StyleSpread(mean=replace(SHARE.mean, n=3), quartiles=None)
     capital = replace(CAPITAL, people=few, difference=replace(few.mean, value=0.5))
     found = table(rate=replace(RATE, people=defect_rate(1, 4)), capital=capital)

@@ -34,7 +34,7 @@ def blocks(heard, findings):
     return response_blocks(subject_of(heard, findings, facts(), words()))
 
 
-def test_levels_stand_apart_with_their_testers(blocks):
+def test_levels_are_separate_and_state_their_testers(blocks):
     assert [block.title for block in blocks] == ["Red teaming: after", "Field testing: after"]
     assert blocks[1].about == "8 responses of 4 testers; 1 not handed in, not in it."
 
@@ -48,7 +48,7 @@ def test_a_question_shows_counts_middle_and_top_of_each_application(blocks):
     assert blue.details[1] == "6 or 7: 0 of 4"
 
 
-def test_comparisons_say_how_many_testers_and_by_what(blocks):
+def test_comparisons_state_the_number_of_testers_and_the_method(blocks):
     question, sides, test = blocks[1].contrasts.rows[0]
 
     assert (question, sides) == ("Was it bad?", "blue and green")
@@ -56,11 +56,11 @@ def test_comparisons_say_how_many_testers_and_by_what(blocks):
     assert test.endswith("4 testers, permutation within people, exact")
 
 
-def test_groups_of_testers_have_tables_of_their_own(blocks):
+def test_groups_of_testers_have_separate_tables(blocks):
     assert [table.caption for table in blocks[1].groups] == ["age: old", "age: young"]
 
 
-def test_the_results_file_keeps_to_its_schema_and_holds_no_words_of_testers(heard, findings):
+def test_the_results_file_conforms_to_its_schema_and_contains_no_texts_of_testers(heard, findings):
     document = results_document(heard, findings, facts())
 
     jsonschema.Draft202012Validator(schema()).validate(document)
@@ -68,7 +68,7 @@ def test_the_results_file_keeps_to_its_schema_and_holds_no_words_of_testers(hear
     assert "Ina" not in str(document)
 
 
-def test_the_page_shows_the_section_and_no_words_of_testers(heard, findings):
+def test_the_page_shows_the_section_and_no_texts_of_testers(heard, findings):
     page = report_html(heard, findings, facts(), assets())
 
     assert 'id="responses"' in page

@@ -26,7 +26,7 @@ def subject(checks):
     return subject_of(evidence_named("live"), findings, facts(), words())
 
 
-def test_a_lapse_opens_its_dialogues_and_shows_one():
+def test_a_role_break_opens_its_dialogues_and_shows_one():
     about = subject(CHECKS)
 
     (kind, _, share, example), _ = role_break_table(about).rows
@@ -36,14 +36,14 @@ def test_a_lapse_opens_its_dialogues_and_shows_one():
     assert about.sets.sets[share.opens].cases == (2,)
 
 
-def test_a_rule_that_found_nothing_says_of_how_many():
+def test_a_rule_without_matches_states_the_number_of_dialogues():
     _, (_, _, share, example) = role_break_table(subject(CHECKS)).rows
 
     assert (share.value, share.details) == ("0 of 58 (0.0%)", ("words not known in 3",))
     assert (example, share.opens) == ("", "")
 
 
-def test_the_report_has_the_section_only_where_simulated_users_spoke():
+def test_the_report_has_the_section_only_with_simulated_users():
     with_users, without = (
         report_html(evidence_named("live"), replace(findings_named("live"), role_breaks=checks), facts(), assets())
         for checks in (CHECKS, ())

@@ -67,7 +67,7 @@ TWO_RULES = guideline(
 )
 
 
-def test_two_rules_of_one_title_are_told_apart_by_their_names():
+def test_two_rules_with_one_title_are_distinguished_by_their_names():
     several = replace(STUDY, guidelines=(*STUDY.guidelines, TWO_RULES))
     found = (
         *rates(),
@@ -83,7 +83,7 @@ def test_two_rules_of_one_title_are_told_apart_by_their_names():
     assert areas == [*AREAS, "Travel facts: wrong", "Travel facts: unsupported"]
 
 
-def test_two_rules_in_one_scenario_are_told_apart():
+def test_two_rules_in_one_scenario_are_distinguished():
     several = replace(STUDY, guidelines=(TWO_RULES,))
     found = tuple(
         rate("travel-facts", app, 1, by_rule=name, group=scene and GroupValue(name="scenario", value=scene))
@@ -97,7 +97,7 @@ def test_two_rules_in_one_scenario_are_told_apart():
     assert areas == ["isle: wrong", "coast: wrong", "isle: unsupported", "coast: unsupported"]
 
 
-def test_two_guidelines_of_one_title_are_told_apart_by_both_names():
+def test_two_guidelines_with_one_title_are_distinguished_by_both_names():
     rules = [replace(rule(), title="Released")]
     alike = tuple(guideline(name=name, rules=rules) for name in ("first", "second"))
     several = replace(STUDY, guidelines=(*STUDY.guidelines, *alike))

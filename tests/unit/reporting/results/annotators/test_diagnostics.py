@@ -10,7 +10,7 @@ from theodolite.reporting.results.annotators import conduct_entry
 
 
 @pytest.mark.parametrize("votes", [None, VOTES, replace(VOTES, advice=None)])
-def test_results_hold_it_in_the_published_form(votes):
+def test_results_conform_to_the_schema(votes):
     schema = json.loads(shipped_text("schemas/results.schema.json"))
     entry = conduct_entry(replace(PLAIN, votes=votes, control_failed=("d001",)))
 

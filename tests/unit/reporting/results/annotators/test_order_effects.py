@@ -7,7 +7,7 @@ from theodolite.domain.findings.number import Undefined
 from theodolite.reporting.results.annotators import order_effect_entry
 
 
-def test_what_is_undefined_says_why_and_who_answered() -> None:
+def test_an_undefined_effect_states_its_reason_and_who_answered() -> None:
     entry = order_effect_entry(replace(EFFECT, shift=Undefined(reason="All went one way."), annotator="judge"))
 
     assert entry["annotator"] == "judge"

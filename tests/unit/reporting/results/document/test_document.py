@@ -40,12 +40,12 @@ def document(name):
     return results_document(evidence_named(name), findings_named(name), facts())
 
 
-def test_the_schema_is_a_schema():
+def test_the_schema_is_a_valid_json_schema():
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_results_obey_their_published_schema(name):
+def test_results_conform_to_their_published_schema(name):
     written = json.loads("".join(results_pieces(evidence_named(name), findings_named(name), facts())))
 
     jsonschema.Draft202012Validator(schema()).validate(written)
@@ -79,18 +79,18 @@ def test_the_reference_page_lists_every_part_of_the_file_and_no_other():
     assert sorted(names) == sorted(schema()["properties"])
 
 
-def test_pairs_of_one_run_have_the_members_of_a_comparison_but_for_those_that_the_page_names():
+def test_pairs_of_one_run_have_the_documented_members_of_a_comparison():
     own = schema()["$defs"]["paired_rate"]["properties"]
     other = schema_named("compare")["$defs"]["rate"]["properties"]
 
     assert set(own) - {"pairs"} == set(other) - {"n"}
 
 
-def test_each_estimate_has_the_agreed_fields():
+def test_each_estimate_has_the_documented_fields():
     assert all(set(entry) >= FIELDS for entry in document("xstest")["estimates"])
 
 
-def test_what_is_undefined_is_null_and_says_why():
+def test_an_undefined_value_is_null_with_a_reason():
     findings = findings_named("live")
     undefined = replace(findings.measurements[0], result=Undefined(reason="nobody labelled", n=0))
 
@@ -100,7 +100,7 @@ def test_what_is_undefined_is_null_and_says_why():
     assert entry["undefined_reason"] == "nobody labelled"
 
 
-def test_a_full_refusal_rate_of_a_published_system_stands_in_the_results():
+def test_the_complete_refusal_of_a_published_system_is_in_the_results():
     found = [
         entry
         for entry in document("xstest")["estimates"]
@@ -115,14 +115,14 @@ def test_a_full_refusal_rate_of_a_published_system_stands_in_the_results():
     assert values == {"withheld": (0.38, 250), "released": (0.0, 200), "partly withheld": (0.216, 250)}
 
 
-def test_accounts_add_up_and_name_whose_fault_it_is():
+def test_dispositions_add_up_and_name_the_failure_source():
     account = document("live")["dispositions"][0]
 
     assert account["failed"] == [{"party": "application", "what": "application timed out", "n": 2}]
     assert account["planned"] == account["labelled"] + 2 + account["unparseable"] == 60
 
 
-def test_how_a_judges_answers_were_asked_for_stands_beside_it():
+def test_the_response_format_of_a_judge_is_recorded():
     tallied = replace(evidence_named("live"), schemas=(SchemaTally(annotator="grounded", sent=55, refused=2),))
 
     [judge] = results_document(tallied, findings_named("live"), facts())["instruments"]["annotators"]
@@ -130,6 +130,6 @@ def test_how_a_judges_answers_were_asked_for_stands_beside_it():
     assert judge["answer_schema"] == {"sent": 55, "refused": 2, "off": 0}
 
 
-def test_scripted_endpoints_are_named():
+def test_scripted_endpoints_are_listed():
     assert document("scripted")["stubbed"] == ["large"]
     assert document("live")["stubbed"] == []

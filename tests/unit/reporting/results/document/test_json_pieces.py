@@ -15,7 +15,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
 
 
 @given(VALUES)
-def test_pieces_put_together_are_read_as_what_was_written(value):
+def test_joined_pieces_parse_as_the_original(value):
     assert json.loads("".join(json_pieces(value))) == value
 
 
@@ -40,12 +40,12 @@ def test_an_entry_of_words_and_numbers_takes_one_line():
 
 
 @given(VALUES)
-def test_an_iterable_stands_for_a_list(value):
+def test_an_iterable_is_written_as_a_list(value):
     assert collected({"all": (one for one in [value])}) == {"all": [value]}
     assert json.loads("".join(json_pieces({"all": (one for one in [value])}))) == {"all": [value]}
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_what_is_no_number_cannot_be_written(number):
+def test_a_number_that_json_does_not_allow_is_refused(number):
     with pytest.raises(ValueError, match="Out of range float"):
         "".join(json_pieces({"value": [number]}))

@@ -27,7 +27,7 @@ def finding():
     return found
 
 
-def test_an_entry_keeps_to_the_schema_and_withholds_small_groups():
+def test_an_entry_conforms_to_the_schema_and_withholds_small_groups():
     entry = risk_entry(finding())
 
     whole = schema()
@@ -40,7 +40,7 @@ def test_an_entry_keeps_to_the_schema_and_withholds_small_groups():
     assert entry["contrasts"][0]["adjusted_p_value"] == entry["contrasts"][0]["p_value"]
 
 
-def test_the_page_tells_of_groups_and_their_comparison():
+def test_the_page_shows_groups_and_their_comparison():
     table = risk_table(SimpleNamespace(findings=SimpleNamespace(risks=(finding(),))))
 
     assert table.rows[0][2].details[-2:] == (
@@ -49,7 +49,7 @@ def test_the_page_tells_of_groups_and_their_comparison():
     )
 
 
-def test_the_name_of_a_risk_stands_once_over_all_its_rows():
+def test_the_name_of_a_risk_is_shown_once_above_its_rows():
     felt, other = finding(), replace(finding(), risk=Risk(name="seen"))
     findings = SimpleNamespace(risks=(felt, replace(felt, application="green"), other))
 

@@ -59,6 +59,6 @@ def without(evidence, n):
         "nothing",
     ],
 )
-def test_the_next_step_is_the_one_that_mends_most(evidence, words):
+def test_the_next_step_is_the_most_effective_one(evidence, words):
     assert step(evidence).startswith(words)
     assert bool(step(evidence)) == bool(words)

@@ -15,11 +15,11 @@ def lines(**parts):
     return list(conduct_lines(STUDY, [replace(PLAIN, **parts)]))
 
 
-def test_a_judge_with_nothing_to_tell_takes_no_line():
+def test_a_judge_without_findings_takes_no_line():
     assert lines() == []
 
 
-def test_votes_say_what_they_cost_and_what_samples_would_do():
+def test_votes_state_their_cost_and_the_alternative_of_more_dialogues():
     ((label, text),) = lines(votes=VOTES)
 
     assert label == "Votes"
@@ -28,7 +28,7 @@ def test_votes_say_what_they_cost_and_what_samples_would_do():
     assert "138 calls on as many dialogues would do better: a standard error of 2.0 points, not 3.4." in text
 
 
-def test_votes_that_pay_are_not_advised_against():
+def test_worthwhile_votes_are_not_advised_against():
     advice = VoteAdvice(error=0.02, error_as_samples=0.03, samples_do_better=False)
 
     assert "would do better" not in lines(votes=replace(VOTES, advice=advice))[0][1]
@@ -47,7 +47,7 @@ def test_votes_that_pay_are_not_advised_against():
         ({"answered_as": ("a", "b")}, "Changed", "answered under 2 names, a, b: it is not one instrument"),
     ],
 )
-def test_what_makes_verdicts_doubtful_is_said_with_its_count(parts, label, words):
+def test_causes_of_doubtful_verdicts_are_stated_with_counts(parts, label, words):
     ((found, text),) = lines(**parts)
 
     assert found == label
@@ -57,7 +57,7 @@ def test_what_makes_verdicts_doubtful_is_said_with_its_count(parts, label, words
 @pytest.mark.parametrize(
     ("answered", "is_said"), [("else-7b", True), ("judge-1-2026-01-02", False), ("judge-1", False)]
 )
-def test_another_model_than_was_asked_for_is_named(answered, is_said):
+def test_a_different_model_than_requested_is_reported(answered, is_said):
     (model, *_) = (one for one in STUDY.models if not one.is_scripted)
     asked = replace(model, model="org/judge-1")
     judge = replace(STUDY.annotator(PLAIN.annotator), labelling=ModelJudge(model=asked.name))
@@ -74,5 +74,5 @@ def test_many_dialogues_are_counted_and_not_listed():
     assert text.endswith("(d0, d1, d2, d3, d4 and 4 more)")
 
 
-def test_a_script_answers_no_control_question_and_nobody_is_told():
+def test_unanswered_control_questions_of_a_script_are_not_reported():
     assert lines(control_unanswered=60, scripted=True) == []

@@ -25,7 +25,7 @@ def estimate(value=0.5, low=0.4, high=0.6, count=10, n=20):
     return Estimate(value=value, low=low, high=high, confidence=0.95, n=n, unit="u", method="m", count=count)
 
 
-def test_published_agreement_stands_on_the_screen_with_its_counts():
+def test_published_agreement_is_on_the_screen_with_its_counts():
     text = " ".join(screen("xstest").split())
 
     assert "same label on 1,798 of 2,239 (80.3%" in text
@@ -57,14 +57,14 @@ def test_no_line_is_wider_than_the_terminal():
     assert max(len(line) for line in screen(width=60).splitlines()) <= 60
 
 
-def test_what_is_unknown_is_said_and_no_judge_passes():
+def test_unknown_values_are_stated_and_no_judge_passes():
     text = screen()
 
     assert text.count("Unknown      ") == 2
     assert "certified" not in text
 
 
-def test_shares_never_travel_without_their_count():
+def test_shares_always_have_their_count():
     assert rate_text(estimate()) == "10 of 20 (50.0%, 40.0 to 60.0)"
     assert rate_text(estimate(count=None)) == "50.0% (from 20 labels, 40.0 to 60.0)"
     assert rate_text(estimate(count=2, n=5)) == "2 of 5"
@@ -74,7 +74,7 @@ def test_shares_never_travel_without_their_count():
     assert rate_text(Undefined(reason="Nobody looked.")) == "undefined: nobody looked"
 
 
-def test_coefficients_and_differences_keep_their_sign():
+def test_coefficients_and_differences_have_a_sign():
     assert coefficient_text(estimate(value=-0.02, low=-0.1, high=0.08)) == "-.02 (-.10 to .08)"
     assert coefficient_text(Undefined(reason="x")) == "undefined: x"
     assert difference_text(estimate(value=-0.042, low=-0.06, high=-0.024)) == "-4.2 points (-6.0 to -2.4), n 20"
@@ -89,7 +89,7 @@ def test_agreement_with_each_group_of_people_has_a_line():
     assert "Groups" not in screen()
 
 
-def test_a_crowd_is_told_by_its_range_and_not_one_by_one():
+def test_many_people_are_summarised_by_their_range():
     evidence = labelled_evidence(lambda said: said or "1", people=tuple(f"person {n}" for n in range(6)))
     text = validation_text(validation_report_of(evidence, evidence.study.annotator("grounded"), NOW))
     said = " ".join(text.split())

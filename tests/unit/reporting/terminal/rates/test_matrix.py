@@ -9,7 +9,7 @@ from theodolite.reporting.queries.rates import matrix_of
 from theodolite.reporting.terminal.rates import matrix_lines
 
 
-def test_levels_of_testing_stand_apart():
+def test_levels_of_testing_are_separate():
     levels = [(Level.RED_TEAMING, TesterType.PERSON), (Level.MODEL_TESTING, TesterType.SCRIPT)]
     found = tuple(one for level, tester_type in levels for one in rates(level=level, tester_type=tester_type))
 
@@ -18,7 +18,7 @@ def test_levels_of_testing_stand_apart():
     assert [line for line in lines if not line.startswith(" ")] == ["red teaming, person", "model testing, script"]
 
 
-def test_each_cell_holds_a_count_and_what_is_not_measured_says_so():
+def test_each_cell_has_a_count_and_unmeasured_cells_say_so():
     cells = (
         rate("songs", "none", 5, low=0.102, high=0.498),
         rate("songs", "strict", 0, ceiling=0.004),
@@ -41,7 +41,7 @@ def test_applications_that_do_not_fit_follow_in_a_further_table():
     assert max(len(line) for line in lines) <= 80
 
 
-def test_names_that_are_cut_off_alike_stand_in_full_on_a_line_of_their_own():
+def test_names_shortened_alike_are_listed_in_full_below():
     names = ("a very long name of an area, one", "a very long name of an area, two", "books", "news")
     long = replace(STUDY, guidelines=tuple(guideline(name=name) for name in names))
 

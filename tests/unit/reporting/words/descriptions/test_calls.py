@@ -13,7 +13,7 @@ def told(**changes):
     return spent_text([Call(reply=replace(PAID.reply, **changes))])
 
 
-def test_a_cost_is_told_with_what_it_paid_for():
+def test_a_cost_states_what_was_paid_for():
     assert spent_text([PAID, PAID]) == "2 calls, 2,400 tokens in, 40 out, $0.00082"
 
 
@@ -26,15 +26,15 @@ def test_a_cost_is_told_with_what_it_paid_for():
         ({"attempts": 0, "tokens_in": 0, "tokens_out": 0, "cost_microusd": 0}, "0 calls, 1 reply from the cache"),
     ],
 )
-def test_what_is_not_plain_is_said(changes, words):
+def test_unusual_call_settings_are_stated(changes, words):
     assert told(**changes) == words
 
 
-def test_a_recorded_reply_is_no_call():
+def test_a_recorded_reply_is_not_a_call():
     assert spent_text([Call(reply=Reply(text="Yes.", attempts=0))]) == ""
 
 
-def test_a_prompt_is_told_message_by_message_and_its_reply_after_it():
+def test_a_prompt_is_listed_by_message_followed_by_its_reply():
     prompt = (Message(speaker=Speaker.SYSTEM, text="Judge."), Message(speaker=Speaker.USER, text="This."))
 
     assert call_texts([replace(PAID, prompt=prompt)]) == [
@@ -43,11 +43,11 @@ def test_a_prompt_is_told_message_by_message_and_its_reply_after_it():
     ]
 
 
-def test_a_prompt_that_has_changed_since_is_not_shown():
+def test_a_prompt_that_changed_since_is_not_shown():
     assert call_texts([replace(PAID, prompt=None)])[0] == ("prompt 1", PROMPT_CHANGED)
 
 
-def test_a_reply_that_is_not_there_says_why():
+def test_a_missing_reply_states_why():
     withheld, empty = Call(reply=Reply(text="", withheld="licence")), Call(reply=Reply(text=""))
 
     assert call_texts([withheld, empty]) == [("reply 1", "(withheld: licence)"), ("reply 2", "(empty)")]

@@ -34,5 +34,5 @@ SLOT = setting(Kind.SLOT, Level.RED_TEAMING, TesterType.PERSON)
         ([PERSONA, REPEAT], {}, ("cluster", "clusters")),
     ],
 )
-def test_clusters_are_called_what_they_are(settings, limits, words):
+def test_clusters_are_named_by_their_unit(settings, limits, words):
     assert cluster_words(settings, EstimateSubject(application="bot", **limits)) == words

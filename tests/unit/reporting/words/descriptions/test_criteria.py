@@ -20,7 +20,7 @@ STATED = (
 )
 
 
-def test_the_report_says_what_holds_with_its_day():
+def test_the_report_states_fulfilled_criteria_with_their_dates():
     assert criteria_facts(STATED) == (
         ("Recruitment, statement 1 of 2026-11-01", "By a notice."),
         ("Selection, statement 2 of 2026-11-02", "Speaks English and German."),

@@ -9,7 +9,7 @@ def check(kind, *labels, n=58, unread=0):
     return RoleBreakCheck(kind=kind, meaning="", n=n, unread=unread, role_breaks=role_breaks)
 
 
-def test_dialogues_with_several_lapses_count_once():
+def test_dialogues_with_several_role_breaks_count_once():
     found = (
         check(RoleBreakKind.ROLE_FLIP, "d1", "d1", "d2"),
         check(RoleBreakKind.REFUSAL, "d2"),
@@ -21,11 +21,11 @@ def test_dialogues_with_several_lapses_count_once():
     )
 
 
-def test_dialogues_whose_words_no_rule_knows_are_told_beside_those_with_lapses():
+def test_dialogues_in_unsupported_languages_are_reported_beside_those_with_role_breaks():
     told = role_breaks_text((check(RoleBreakKind.REFUSAL, "d2", unread=40), check(RoleBreakKind.REPETITION)))
 
     assert "(refusal 1; words not known in 40)" in told
 
 
-def test_where_nothing_was_found_nothing_is_said():
+def test_without_findings_there_is_no_text():
     assert role_breaks_text((check(RoleBreakKind.ROLE_FLIP),)) == role_breaks_text(()) == ""
