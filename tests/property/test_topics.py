@@ -26,14 +26,16 @@ def held(scenarios: list[str], avoided: frozenset[str], heavy: frozenset[str]) -
 
 
 @given(CELLS, SOME, SOME)
-def test_whatever_is_not_avoided_is_held_once(scenarios: list[str], avoided: frozenset[str], heavy: frozenset[str]):
+def test_every_session_that_is_not_avoided_takes_place_once(
+    scenarios: list[str], avoided: frozenset[str], heavy: frozenset[str]
+):
     assert sorted(held(scenarios, avoided, heavy)) == [
         at for at, scenario in enumerate(scenarios) if scenario not in avoided
     ]
 
 
 @given(CELLS, SOME)
-def test_heavy_follows_heavy_only_where_nothing_lighter_is_left(scenarios: list[str], heavy: frozenset[str]):
+def test_sensitive_follows_sensitive_only_if_nothing_else_remains(scenarios: list[str], heavy: frozenset[str]):
     order = held(scenarios, frozenset(), heavy)
     for at, (before, after) in enumerate(itertools.pairwise(order)):
         if scenarios[before] in heavy and scenarios[after] in heavy:
@@ -41,7 +43,7 @@ def test_heavy_follows_heavy_only_where_nothing_lighter_is_left(scenarios: list[
 
 
 @given(NAMES, NAMES, SOME, st.frozensets(st.integers(0, 12)), st.integers(1, 12), st.integers(1, 5))
-def test_the_best_seat_is_free_and_none_is_better(names, scenarios, avoided, taken, most, sessions):
+def test_the_best_slot_is_free_and_none_is_better(names, scenarios, avoided, taken, most, sessions):
     design = AllocationDesign(
         level=Level.RED_TEAMING, applications=tuple(names), scenarios=tuple(scenarios), sessions=sessions
     )
@@ -56,7 +58,7 @@ def test_the_best_seat_is_free_and_none_is_better(names, scenarios, avoided, tak
 
 
 @given(st.integers(2, 4), st.sampled_from([("grim", "mild"), ("grim", "mild", "kind")]), st.integers(1, 50))
-def test_each_application_still_comes_equally_often_at_each_place(n: int, scenarios: tuple[str, ...], seed: int):
+def test_each_application_is_equally_often_at_each_position(n: int, scenarios: tuple[str, ...], seed: int):
     """The rule looks at topics alone, so that a whole block of seats is turned alike."""
     design = AllocationDesign(
         level=Level.FIELD_TESTING,

@@ -40,11 +40,11 @@ PEOPLE = st.builds(
 PROCESSES = st.builds(AnnotationProcess, most_share=st.floats(0, 1), apart=st.booleans())
 
 
-class TestNobodyGetsWhatTheyMayNot:
+class TestEligibility:
     """Law: the next item, where there is one, is one that no rule forbids."""
 
     @given(ITEMS, PEOPLE, PROCESSES)
-    def test_holds(self, items, who, process):
+    def test_assigned_items_are_eligible(self, items, who, process):
         found = next_of(items, who, process)
 
         if found is None:
@@ -55,11 +55,11 @@ class TestNobodyGetsWhatTheyMayNot:
             assert found.n_live < found.passes
 
 
-class TestTheFewestPassesComeFirst:
+class TestPriority:
     """Law: nothing that may be had and was not offered has fewer passes than the item that comes next."""
 
     @given(ITEMS, PEOPLE, PROCESSES)
-    def test_holds(self, items, who, process):
+    def test_items_with_the_fewest_annotations_come_first(self, items, who, process):
         found = next_of(items, who, process)
         allowed = [item for item in items if not why_not(item, who, process)]
 
@@ -67,20 +67,20 @@ class TestTheFewestPassesComeFirst:
             assert found.n_live == min(item.n_live for item in allowed)
 
 
-class TestOrderOfTheListDoesNotMatter:
+class TestListOrder:
     """Law: the same items in another order bring the same next item, unless two draws are equal."""
 
     @given(ITEMS, PEOPLE, PROCESSES)
-    def test_holds(self, items, who, process):
+    def test_the_order_of_the_list_does_not_matter(self, items, who, process):
         if len({item.draw for item in items}) == len(items):
             assert next_of(items, who, process) == next_of(items[::-1], who, process)
 
 
-class TestSharesGrowWithTheQueue:
+class TestShare:
     """Law: more items never mean fewer for one annotator, and one is always allowed."""
 
     @given(st.integers(0, 500), st.floats(0, 1))
-    def test_holds(self, n_items, share):
+    def test_the_limit_per_annotator_grows_with_the_queue(self, n_items, share):
         process = AnnotationProcess(most_share=share)
 
         assert 1 <= most_items(n_items, process) <= most_items(n_items + 1, process) <= max(1, n_items + 1)

@@ -30,11 +30,11 @@ def left_open(question, turn):
     )
 
 
-class TestNobodyAloneDisagrees:
+class TestDiscrepancies:
     """Law: there is a discrepancy exactly where two answers differ, and it shows every answer."""
 
     @given(GIVEN, st.text(max_size=3))
-    def test_holds(self, answers, salt):
+    def test_a_discrepancy_exists_exactly_where_answers_differ(self, answers, salt):
         found = {one.question: one for one in discrepancies(RISK, answers, salt)}
         released = [sitting[0].value for sitting in answers.values()]
 
@@ -43,22 +43,22 @@ class TestNobodyAloneDisagrees:
             assert sorted(one.answer.value for one in found["released"].positions) == sorted(released)
 
 
-class TestOrderOfPeopleTellsNothing:
+class TestLetters:
     """Law: letters hang on names and salt, never on the order in which people came."""
 
     @given(st.lists(st.text(max_size=4), unique=True, max_size=40), st.text(max_size=3))
-    def test_holds(self, names, salt):
+    def test_letters_do_not_depend_on_the_order_of_names(self, names, salt):
         letters = letters_for(names, salt)
 
         assert letters == letters_for(names[::-1], salt)
         assert len(set(letters.values())) == len(names)
 
 
-class TestOneYesIsNeverOutvoted:
+class TestOpenReviews:
     """Law: a review that leaves the question on a violation without consensus never ends as no violation."""
 
     @given(GIVEN)
-    def test_holds(self, answers):
+    def test_a_review_without_consensus_never_ends_as_no_violation(self, answers):
         places = [(one.question, one.turn) for one in discrepancies(RISK, answers, "")]
         said = reviewed(RISK, answers, [left_open(*place) for place in places], {})
 
@@ -67,11 +67,11 @@ class TestOneYesIsNeverOutvoted:
             assert reviewed(RISK, answers, [], {}) is Reviewed.NOT_YET
 
 
-class TestEveryStratumIsLookedAt:
+class TestQualitySample:
     """Law: of each stratum a share is drawn, rounded up, the same for any order of the list."""
 
     @given(CANDIDATES, RATES, st.integers(0, 5))
-    def test_holds(self, candidates, rate, seed):
+    def test_every_stratum_is_sampled(self, candidates, rate, seed):
         drawn = review_sample(candidates, rate, seed)
 
         assert set(drawn) == set(review_sample(candidates[::-1], rate, seed))

@@ -35,7 +35,7 @@ class TestReplay:
 
     @pytest.mark.parametrize("annotator", [judge(), word_rule(), person()], ids=lambda annotator: annotator.kind)
     @given(about=DIALOGUES, said=st.text(max_size=30), data=st.data())
-    def test_an_annotation(self, annotator, about, said, data):
+    def test_a_replayed_annotation_is_equal(self, annotator, about, said, data):
         task = annotation_task(annotator, about, guideline(), ann="yes")
         whole = held_by_hand(annotate(task), lambda _: said)
         stored = data.draw(st.integers(0, len(whole.journal)))
@@ -58,11 +58,11 @@ class TestTotality:
             assert (answer.outcome is Outcome.UNPARSEABLE) == (answer.raw == text and answer.value is None)
 
     @given(st.text(max_size=60), DIALOGUES)
-    def test_any_text(self, text, about):
+    def test_every_text_has_an_outcome(self, text, about):
         self.outcomes(text, about)
 
     @given(st.fixed_dictionaries({}, optional={"score": JSON, "each": JSON, "reason": JSON, "quotes": JSON}), DIALOGUES)
-    def test_any_json(self, verdict, about):
+    def test_every_json_reply_has_an_outcome(self, verdict, about):
         self.outcomes(json.dumps(verdict), about)
 
 
@@ -70,7 +70,7 @@ class TestScale:
     """Whatever a judge says, an answer's value is a point of the scale."""
 
     @given(JSON, DIALOGUES)
-    def test_any_score(self, score, about):
+    def test_a_parsed_score_is_on_the_scale(self, score, about):
         answer, *_ = read_verdict(json.dumps({"score": score}), ASKED, about).answers
 
         assert answer.value is None or answer.value in NUMBERS.categories
@@ -80,7 +80,7 @@ class TestFence:
     """Nothing that was said can close the fence around it or stand for a turn."""
 
     @given(DIALOGUES)
-    def test_any_dialogue(self, about):
+    def test_no_dialogue_closes_its_fence(self, about):
         _, user = judge_messages(ASKED, about)
         mark = re.findall(r"^([0-9a-f]{12})>>$", user.text, re.MULTILINE)[-1]
 

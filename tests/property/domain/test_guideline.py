@@ -24,7 +24,7 @@ class TestOpposites:
 
     @pytest.mark.parametrize(("operator", "opposite"), OPPOSITES, ids=str)
     @given(scale=SCALES, data=st.data())
-    def test_numbers(self, operator, opposite, scale, data):
+    def test_exactly_one_of_two_opposite_operators_finds_a_defect(self, operator, opposite, scale, data):
         value, limit = (data.draw(st.sampled_from(scale.categories)) for _ in range(2))
 
         assert rule(operator, limit).is_defect(value, scale) != rule(opposite, limit).is_defect(value, scale)
@@ -34,7 +34,7 @@ class TestOrder:
     """Numbers are compared as numbers, not letter by letter."""
 
     @given(SCALES, st.data())
-    def test_below(self, scale, data):
+    def test_numbers_are_compared_as_numbers(self, scale, data):
         value, limit = (data.draw(st.sampled_from(scale.categories)) for _ in range(2))
 
         assert rule(Operator.BELOW, limit).is_defect(value, scale) == (int(value) < int(limit))
@@ -44,7 +44,7 @@ class TestOneOf:
     """Being one of several is being equal to any of them."""
 
     @given(SCALES, st.data())
-    def test_numbers(self, scale, data):
+    def test_one_of_equals_a_match_with_any_value(self, scale, data):
         value = data.draw(st.sampled_from(scale.categories))
         wanted = data.draw(st.lists(st.sampled_from(scale.categories), min_size=1, max_size=3))
 

@@ -30,12 +30,12 @@ class Process:
         return self.clock.passed_s
 
 
-class TestNoMinuteSeesMoreThanTheLimit:
+class TestCallsPerMinute:
     """In any 60 seconds there are at most `rpm` starts, whenever calls come."""
 
     @given(gaps=GAPS, limit=st.integers(1, 8))
     @settings(deadline=None)
-    def test_whenever_calls_come(self, gaps: list[float], limit: int) -> None:
+    def test_the_limit_holds_for_any_arrival_times(self, gaps: list[float], limit: int) -> None:
         async def starts() -> list[float]:
             moments = []
             process = Process(clock, limit)
@@ -50,7 +50,7 @@ class TestNoMinuteSeesMoreThanTheLimit:
 
     @given(n_calls=st.integers(1, 60), limit=st.integers(1, 10))
     @settings(deadline=None)
-    def test_when_all_come_at_once_and_nobody_waits_longer_than_needed(self, n_calls: int, limit: int) -> None:
+    def test_concurrent_calls_keep_the_limit_with_the_shortest_wait(self, n_calls: int, limit: int) -> None:
         async def starts() -> list[float]:
             process = Process(clock, limit)
             return await asyncio.gather(*(process.start() for _ in range(n_calls)))
@@ -62,11 +62,11 @@ class TestNoMinuteSeesMoreThanTheLimit:
         assert moments[-1] <= (n_calls - 1) // limit * 60.7
 
 
-class TestNoMinuteSeesMoreTokensThanTheLimit:
+class TestTokensPerMinute:
     """Calls that take what was expected of them take at most `tpm` tokens in any 60 seconds."""
 
     @given(sizes=st.lists(st.integers(1, 100), min_size=1, max_size=40), gaps=st.data())
-    def test_whatever_the_sizes(self, sizes: list[int], gaps: st.DataObject) -> None:
+    def test_the_limit_holds_for_any_sizes(self, sizes: list[int], gaps: st.DataObject) -> None:
         window, now_s, seen = Window(tokens=100), 0.0, []
         for size in sizes:
             now_s += gaps.draw(st.floats(0.0, 40.0))

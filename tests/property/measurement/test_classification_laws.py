@@ -46,7 +46,7 @@ def test_the_order_of_units_does_not_matter(data):
 
 @given(pairs=PAIRS)
 @FEW
-def test_turning_the_sides_round_swaps_precision_and_recall_and_keeps_f1(pairs):
+def test_swapping_the_sides_swaps_precision_and_recall_and_preserves_f1(pairs):
     plain, turned = report_of(pairs), report_of([(second, first) for first, second in pairs])
 
     for one, other in zip(plain.classes, turned.classes, strict=True):
@@ -56,7 +56,7 @@ def test_turning_the_sides_round_swaps_precision_and_recall_and_keeps_f1(pairs):
 
 @given(pairs=PAIRS)
 @FEW
-def test_every_value_lies_in_its_interval_which_has_a_width(pairs):
+def test_every_value_is_in_its_interval_of_positive_width(pairs):
     report = report_of(pairs)
     shares = [share for one in report.classes for share in (one.precision, one.recall, one.f1)]
 
@@ -87,7 +87,7 @@ def test_the_order_of_annotators_does_not_matter(units, data):
 
 @given(units=UNITS)
 @FEW
-def test_all_three_agree_no_more_often_than_any_two(units):
+def test_three_annotators_agree_no_more_often_than_any_two_of_them(units):
     whole = [unit for unit in units if None not in unit]
     rows = columns(whole, 3)
     together = unanimity(rows)

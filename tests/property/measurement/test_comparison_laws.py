@@ -55,7 +55,7 @@ def mirrored(one, other):
 
 @given(cases=CASES, clustered=st.booleans())
 @FEW
-def test_the_difference_turns_its_sign_with_the_order(cases, clustered):
+def test_swapping_the_order_negates_the_difference(cases, clustered):
     a, b = (list(column) for column in zip(*cases, strict=True))
     ids = [case % 3 for case in range(len(a))] if clustered else None
 
@@ -70,7 +70,7 @@ def test_the_difference_turns_its_sign_with_the_order(cases, clustered):
 
 @given(both=COUNT, only_a=COUNT, only_b=COUNT, neither=st.integers(1, 40))
 @FEW
-def test_newcombes_intervals_hold_the_difference_and_stay_in_range(both, only_a, only_b, neither):
+def test_newcombes_intervals_contain_the_difference_and_stay_in_range(both, only_a, only_b, neither):
     paired = newcombe_difference(both, only_a, only_b, neither)
     unpaired = newcombe_unpaired(only_a, only_a + neither, only_b, only_b + neither)
 
@@ -82,7 +82,7 @@ def test_newcombes_intervals_hold_the_difference_and_stay_in_range(both, only_a,
 
 @given(only_a=COUNT, only_b=COUNT, method=st.sampled_from(["exact", "mid-p", "chi2", "chi2, corrected"]))
 @FEW
-def test_which_of_two_is_the_first_does_not_matter_to_a_test(only_a, only_b, method):
+def test_the_order_of_the_two_does_not_matter_to_a_test(only_a, only_b, method):
     one, other = mcnemar(only_a, only_b, method=method), mcnemar(only_b, only_a, method=method)
 
     assert one.p_value == pytest.approx(other.p_value)
@@ -91,7 +91,7 @@ def test_which_of_two_is_the_first_does_not_matter_to_a_test(only_a, only_b, met
 
 @given(cases=CASES)
 @FEW
-def test_a_permutation_of_names_does_not_mind_which_name_came_first(cases):
+def test_a_permutation_test_does_not_depend_on_the_order_of_names(cases):
     a, b = (list(column) for column in zip(*cases, strict=True))
     ids = [case % 5 for case in range(len(a))]
 
@@ -103,7 +103,7 @@ def test_a_permutation_of_names_does_not_mind_which_name_came_first(cases):
 
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=12), method=st.sampled_from(["holm", "bh", "by", "bonferroni"]))
 @FEW
-def test_adjusting_keeps_the_order_and_never_lowers(p, method):
+def test_adjusting_preserves_the_order_and_never_lowers_a_p_value(p, method):
     adjusted = adjust_p_values(p, method=method)
 
     ranked = sorted(zip(p, adjusted, strict=True))
@@ -113,7 +113,7 @@ def test_adjusting_keeps_the_order_and_never_lowers(p, method):
 
 @given(size=st.floats(0.01, 0.5), variance=st.floats(0.01, 1.0), rate=st.floats(0.0, 1.0))
 @FEW
-def test_a_finer_question_needs_more_dialogues(size, variance, rate):
+def test_a_smaller_difference_needs_more_dialogues(size, variance, rate):
     assert n_for_difference(size / 2, variance) >= n_for_difference(size, variance)
     assert detectable_difference(200, variance) < detectable_difference(100, variance)
     assert n_for_rate(rate, size / 4) >= n_for_rate(rate, size / 2.1)
@@ -123,7 +123,7 @@ def test_a_finer_question_needs_more_dialogues(size, variance, rate):
 
 @given(only_a=COUNT, sound=st.integers(1, 40), only_b=COUNT, fine=st.integers(1, 40))
 @FEW
-def test_an_unpaired_difference_turns_its_sign_with_its_sides(only_a, sound, only_b, fine):
+def test_swapping_the_sides_negates_an_unpaired_difference(only_a, sound, only_b, fine):
     a, b = defect_rate(only_a, only_a + sound), defect_rate(only_b, only_b + fine)
 
     there = unpaired_difference(a, b)

@@ -23,7 +23,7 @@ def columns(units):
 
 @given(units=UNITS, clustered=st.booleans())
 @FEW
-def test_a_corrected_rate_lies_in_its_interval_and_the_interval_in_0_to_1(units, clustered):
+def test_a_corrected_rate_is_in_its_interval_and_the_interval_in_0_to_1(units, clustered):
     ids = [place % 4 for place in range(len(units))] if clustered else None
 
     rate = corrected_rate(*columns(units), clusters=ids)
@@ -33,7 +33,7 @@ def test_a_corrected_rate_lies_in_its_interval_and_the_interval_in_0_to_1(units,
 
 @given(units=UNITS)
 @FEW
-def test_the_rate_of_sound_dialogues_is_the_mirror_of_that_of_defects(units):
+def test_the_rate_of_non_defects_mirrors_that_of_defects(units):
     verdicts, labels = columns(units)
 
     rate = corrected_rate(verdicts, labels)
@@ -47,7 +47,7 @@ def test_the_rate_of_sound_dialogues_is_the_mirror_of_that_of_defects(units):
 
 @given(units=UNITS)
 @FEW
-def test_all_of_a_judges_accuracy_lies_within_its_range(units):
+def test_every_accuracy_figure_of_a_judge_is_in_its_range(units):
     judge = judge_accuracy(*columns(units))
 
     for name in ("rate", "judge_rate", "sensitivity", "specificity", "precision", "clean_rate"):
@@ -62,7 +62,7 @@ def test_all_of_a_judges_accuracy_lies_within_its_range(units):
     shift=st.floats(-3, 3),
 )
 @FEW
-def test_a_judge_that_is_off_by_a_constant_corrects_as_well(scores, labels, shift):
+def test_a_judge_with_a_constant_bias_corrects_equally_well(scores, labels, shift):
     found = [*labels, *[None] * (len(scores) - len(labels))]
 
     one = corrected_mean(scores, found, scale=(1, 5))
@@ -74,7 +74,7 @@ def test_a_judge_that_is_off_by_a_constant_corrects_as_well(scores, labels, shif
 
 @given(judged=st.integers(1, 200), caught=st.integers(0, 50), passed=st.integers(0, 50), data=st.data())
 @FEW
-def test_a_rate_corrected_by_errors_from_elsewhere_grows_with_the_alarms(judged, caught, passed, data):
+def test_a_rate_corrected_by_external_errors_grows_with_the_alarms(judged, caught, passed, data):
     positives = data.draw(st.integers(0, judged - 1))
     errors = {"sensitivity": (caught, 50), "specificity": (passed, 50)}
 
@@ -87,7 +87,7 @@ def test_a_rate_corrected_by_errors_from_elsewhere_grows_with_the_alarms(judged,
 
 @given(units=UNITS, data=st.data())
 @FEW
-def test_a_plan_spends_the_budget_on_dialogues_without_a_label(units, data):
+def test_a_plan_spends_the_budget_on_unlabelled_dialogues(units, data):
     verdicts, labels = columns(units)
     budget = data.draw(st.integers(0, labels.count(None)))
 

@@ -153,7 +153,7 @@ def test_the_order_of_annotators_does_not_matter(measure, pairs):
 @obeyed_by(*PAIRS_ALONE)
 @given(pairs=PAIRS, lonely=st.lists(st.sampled_from([(None, 1), (2, None), (None, None)]), max_size=4))
 @settings(deadline=None, max_examples=40)
-def test_units_that_one_annotator_left_out_do_not_matter(measure, pairs, lonely):
+def test_units_skipped_by_one_annotator_do_not_matter(measure, pairs, lonely):
     assert same(MEASURES[measure](pairs), MEASURES[measure](pairs + lonely))
 
 
@@ -179,7 +179,7 @@ def test_the_names_of_unordered_labels_do_not_matter(measure, data):
 )
 @given(pairs=PAIRS)
 @settings(deadline=None, max_examples=40)
-def test_a_scale_may_be_turned_round(measure, pairs):
+def test_a_scale_may_be_reversed(measure, pairs):
     turned = {point: 5 - point for point in SCALE} | {None: None}
 
     other = [(turned[first], turned[second]) for first, second in pairs]
@@ -190,7 +190,7 @@ def test_a_scale_may_be_turned_round(measure, pairs):
 @obeyed_by(*(name for name in ALL if name != "confusion_matrix"))
 @given(pairs=PAIRS)
 @settings(deadline=None, max_examples=60)
-def test_the_value_lies_in_its_interval_and_the_interval_in_its_range(measure, pairs):
+def test_the_value_is_in_its_interval_and_the_interval_in_its_range(measure, pairs):
     result = MEASURES[measure](pairs)
 
     lowest = min(-1.0, getattr(result, "value", 0.0)) if measure.split(",")[0] in BEYOND_CHANCE else 0.0
@@ -200,7 +200,7 @@ def test_the_value_lies_in_its_interval_and_the_interval_in_its_range(measure, p
 @obeyed_by("exact_agreement", "relaxed_agreement", *BEYOND_CHANCE)
 @given(labels=st.lists(st.sampled_from(SCALE), min_size=2, max_size=25).filter(lambda labels: len(set(labels)) > 1))
 @settings(deadline=None, max_examples=40)
-def test_annotators_who_always_agree_reach_1_and_never_with_certainty(measure, labels):
+def test_perfect_agreement_has_the_value_1_without_certainty(measure, labels):
     result = MEASURES[measure]([(label, label) for label in labels])
 
     assert result.value == pytest.approx(1.0, abs=1e-12)
@@ -210,7 +210,7 @@ def test_annotators_who_always_agree_reach_1_and_never_with_certainty(measure, l
 @obeyed_by(*UNKNOWN_AT_ONE_LABEL)
 @given(label=st.sampled_from(SCALE), n=st.integers(1, 20))
 @settings(deadline=None, max_examples=20)
-def test_one_answer_everywhere_is_neither_perfect_nor_poor(measure, label, n):
+def test_a_single_answer_everywhere_is_neither_perfect_nor_poor(measure, label, n):
     result = MEASURES[measure]([(label, label)] * n)
 
     assert isinstance(result, Undefined)
@@ -220,7 +220,7 @@ def test_one_answer_everywhere_is_neither_perfect_nor_poor(measure, label, n):
 @obeyed_by("exact_agreement", "relaxed_agreement")
 @given(data=st.data())
 @settings(deadline=None, max_examples=40)
-def test_agreement_grows_with_the_distance_that_is_allowed(measure, data):
+def test_agreement_grows_with_the_permitted_distance(measure, data):
     pairs = data.draw(PAIRS.filter(lambda pairs: any(None not in pair for pair in pairs)))
 
     reached = [relaxed_agreement(*columns(pairs), within=within) for within in (0, 1, 2, 3)]
@@ -236,7 +236,7 @@ METHODS = st.sampled_from(["wilson", "clopper-pearson"])
 @obeyed_by("defect_rate")
 @given(method=METHODS, n=st.integers(1, 300), data=st.data())
 @settings(deadline=None, max_examples=60)
-def test_more_defects_move_the_whole_interval_up(measure, method, n, data):
+def test_more_defects_raise_the_whole_interval(measure, method, n, data):
     fewer = data.draw(st.integers(0, n - 1))
 
     one, other = defect_rate(fewer, n, method=method), defect_rate(fewer + 1, n, method=method)
@@ -248,7 +248,7 @@ def test_more_defects_move_the_whole_interval_up(measure, method, n, data):
 @obeyed_by("defect_rate")
 @given(method=METHODS, n=st.integers(1, 300), data=st.data())
 @settings(deadline=None, max_examples=60)
-def test_sound_dialogues_are_the_mirror_of_defects(measure, method, n, data):
+def test_non_defects_mirror_defects(measure, method, n, data):
     defects = data.draw(st.integers(0, n))
 
     one, other = defect_rate(defects, n, method=method), defect_rate(n - defects, n, method=method)
@@ -259,7 +259,7 @@ def test_sound_dialogues_are_the_mirror_of_defects(measure, method, n, data):
 @obeyed_by("defect_rate", "zero_defect_bound")
 @given(pairs=PAIRS.map(sizes).filter(lambda clusters: sum(n for _, n in clusters) > 0))
 @settings(deadline=None, max_examples=30)
-def test_more_confidence_is_a_wider_interval(measure, pairs):
+def test_more_confidence_widens_the_interval(measure, pairs):
     sums = sum(d for d, _ in pairs), sum(n for _, n in pairs)
 
     ends = [defect_rate(*sums, clusters=pairs, confidence=confidence) for confidence in (0.8, 0.9, 0.99)]
@@ -273,7 +273,7 @@ def test_more_confidence_is_a_wider_interval(measure, pairs):
 @obeyed_by("zero_defect_bound")
 @given(n=st.integers(1, 10_000))
 @settings(deadline=None, max_examples=60)
-def test_more_dialogues_without_a_defect_say_more(measure, n):
+def test_more_dialogues_without_a_defect_lower_the_bound(measure, n):
     assert zero_defect_bound(n + 1).value < zero_defect_bound(n).value <= 3 / n
 
 

@@ -19,7 +19,7 @@ law = settings(deadline=None, max_examples=60)
 
 @given(n=st.integers(1, 400), data=st.data())
 @law
-def test_a_sequence_is_wider_than_an_interval_for_one_look(n, data):
+def test_a_confidence_sequence_is_wider_than_an_interval_for_one_look(n, data):
     defects = data.draw(st.integers(0, n))
 
     always, once = confidence_sequence(defects, n), defect_rate(defects, n)
@@ -29,7 +29,7 @@ def test_a_sequence_is_wider_than_an_interval_for_one_look(n, data):
 
 @given(n=st.integers(1, 400), data=st.data())
 @law
-def test_sound_sessions_mirror_defects_in_a_sequence(n, data):
+def test_non_defects_mirror_defects_in_a_sequence(n, data):
     defects = data.draw(st.integers(0, n))
 
     one, other = confidence_sequence(defects, n), confidence_sequence(n - defects, n)
@@ -39,7 +39,7 @@ def test_sound_sessions_mirror_defects_in_a_sequence(n, data):
 
 @given(outcomes=OUTCOMES, later=OUTCOMES)
 @law
-def test_what_comes_later_changes_no_earlier_alarm(outcomes, later):
+def test_later_scores_change_no_earlier_alarm(outcomes, later):
     then = rate_detector(outcomes, baseline=0.1, arl=50)
     now = rate_detector([*outcomes, *later], baseline=0.1, arl=50)
 
@@ -49,7 +49,7 @@ def test_what_comes_later_changes_no_earlier_alarm(outcomes, later):
 
 @given(row=SHARES, worse=st.floats(0, 0.5))
 @law
-def test_a_worse_row_alarms_no_later(row, worse):
+def test_a_worse_row_never_alarms_later(row, worse):
     shifted = [min(1.0, value + worse) for value in row]
 
     plain, bad = (level_detector(values, baseline=0.3, arl=50).alarms for values in (row, shifted))
@@ -59,7 +59,7 @@ def test_a_worse_row_alarms_no_later(row, worse):
 
 @given(row=SHARES)
 @law
-def test_charts_turn_round_with_their_observations(row):
+def test_charts_are_reversed_with_their_observations(row):
     turned = [-value for value in row]
 
     there, back = (cusum(values, target=t, slack=0.1, limit=1) for values, t in ((row, 0.5), (turned, -0.5)))
@@ -71,7 +71,7 @@ def test_charts_turn_round_with_their_observations(row):
 
 @given(stars=st.lists(st.integers(1, 5), max_size=40))
 @settings(deadline=None, max_examples=20)
-def test_every_score_is_in_one_stretch(stars):
+def test_every_score_is_in_one_segment(stars):
     scores = tuple(Score(value=star, instruments={"judge": str(place // 15)}) for place, star in enumerate(stars))
 
     watch = watch_history(History(name="h", scores=scores, lowest=1, highest=5))

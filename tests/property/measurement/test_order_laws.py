@@ -46,7 +46,7 @@ def pairs_of(scores):
 
 @given(scores=SCORES, order=ORDERS, ties=TIES)
 @law
-def test_entropy_lies_between_nothing_and_all_patterns_alike(scores, order, ties):
+def test_entropy_is_between_zero_and_that_of_all_patterns(scores, order, ties):
     nats = permutation_entropy(scores, order=order, ties=ties)
     share = permutation_entropy(scores, order=order, ties=ties, normalize=True)
 
@@ -67,13 +67,13 @@ def test_inversions_and_subsequences_are_bounded(scores):
 
 @given(scores=SCORES)
 @law
-def test_inversions_are_the_pairs_that_fall(scores):
+def test_inversions_are_the_decreasing_pairs(scores):
     assert inversion_count(scores) == sum(first > second for first, second in pairs_of(scores))
 
 
 @given(scores=SCORES)
 @law
-def test_reversal_turns_falling_pairs_into_rising_ones(scores):
+def test_reversal_turns_decreasing_pairs_into_increasing_ones(scores):
     tied = sum(first == second for first, second in pairs_of(scores))
     n = len(scores)
 
@@ -82,7 +82,7 @@ def test_reversal_turns_falling_pairs_into_rising_ones(scores):
 
 @given(scores=SCORES, order=ORDERS)
 @law
-def test_reversal_keeps_the_entropy_of_weak_orders(scores, order):
+def test_reversal_preserves_the_entropy_of_weak_orders(scores, order):
     there = permutation_entropy(scores, order=order, ties="weak")
 
     assert there == pytest.approx(permutation_entropy(scores[::-1], order=order, ties="weak"), abs=1e-12)
@@ -99,7 +99,7 @@ def test_only_the_order_of_scores_matters(scores):
 
 @given(scores=SCORES)
 @law
-def test_a_sequence_that_rises_has_no_disorder(scores):
+def test_an_increasing_sequence_has_no_disorder(scores):
     rising = sorted(scores)
 
     assert (permutation_entropy(rising), inversion_count(rising)) == (0, 0)
@@ -108,7 +108,7 @@ def test_a_sequence_that_rises_has_no_disorder(scores):
 
 @given(scores=SCORES, times=st.integers(2, 4))
 @law
-def test_replication_multiplies_inversions_by_its_square_at_least(scores, times):
+def test_replication_multiplies_inversions_at_least_by_its_square(scores, times):
     repeated = inversion_count(scores * times)
     apart = sum(first != second for first, second in pairs_of(scores))
 
@@ -117,7 +117,7 @@ def test_replication_multiplies_inversions_by_its_square_at_least(scores, times)
 
 @given(scores=STARS, times=st.integers(2, 4))
 @law
-def test_each_score_repeated_on_the_spot_keeps_the_rising_thread(scores, times):
+def test_repeating_each_score_in_place_preserves_the_longest_increasing_subsequence(scores, times):
     stretched = [score for score in scores for _ in range(times)]
 
     assert longest_increasing_subsequence(stretched) == longest_increasing_subsequence(scores)
@@ -126,7 +126,7 @@ def test_each_score_repeated_on_the_spot_keeps_the_rising_thread(scores, times):
 
 @given(scores=SCORES, window=st.integers(4, 8), ties=TIES, order=st.integers(2, 4))
 @law
-def test_rolling_is_the_metric_of_each_window(scores, window, ties, order):
+def test_rolling_values_equal_the_metric_of_each_window(scores, window, ties, order):
     windows = [scores[place : place + window] for place in range(len(scores) - window + 1)]
 
     entropy = rolling_entropy(scores, window=window, ties=ties, order=order)
@@ -140,7 +140,7 @@ def test_rolling_is_the_metric_of_each_window(scores, window, ties, order):
 
 @given(scores=st.lists(st.integers(1, 6), min_size=3, max_size=12))
 @law
-def test_all_triples_are_all_triples(scores):
+def test_all_triples_are_enumerated(scores):
     n = len(scores)
     triples = [(scores[i], scores[j], scores[k]) for i in range(n) for j in range(i + 1, n) for k in range(j + 1, n)]
     patterns = [tuple(np.argsort(triple, kind="stable").tolist()) for triple in triples]
@@ -151,7 +151,7 @@ def test_all_triples_are_all_triples(scores):
 
 @given(scores=st.lists(st.integers(1, 5), min_size=3, max_size=8))
 @settings(deadline=None, max_examples=15)
-def test_a_profile_says_the_same_as_its_metrics(scores):
+def test_a_profile_equals_its_metrics(scores):
     profile = relevance_profile([*scores, None])
 
     assert (profile.pen.value, profile.cin.value) == (permutation_entropy(scores), inversion_count(scores))
@@ -171,7 +171,7 @@ def test_a_ranking_does_not_depend_on_the_order_of_units(pairs, data):
 
 @given(human=st.lists(st.integers(1, 9), min_size=3, max_size=8, unique=True))
 @settings(deadline=None, max_examples=15)
-def test_a_judge_who_follows_people_has_no_inversion(human):
+def test_a_judge_in_agreement_with_people_has_no_inversions(human):
     found = ranking_agreement(human, [2 * score for score in human])
 
     assert (found.pen, found.cin, found.lis, found.tau.value) == (0, 0, len(human), pytest.approx(1))

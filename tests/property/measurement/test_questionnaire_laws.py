@@ -68,7 +68,7 @@ def test_only_the_order_counts_for_several_groups_and_the_same_people(a, b, c):
 
 @given(a=ANSWERS, b=ANSWERS)
 @FEW
-def test_the_groups_may_change_places(a, b):
+def test_the_groups_may_be_exchanged(a, b):
     one, other = superiority(a, b), superiority(b, a)
 
     assert one.value == pytest.approx(1 - other.value)
@@ -80,7 +80,7 @@ def test_the_groups_may_change_places(a, b):
 
 @given(pairs=st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=20))
 @FEW
-def test_time_turned_round_turns_the_effect(pairs):
+def test_reversing_time_reverses_the_effect(pairs):
     a, b = (list(column) for column in zip(*pairs, strict=True))
     one, other = signed_rank_test(a, b), signed_rank_test(b, a)
 
@@ -106,7 +106,7 @@ def test_every_answer_is_counted_and_quartiles_are_in_order(answers):
 
 @given(answers=st.lists(st.integers(1, 3), min_size=6, max_size=12), data=st.data())
 @settings(deadline=None, max_examples=15)
-def test_a_scale_turned_round_turns_the_effect(answers, data):
+def test_reversing_a_scale_reverses_the_effect(answers, data):
     factor = data.draw(st.lists(st.integers(0, 1), min_size=len(answers), max_size=len(answers)))
     one = ordinal_model(answers, {"x": factor}, categories=[1, 2, 3])
     other = ordinal_model([4 - answer for answer in answers], {"x": factor}, categories=[1, 2, 3])
@@ -119,7 +119,7 @@ def test_a_scale_turned_round_turns_the_effect(answers, data):
 
 @given(rows=st.lists(st.tuples(st.integers(1, 5), st.sampled_from("ab"), st.sampled_from("pqrstuv")), max_size=16))
 @FEW
-def test_exchanging_people_knows_neither_the_order_of_rows_nor_the_numbers_of_the_scale(rows):
+def test_a_permutation_of_people_depends_neither_on_row_order_nor_on_scale_values(rows):
     def tested(these, scale=lambda answer: answer):
         answers, sides, people = zip(*these, strict=True) if these else ((), (), ())
         return people_permutation([float(scale(answer)) for answer in answers], sides, people)

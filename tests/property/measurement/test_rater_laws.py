@@ -55,7 +55,7 @@ def shift(answers):
 
 @given(units=UNITS)
 @FEW
-def test_agreement_across_goes_both_ways(units):
+def test_agreement_across_groups_is_symmetric(units):
     table = rows(units)
     there = cross_agreement(table[:2], table[2:], categories="yn")
 
@@ -81,7 +81,7 @@ def test_the_order_of_units_and_raters_does_not_matter_to_groups(units, data):
 
 @given(units=UNITS)
 @FEW
-def test_groups_of_sound_labels_mirror_those_of_defects(units):
+def test_groups_by_non_defects_mirror_those_by_defects(units):
     seen = [[None if label is None else label == "y" for label in row] for row in rows(units)]
     turned = [[None if x is None else not x for x in row] for row in seen]
 
@@ -108,7 +108,7 @@ def test_the_order_of_labels_does_not_matter_to_a_model(model, units, data):
 
 @given(answers=ANSWERS)
 @FEW
-def test_exchanging_the_ways_turns_a_shift_round(answers):
+def test_exchanging_the_orders_reverses_a_shift(answers):
     there, back = shift(answers), shift([(value, not way, *who) for value, way, *who in answers])
 
     if isinstance(there, Undefined):
@@ -129,7 +129,7 @@ def test_the_order_of_answers_does_not_matter_to_a_shift(answers, data):
     data=st.data(),
 )
 @FEW
-def test_a_pooled_rate_lies_in_its_interval_and_does_not_depend_on_order(labels, data):
+def test_a_pooled_rate_is_in_its_interval_and_does_not_depend_on_order(labels, data):
     rate = pooled_defect_rate(*zip(*labels, strict=True))
     shuffled = pooled_defect_rate(*zip(*data.draw(st.permutations(labels)), strict=True))
 

@@ -72,7 +72,7 @@ def test_the_order_of_votes_does_not_matter(votes, data):
 
 @given(votes=VOTES)
 @FEW
-def test_shares_of_two_labels_add_up(votes):
+def test_shares_of_two_labels_sum_to_one(votes):
     shares = [vote_share(votes, label) for label in "ab"]
 
     assert isinstance(shares[0], Undefined) or sum(share.value for share in shares) == pytest.approx(1.0)
@@ -92,7 +92,7 @@ def test_stopping_early_never_costs_more_calls(share, most, lead):
 
 @given(tasks=st.lists(st.lists(st.booleans(), min_size=3, max_size=5), min_size=1, max_size=12))
 @FEW
-def test_more_tries_that_must_succeed_never_help(tasks):
+def test_more_required_successes_never_raise_the_rate(tasks):
     found = [pass_hat_k(tasks, k) for k in (1, 2, 3)]
 
     assert [part.value for part in found] == sorted((part.value for part in found), reverse=True)
@@ -102,7 +102,7 @@ def test_more_tries_that_must_succeed_never_help(tasks):
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 @given(pairs=SCORES)
 @FEW
-def test_correlations_go_both_ways_and_turn_with_a_scale(method, pairs):
+def test_correlations_are_symmetric_and_reversed_with_a_scale(method, pairs):
     a, b = columns(pairs)
     there, back = correlation(a, b, method=method), correlation(b, a, method=method)
     turned = correlation([6 - score for score in a], b, method=method)
@@ -117,7 +117,7 @@ def test_correlations_go_both_ways_and_turn_with_a_scale(method, pairs):
 
 @given(pairs=SCORES, shift=st.integers(-3, 3))
 @FEW
-def test_a_shift_moves_the_bias_and_nothing_of_the_order(pairs, shift):
+def test_a_shift_changes_the_bias_and_not_the_correlation(pairs, shift):
     a, b = columns(pairs)
 
     one, other = score_agreement(a, b), score_agreement([score + shift for score in a], b)
@@ -146,7 +146,7 @@ def test_which_order_came_first_does_not_matter(pairs):
 
 @given(units=st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=15))
 @FEW
-def test_a_judge_that_is_one_of_two_who_agree_comes_as_near(units):
+def test_a_judge_equal_to_one_of_two_agreeing_people_scores_the_same(units):
     judge, first, second = columns(units)
 
     ceiling = human_ceiling(judge, [first, second])
@@ -158,7 +158,7 @@ def test_a_judge_that_is_one_of_two_who_agree_comes_as_near(units):
 
 @FEW
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.25, 0.5, 1.0])), min_size=1, max_size=20), st.randoms())
-def test_a_leak_knows_no_order_and_stays_within_its_bounds(guesses, chance):
+def test_the_blinding_index_is_independent_of_order_and_stays_within_its_bounds(guesses, chance):
     """Law: order of testers is no information; shares and p-values are fractions; one more right guess leaks more."""
     shuffled = chance.sample(guesses, len(guesses))
     rate, p_value = leak_rate(*columns(guesses))

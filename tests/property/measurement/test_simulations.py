@@ -30,7 +30,7 @@ Where a method changes on purpose, run the simulations in full first, then write
 
 
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_first_repetitions_of_a_simulation_are_the_same_as_ever(name):
+def test_the_first_repetitions_of_a_simulation_are_reproducible(name):
     share, size = SIMULATIONS[name].run(REPETITIONS)
 
     assert (round(share * REPETITIONS), size) == (GOLDEN[name][0], pytest.approx(GOLDEN[name][1], rel=1e-6))

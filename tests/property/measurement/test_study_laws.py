@@ -32,7 +32,7 @@ def study_of(rows):
 
 @given(rows=COLUMN)
 @settings(deadline=None, max_examples=30)
-def test_every_planned_session_is_in_every_account(rows):
+def test_every_planned_session_is_in_every_disposition(rows):
     findings = measure_study(study_of(rows).evidence())
 
     whole = [m for m in findings.measurements if m.subject.group is None]
@@ -41,7 +41,7 @@ def test_every_planned_session_is_in_every_account(rows):
 
 @given(rows=COLUMN)
 @settings(deadline=None, max_examples=30)
-def test_parts_add_up_to_the_whole(rows):
+def test_parts_sum_to_the_whole(rows):
     rates = [m for m in measure_study(study_of(rows).evidence()).measurements if m.measure == "defect_rate"]
 
     for annotator in ("large", "words"):
@@ -53,7 +53,7 @@ def test_parts_add_up_to_the_whole(rows):
 
 @given(rows=COLUMN, data=st.data())
 @settings(deadline=None, max_examples=30)
-def test_the_order_in_which_answers_came_does_not_matter(rows, data):
+def test_the_order_of_answers_does_not_matter(rows, data):
     study = study_of(rows)
     before = measure_study(study.evidence())
 
@@ -65,7 +65,7 @@ def test_the_order_in_which_answers_came_does_not_matter(rows, data):
 
 @given(rows=COLUMN)
 @settings(deadline=None, max_examples=30)
-def test_bounds_enclose_the_rate_whatever_the_unmeasured_are(rows):
+def test_bounds_contain_the_rate_for_any_unmeasured_labels(rows):
     for rate in measure_study(study_of(rows).evidence()).measurements:
         if rate.measure == "defect_rate" and rate.bounds and rate.outcomes.used:
             assert rate.bounds[0] <= rate.result.value <= rate.bounds[1]

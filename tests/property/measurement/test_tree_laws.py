@@ -76,7 +76,7 @@ def test_values_stay_between_the_lowest_and_the_highest_answer(tree, leaves):
 
 @given(tree=designs(), leaves=LEAVES)
 @settings(max_examples=60)
-def test_a_graph_and_the_tree_that_it_expands_to_have_equal_values_and_accounts(tree, leaves):
+def test_a_graph_and_its_expanded_tree_have_equal_values_and_dispositions(tree, leaves):
     proper = expanded(tree)
     one, other = (MeasurementTree(design=each, leaves=tuple(leaves)) for each in (tree, proper))
 
@@ -86,7 +86,7 @@ def test_a_graph_and_the_tree_that_it_expands_to_have_equal_values_and_accounts(
 
 @given(tree=designs(), leaves=LEAVES, times=st.integers(2, 4))
 @settings(max_examples=40)
-def test_a_study_that_is_held_several_times_over_says_the_same(tree, leaves, times):
+def test_repeating_a_study_with_equal_answers_gives_equal_values(tree, leaves, times):
     again = [leaf(one.question, f"{one.session}-{n}", one.value, by=one.by) for n in range(times) for one in leaves]
 
     assert values(tree, again) == pytest.approx(values(tree, leaves))
@@ -94,7 +94,7 @@ def test_a_study_that_is_held_several_times_over_says_the_same(tree, leaves, tim
 
 @given(tree=designs(), leaves=LEAVES)
 @settings(max_examples=40)
-def test_turning_all_scales_round_turns_means_and_medians_round(tree, leaves):
+def test_reversing_all_scales_reverses_means_and_medians(tree, leaves):
     plain = design_document(tree)
     nodes = {name: {**node, "summary": "mean"} if node.get("summary") == "max" else node
              for name, node in plain["nodes"].items()}  # fmt: skip
@@ -106,7 +106,7 @@ def test_turning_all_scales_round_turns_means_and_medians_round(tree, leaves):
 
 @given(tree=designs(), leaves=LEAVES)
 @settings(max_examples=40)
-def test_bounds_hold_the_value(tree, leaves):
+def test_bounds_contain_the_value(tree, leaves):
     for node in MeasurementTree(design=tree, leaves=tuple(leaves)).bootstrap(replicates=20).nodes:
         result = node.result
         if node.value is not None and result.low is not None:
@@ -115,7 +115,7 @@ def test_bounds_hold_the_value(tree, leaves):
 
 @given(tree=designs(), leaves=LEAVES)
 @settings(max_examples=40)
-def test_a_tree_survives_its_file(tree, leaves):
+def test_a_tree_survives_a_file_round_trip(tree, leaves):
     one = MeasurementTree(design=tree, leaves=tuple(leaves))
 
     assert MeasurementTree.from_dict(one.to_dict()) == one

@@ -28,7 +28,7 @@ class TestBalance:
     """After every full block each cell has been met equally often at each place of the order."""
 
     @given(designs, st.integers(min_value=0, max_value=2))
-    def test_cells(self, design: AllocationDesign, block: int) -> None:
+    def test_cells_are_balanced(self, design: AllocationDesign, block: int) -> None:
         numbers = range(block * design.block(), (block + 1) * design.block())
         for place in range(design.sessions):
             met = Counter(design.cells(number)[place] for number in numbers)
@@ -51,19 +51,17 @@ class TestPeople:
     """A person meets what the number says, whoever else takes part."""
 
     @given(designs, st.integers(min_value=0, max_value=200))
-    def test_a_number_always_meets_the_same(self, design: AllocationDesign, number: int) -> None:
+    def test_a_slot_number_always_has_the_same_applications(self, design: AllocationDesign, number: int) -> None:
         assert design.cells(number) == design.cells(number)
         assert len(design.cells(number)) == design.sessions
 
     @given(designs.filter(lambda design: design.assignment is WITHIN), st.integers(min_value=0, max_value=99))
-    def test_within_subjects_all_applications_are_met_before_one_comes_again(
-        self, design: AllocationDesign, number: int
-    ) -> None:
+    def test_within_subjects_all_applications_come_before_a_repeat(self, design: AllocationDesign, number: int) -> None:
         first = design.cells(number)[: len(design.applications)]
 
         assert len({cell.application for cell in first}) == len(first)
         assert len({cell.scenario for cell in first}) == 1
 
     @given(designs.filter(lambda design: design.assignment is BETWEEN), st.integers(min_value=0, max_value=99))
-    def test_between_subjects_one_application_is_met(self, design: AllocationDesign, number: int) -> None:
+    def test_between_subjects_a_tester_has_one_application(self, design: AllocationDesign, number: int) -> None:
         assert len({cell.application for cell in design.cells(number)}) == 1

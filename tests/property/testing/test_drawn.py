@@ -38,14 +38,14 @@ def drawn(draw):
 
 
 @given(drawn())
-def test_what_is_told_without_the_tester_is_what_the_session_says(sessions):
+def test_session_fields_without_the_tester_equal_those_of_the_session(sessions):
     for position, session in enumerate(sessions):
         told = sessions.label(position), sessions.pair_key(position), sessions.setting(position)
         assert told == (session.label, session.pair_key, session.setting)
 
 
 @given(drawn())
-def test_every_session_is_found_by_its_label_and_no_other(sessions):
+def test_each_session_is_found_by_its_label_only(sessions):
     labels = [session.label for session in sessions]
 
     assert [sessions.find(label) for label in labels] == list(range(len(sessions)))
@@ -53,7 +53,7 @@ def test_every_session_is_found_by_its_label_and_no_other(sessions):
 
 
 @given(drawn())
-def test_no_application_meets_one_test_twice(sessions):
+def test_no_application_has_the_same_test_twice(sessions):
     met = [(session.pair_key, session.application) for session in sessions]
 
     assert len(set(met)) == len(met)

@@ -27,11 +27,11 @@ def drawn(names, *, applications=("bot",), seed=1, dialogues=None, repeats=1):
     )
 
 
-class TestTheSamePlan:
+class TestDeterminism:
     """The same study and seed give the same sessions."""
 
     @given(NAMES, SEEDS, st.one_of(st.none(), st.integers(1, 40)))
-    def test_drawn_twice(self, names, seed, dialogues):
+    def test_the_same_study_gives_the_same_plan(self, names, seed, dialogues):
         first = drawn(names, seed=seed, dialogues=dialogues)
 
         assert list(first) == list(drawn(names, seed=seed, dialogues=dialogues))
@@ -41,7 +41,7 @@ class TestAddingAPersona:
     """A further persona leaves the pair keys of all others as they were."""
 
     @given(NAMES, st.integers(1, 3), st.integers(0, 6))
-    def test_pair_keys(self, names, repeats, place):
+    def test_existing_pair_keys_are_unchanged(self, names, repeats, place):
         before = {session.pair_key for session in drawn(names, repeats=repeats)}
 
         after = {session.pair_key for session in drawn([*names[:place], "new", *names[place:]], repeats=repeats)}
@@ -49,7 +49,7 @@ class TestAddingAPersona:
         assert before < after
 
     @given(NAMES, SEEDS, st.integers(1, 40))
-    def test_draws(self, names, seed, dialogues):
+    def test_a_new_persona_replaces_at_most_one_dialogue_per_scenario(self, names, seed, dialogues):
         """With fewer dialogues than testers, a newcomer takes one of them in each scenario at most."""
         testers = len(drawn(names))
         few = min(dialogues, testers)
@@ -64,7 +64,7 @@ class TestSpread:
     """Dialogues are spread evenly: no two testers differ by more than one."""
 
     @given(NAMES, SEEDS, st.integers(1, 60))
-    def test_repeats(self, names, seed, dialogues):
+    def test_repeats_differ_by_at_most_one(self, names, seed, dialogues):
         sessions = drawn(names, seed=seed, dialogues=dialogues)
 
         held = Counter((session.scenario, session.tester.key) for session in sessions)
@@ -77,7 +77,7 @@ class TestPairs:
     """Each pair key meets every application once, under one number."""
 
     @given(NAMES, st.integers(1, 3), st.integers(1, 20))
-    def test_applications(self, names, n_applications, dialogues):
+    def test_applications_share_pair_keys(self, names, n_applications, dialogues):
         applications = [f"app{n}" for n in range(n_applications)]
         met = defaultdict(list)
         for session in drawn(names, applications=applications, dialogues=dialogues):
@@ -92,7 +92,7 @@ class TestLabels:
     """No two dialogues of a plan are called the same."""
 
     @given(NAMES, st.integers(1, 3), st.lists(st.sampled_from("abc"), max_size=6))
-    def test_live_and_recorded(self, names, n_applications, keys):
+    def test_labels_of_live_and_recorded_dialogues_are_unique(self, names, n_applications, keys):
         seen = Counter()
         rows = []
         for key in keys:

@@ -37,7 +37,7 @@ class TestReplay:
     """Replaying any prefix of a journal and going on equals holding the session without a break."""
 
     @given(conversations(), st.data())
-    def test_a_session(self, conversation, data):
+    def test_a_replayed_session_is_equal(self, conversation, data):
         task, answer = conversation
         whole = held_by_hand(run_session(task), answer)
         stored = data.draw(st.integers(0, len(whole.journal)))
@@ -50,11 +50,11 @@ class TestReplay:
         assert rest.journal == whole.journal[stored:]
 
 
-class TestJournalPlaces:
+class TestJournalPositions:
     """A text that is said to stand in the journal stands there, word for word."""
 
     @given(conversations())
-    def test_a_session(self, conversation):
+    def test_turns_state_the_journal_positions_of_their_texts(self, conversation):
         task, answer = conversation
         held = held_by_hand(run_session(task), answer)
 
@@ -68,7 +68,7 @@ class TestLength:
     """A simulated user never has more turns than the scenario allows, and none is empty."""
 
     @given(conversations())
-    def test_a_session(self, conversation):
+    def test_a_session_respects_the_turn_limit(self, conversation):
         task, answer = conversation
         held = held_by_hand(run_session(task), answer)
 

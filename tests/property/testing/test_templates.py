@@ -38,7 +38,7 @@ class TestTotality:
     """Any text is filled or refused; nothing else ever comes out."""
 
     @given(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=5), st.text(max_size=5))
-    def test_fill(self, text, a, b):
+    def test_every_text_is_filled_or_refused(self, text, a, b):
         try:
             filled = fill(text, {"a": a, "b": b})
         except TemplateError:
@@ -46,7 +46,7 @@ class TestTotality:
         assert isinstance(filled, str)
 
     @given(st.text(alphabet="{}%#|()[]'\"\\ab1~*.- \n", max_size=40))
-    def test_slots(self, text):
+    def test_slots_of_every_text_are_known_or_refused(self, text):
         try:
             names = variables_of(text)
         except TemplateError:
@@ -58,11 +58,11 @@ class TestValues:
     """Values come through as they are, whatever they look like."""
 
     @given(st.text(max_size=200))
-    def test_a_value_alone(self, value):
+    def test_a_slot_alone_returns_its_value(self, value):
         assert fill("[{{ value }}]", {"value": value}) == f"[{value}]"
 
 
-class TestShortWay:
+class TestFastPath:
     """Words and slots alone are put together without Jinja, to the letter as Jinja does it."""
 
     @given(
@@ -72,7 +72,7 @@ class TestShortWay:
         a=st.text(max_size=6),
         b=st.text(max_size=6),
     )
-    def test_it_leads_to_the_same_text(self, parts: list[str], a: str, b: str) -> None:
+    def test_the_fast_path_gives_the_same_text(self, parts: list[str], a: str, b: str) -> None:
         text = "".join(parts)
 
         in_full = fill(f"{text}{{{{ '' }}}}", {"a": a, "b": b})  # what is no name takes the long way

@@ -51,7 +51,7 @@ class TestCurtailing:
     """Stopping when the majority is decided changes no label, and never takes more calls."""
 
     @given(LABELS, st.integers(2, 9))
-    def test_any_votes(self, labels, most):
+    def test_curtailed_votes_have_the_same_majority(self, labels, most):
         few = walked(Voting(rule=StopRule.CURTAILED, most=most), labels)
         all_of_them = walked(Voting(rule=StopRule.FIXED, most=most), labels)
 
@@ -63,7 +63,7 @@ class TestEnding:
     """Every rule reads once at least, and at most as often as it may."""
 
     @given(RULES, LABELS)
-    def test_any_rule(self, voting, labels):
+    def test_every_vote_ends(self, voting, labels):
         assert 1 <= len(walked(voting, labels)) <= voting.most
 
 
@@ -71,7 +71,7 @@ class TestMajority:
     """More than half of the votes decide, the defect before its label; the order of votes plays no part."""
 
     @given(LABELS, st.randoms())
-    def test_any_votes(self, labels, chance):
+    def test_the_majority_decides(self, labels, chance):
         shuffled = list(labels)
         chance.shuffle(shuffled)
         leader, most = Counter(labels).most_common(1)[0]
@@ -89,7 +89,7 @@ class TestReplay:
     """Replaying any prefix of a voting judge's journal and going on equals judging without a break."""
 
     @given(RULES, LABELS, st.data())
-    def test_a_vote(self, voting, labels, data):
+    def test_a_replayed_vote_is_equal(self, voting, labels, data):
         task = annotation_task(replace(judge(), labelling=ModelJudge(model="large", voting=voting)), dialogue(), ASKED)
 
         def answer(request):
