@@ -28,7 +28,7 @@ def standard_error(estimate, quantile):
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_alpha_of_krippendorffs_table_with_gaps(scale):
+def test_alpha_of_the_table_of_krippendorff_with_gaps(scale):
     published = agreement()["alpha_4x12"]
 
     alpha = krippendorff_alpha(published["ratings"], scale=scale)
@@ -36,7 +36,7 @@ def test_alpha_of_krippendorffs_table_with_gaps(scale):
     assert alpha.value == pytest.approx(published["alpha"][scale], abs=1e-9)
 
 
-def test_alpha_of_krippendorffs_binary_table():
+def test_alpha_of_the_binary_table_of_krippendorff():
     published = agreement()["alpha_binary"]
 
     assert krippendorff_alpha(published["ratings"]).value == pytest.approx(published["alpha"], abs=1e-12)
@@ -52,7 +52,7 @@ def random_ratings(seed):
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("seed", range(5))
-def test_alpha_is_that_of_the_krippendorff_library(seed, scale):
+def test_alpha_equals_that_of_the_krippendorff_library(seed, scale):
     ratings = random_ratings(seed)
 
     theirs = krippendorff.alpha(reliability_data=ratings, level_of_measurement=scale)
@@ -104,7 +104,7 @@ def test_weighted_kappa_needs_the_full_scale(weights):
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
-def test_weighted_kappa_without_an_unused_point_is_another_number(weights):
+def test_weighted_kappa_without_an_unused_point_has_another_value(weights):
     published = agreement()["anxiety"]
 
     kappa = cohen_kappa(published["first"], published["second"], categories=[1, 2, 3, 4, 6], weights=weights)
@@ -113,7 +113,7 @@ def test_weighted_kappa_without_an_unused_point_is_another_number(weights):
 
 
 @pytest.mark.parametrize("weights", [None, "linear"])
-def test_kappa_and_its_standard_error_are_those_that_sas_prints(weights):
+def test_kappa_and_its_standard_error_equal_those_of_sas(weights):
     a, b = units_of(agreement()["sas"]["table"])
 
     kappa = cohen_kappa(a, b, categories=range(3), weights=weights)
@@ -124,7 +124,7 @@ def test_kappa_and_its_standard_error_are_those_that_sas_prints(weights):
 
 @pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
 @pytest.mark.parametrize("seed", range(5))
-def test_kappa_and_matrix_are_those_of_scikit_learn(seed, weights):
+def test_kappa_and_matrix_equal_those_of_scikit_learn(seed, weights):
     a, b = np.random.default_rng(seed).integers(1, 6, size=(2, 40))
 
     kappa = cohen_kappa(list(a), list(b), categories=range(1, 6), weights=weights)
@@ -135,7 +135,7 @@ def test_kappa_and_matrix_are_those_of_scikit_learn(seed, weights):
     )
 
 
-def test_annotators_who_pick_evenly_at_random_are_within_one_point_in_52_of_100():
+def test_annotators_who_choose_evenly_at_random_are_within_one_point_in_52_of_100():
     evenly = [1, 2, 3, 4, 5]
 
     relaxed = relaxed_agreement(evenly, evenly[::-1])
@@ -169,7 +169,7 @@ def irrcac_ratings():
     [case for case in PRINTED if case[1] in COEFFICIENTS],
     ids=lambda value: str(value) if isinstance(value, str) else "",
 )
-def test_coefficients_and_standard_errors_are_those_that_irrcac_prints(weights, name, printed):
+def test_coefficients_and_standard_errors_equal_those_of_irrcac(weights, name, printed):
     value, error = printed if isinstance(printed, list) else (printed, None)
 
     result = COEFFICIENTS[name](irrcac_ratings(), categories=range(1, 6), weights=weights)
@@ -185,7 +185,7 @@ def test_the_share_of_agreeing_pairs_behind_the_coefficients_is_the_printed_one(
     assert evenly * (1 - 1 / 5) + 1 / 5 == pytest.approx(PANEL["identity"]["pa"], abs=5.1e-6)
 
 
-def test_the_standard_error_of_conger_is_near_the_one_that_irrcac_prints():
+def test_the_standard_error_of_conger_is_close_to_that_of_irrcac():
     result = conger_kappa(irrcac_ratings(), categories=range(1, 6))
 
     assert standard_error(result, stdtrit(11, 0.975)) == pytest.approx(PANEL["identity"]["conger"][1], rel=0.02)

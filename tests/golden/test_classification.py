@@ -30,7 +30,7 @@ def test_the_example_of_scikit_learns_manual():
 
 
 @pytest.mark.parametrize("judge", ["judge", "judge_7b"])
-def test_figures_of_pandalms_judges_are_those_of_scikit_learn(judge):
+def test_figures_of_pandalms_judges_equal_those_of_scikit_learn(judge):
     """Labels that cannot be read are left out on both sides: 25 of GPT-3.5 and none of PandaLM-7B."""
     (given,), majority = pandalm(judge), majority_labels(pandalm(*PEOPLE))
     met = [(true, label) for true, label in zip(majority, given, strict=True) if label is not None]
@@ -71,7 +71,7 @@ def test_majorities_of_dices_are_the_published_ones(name, ties):
     assert all(label in {None, row["majority"]} for label, row in zip(majority, units, strict=True))
 
 
-def test_a_crowds_majority_misses_what_an_expert_of_dices_calls_unsafe():
+def test_the_majority_of_a_crowd_misses_dialogues_that_an_expert_of_dices_calls_unsafe():
     """Counted in the published rows: the crowd finds 67 of the expert's 175, and agrees on 229 of 350."""
     units = [row for row in rows("dices_labels") if row["set"] == "350"]
     expert, crowd = [row["expert"] for row in units], [row["majority"] for row in units]
@@ -101,7 +101,7 @@ def delta_error(cells):
     return math.sqrt(spread / n)
 
 
-def test_with_many_units_the_interval_of_macro_f1_is_the_delta_methods():
+def test_with_many_units_the_interval_of_macro_f1_equals_the_delta_method():
     """Takahashi et al. (2022) give this standard error; with 20,000 units both intervals come together."""
     cells = np.array([[7000, 500, 300], [900, 5000, 600], [200, 800, 4700]])
     pairs = [pair for pair in product(range(3), repeat=2) for _ in range(int(cells[pair]))]

@@ -23,7 +23,7 @@ PUBLISHED = json.loads((HERE / "comparison.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(("method", "statistic"), [("chi2", "chi2"), ("chi2, corrected", "corrected")])
-def test_mcnemars_statistic_is_the_one_that_r_prints(method, statistic):
+def test_mcnemars_statistic_equals_that_of_r(method, statistic):
     case = PUBLISHED["mcnemar"]
 
     assert mcnemar(case["only_a"], case["only_b"], method=method).statistic == pytest.approx(
@@ -45,7 +45,7 @@ def test_few_flips_have_the_p_values_of_the_binomial_distribution(method, name):
 
 
 @pytest.mark.parametrize(("method", "rejects"), [("bh", "bh_rejects"), ("bonferroni", "bonferroni_rejects")])
-def test_as_many_comparisons_stand_as_published(method, rejects):
+def test_all_comparisons_have_the_published_result(method, rejects):
     adjusted = adjust_p_values(PUBLISHED["bh"]["p"], method=method)
 
     assert sum(p <= 0.05 for p in adjusted) == PUBLISHED["bh"][rejects]
@@ -55,7 +55,7 @@ def test_as_many_comparisons_stand_as_published(method, rejects):
     ("ours", "theirs"), [("holm", "holm"), ("bh", "fdr_bh"), ("by", "fdr_by"), ("bonferroni",) * 2]
 )
 @pytest.mark.parametrize("seed", range(4))
-def test_adjusted_p_values_are_those_of_statsmodels(seed, ours, theirs):
+def test_adjusted_p_values_equal_those_of_statsmodels(seed, ours, theirs):
     p = np.random.default_rng(seed).random(12) ** 3
 
     assert adjust_p_values(p.tolist(), method=ours) == pytest.approx(multipletests(p, method=theirs)[1], abs=1e-12)
@@ -78,7 +78,7 @@ def test_newcombes_interval_for_the_same_cases_is_the_published_one():
     assert [change.low, change.high] == pytest.approx(interval, abs=5.1e-4)
 
 
-def test_numbers_of_questions_are_those_that_miller_prints():
+def test_sample_sizes_equal_those_of_miller():
     case = PUBLISHED["miller"]
 
     assert n_for_difference(case["difference"], case["variance"]) == case["n"]
@@ -88,11 +88,11 @@ def test_numbers_of_questions_are_those_that_miller_prints():
 
 
 @pytest.mark.parametrize(("only_a", "only_b", "n"), PUBLISHED["connor"])
-def test_numbers_of_pairs_are_connors(only_a, only_b, n):
+def test_numbers_of_pairs_equal_those_of_connor(only_a, only_b, n):
     assert n_for_flips(only_a, only_b) == n
 
 
-def test_the_cluster_robust_error_is_that_of_statsmodels():
+def test_the_cluster_robust_error_equals_that_of_statsmodels():
     rng = np.random.default_rng(3)
     clusters = np.repeat(np.arange(12), 7)
     a, b = rng.normal(size=84), rng.normal(size=84) + np.repeat(rng.normal(size=12), 7)

@@ -15,7 +15,7 @@ from theodolite.measurement.proportion import defect_rate
 PUBLISHED = json.loads((HERE / "correction.json").read_text(encoding="utf-8"))
 
 
-def test_lees_interval_is_that_of_its_authors():
+def test_lees_interval_equals_that_of_its_authors():
     case = PUBLISHED["lee"]
 
     rate = rogan_gladen_rate(
@@ -26,7 +26,7 @@ def test_lees_interval_is_that_of_its_authors():
     assert (rate.low, rate.high) == pytest.approx(tuple(case["interval"]), abs=1e-12)
 
 
-def test_a_clustered_mean_is_that_of_glide_but_for_the_quantile():
+def test_a_clustered_mean_equals_that_of_glide_except_for_the_quantile():
     case = PUBLISHED["clustered_mean"]
 
     mean = corrected_mean(case["scores"], case["labels"], clusters=case["clusters"])
@@ -36,7 +36,7 @@ def test_a_clustered_mean_is_that_of_glide_but_for_the_quantile():
     assert (mean.high - mean.low) / 2 / stdtrit(1, 0.975) == pytest.approx(reach, abs=5e-4)
 
 
-def test_a_judge_that_is_always_right_gives_the_rate_of_all_its_verdicts():
+def test_a_perfect_judge_gives_the_rate_of_all_its_verdicts():
     verdicts = [True] * 500 + [False] * 4500
     labels = [True] * 400 + [None] * 100 + [False] * 4000 + [None] * 500
 
@@ -46,7 +46,7 @@ def test_a_judge_that_is_always_right_gives_the_rate_of_all_its_verdicts():
     assert (rate.low, rate.high) == pytest.approx((plain.low, plain.high), abs=1.5e-3)
 
 
-def test_a_judge_that_guesses_gives_what_people_found():
+def test_a_random_judge_gives_the_human_rate():
     verdicts = [place % 2 == 0 for place in range(4000)]
     labels = [place % 5 == 0 if place < 400 else None for place in range(4000)]
 
@@ -57,7 +57,7 @@ def test_a_judge_that_guesses_gives_what_people_found():
 
 
 @pytest.mark.parametrize(("sensitivity", "specificity"), [(0.9, 0.8), (0.7, 0.95)])
-def test_the_share_of_alarms_is_what_sensitivity_and_specificity_make_of_a_rate(sensitivity, specificity):
+def test_the_share_of_alarms_follows_from_sensitivity_specificity_and_rate(sensitivity, specificity):
     for theta in np.linspace(0.05, 0.95, 7):
         alarms = (sensitivity + specificity - 1) * theta + 1 - specificity
         rate = rogan_gladen_rate(

@@ -22,24 +22,24 @@ def watched(*changes):
     return watch_history(read_history(table, HistoryForm(changes=changes, **FORM)))
 
 
-def test_the_table_is_read_in_full():
+def test_the_table_is_loaded_completely():
     scores = watched().history.scores
 
     assert (len(scores), len({score.application for score in scores})) == (11_297, 344)
 
 
-def test_the_declared_change_of_the_judge_is_reported_with_what_moved_there():
+def test_the_declared_change_of_the_judge_is_reported_with_its_shifts():
     change = next(change for change in watched(CHANGE).changes if change.part == "judge")
 
     assert (f"{change.at:%Y-%m-%d}", change.after, change.is_suspected) == ("2024-07-25", "HHEM-2.1", False)
     assert (change.n_lower, change.n_higher) == (9, 27)
 
 
-def test_it_is_no_alert_about_any_application():
+def test_the_declared_change_raises_no_alert_about_an_application():
     assert {alert.kind for alert in watched(CHANGE).alerts} <= {AlertKind.RECALIBRATION_DUE}
 
 
-def test_scores_of_gpt_4_are_not_compared_across_the_line():
+def test_scores_of_gpt_4_are_not_compared_across_the_change():
     stretches = [one for one in watched(CHANGE).stretches if one.application in {"GPT 4", "GPT-4", "OpenAI GPT-4"}]
 
     before = [one.level for one in stretches if one.instruments["judge"] != "HHEM-2.1"]
@@ -48,7 +48,7 @@ def test_scores_of_gpt_4_are_not_compared_across_the_line():
     assert 1.8 in after
 
 
-def test_nobody_has_to_declare_it():
+def test_an_undeclared_change_is_detected():
     days = [f"{change.at:%Y-%m-%d}" for change in watched().changes if change.is_suspected]
 
     assert days == ["2024-07-25", "2024-08-14", "2025-11-18"]

@@ -62,7 +62,7 @@ def test_kappas_of_pandalms_people_are_the_published_ones(pair, kappa):
     assert cohen_kappa(first, second, categories=["0", "1", "2"]).value == pytest.approx(kappa, abs=5e-3)
 
 
-def test_labels_that_pandalms_judge_did_not_give_are_counted_and_never_agree():
+def test_missing_labels_of_pandalms_judge_are_counted_and_never_agree():
     judge = [row["judge"] or None for row in rows("pandalm_labels")]
     person = [row["annotator1"] for row in rows("pandalm_labels")]
 
@@ -79,7 +79,7 @@ def test_labels_that_pandalms_judge_did_not_give_are_counted_and_never_agree():
     ],
     ids=["most probable", "expected"],
 )
-def test_scores_of_llm_rubric_follow_people_as_published(choose, printed):
+def test_scores_of_llm_rubric_agree_with_people_as_published(choose, printed):
     judged = [choose([float(row[f"answer{k}"]) for k in (1, 2, 3, 4)]) for row in rows("llm_rubric_q0")]
     people = [float(row["score"]) for row in rows("llm_rubric_q0")]
 
@@ -89,7 +89,7 @@ def test_scores_of_llm_rubric_follow_people_as_published(choose, printed):
     assert values == pytest.approx(printed, abs=5.1e-7)
 
 
-def test_clusters_by_person_widen_what_is_known_of_llm_rubrics_judge():
+def test_clusters_by_person_widen_the_intervals_of_llm_rubrics_judge():
     judged = [sum(k * float(row[f"answer{k}"]) for k in (1, 2, 3, 4)) for row in rows("llm_rubric_q0")]
     people = [float(row["score"]) for row in rows("llm_rubric_q0")]
     persons = [row["person"] for row in rows("llm_rubric_q0")]

@@ -60,7 +60,7 @@ def test_dices_350_has_its_published_alpha(tmp_path):
     assert (found.n_annotators, found.n_units) == (123, 350)
 
 
-def test_annotators_of_convabuse_agree_with_themselves_as_was_found_before(tmp_path):
+def test_self_agreement_of_convabuse_annotators_equals_the_earlier_analysis(tmp_path):
     table = [
         (row["item"], f"a{row['annotator']}", row["severity"]) for row in rows("convabuse_labels") if row["severity"]
     ]

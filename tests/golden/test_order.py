@@ -26,7 +26,7 @@ NULL8 = order()["null8"]
 
 
 @pytest.mark.parametrize("row", PICO, ids=range(len(PICO)))
-def test_the_logs_of_pico(row):
+def test_the_logs_of_pico_have_the_published_metrics(row):
     sequence = row["sequence"]
 
     assert permutation_entropy(sequence) == pytest.approx(row["pen"], abs=1e-10)
@@ -35,7 +35,7 @@ def test_the_logs_of_pico(row):
 
 
 @pytest.mark.parametrize("row", PICO[:4], ids=range(4))
-def test_pico_tabulates_all_triples_and_not_neighbours(row):
+def test_pico_tabulates_all_triples_instead_of_adjacent_ones(row):
     exact = all_triples_entropy(row["sequence"])
 
     assert exact == pytest.approx(row["all_triples"], abs=1e-9)
@@ -43,7 +43,7 @@ def test_pico_tabulates_all_triples_and_not_neighbours(row):
 
 
 @pytest.mark.parametrize("row", SEQUENCES, ids=[str(row["sequence"]) for row in SEQUENCES])
-def test_sequences_with_known_values(row):
+def test_sequences_have_their_known_values(row):
     sequence = row["sequence"]
 
     found = {
@@ -59,7 +59,7 @@ def test_sequences_with_known_values(row):
 
 
 @pytest.mark.parametrize(("order", "bits"), [(2, 0.918), (3, 1.522)])
-def test_the_example_of_bandt_and_pompe_in_bits_as_they_print_it(order, bits):
+def test_the_example_of_bandt_and_pompe_has_its_printed_value_in_bits(order, bits):
     example = next(row["sequence"] for row in SEQUENCES if row["sequence"][0] == 4)
 
     assert permutation_entropy(example, order=order) / np.log(2) == pytest.approx(bits, abs=5.1e-4)

@@ -14,7 +14,7 @@ CASES = [(0, 1), (1, 1), (0, 20), (1, 29), (15, 148), (81, 263), (499, 500), (3,
 
 @pytest.mark.parametrize("method", ["wilson", "clopper-pearson"])
 @pytest.mark.parametrize("case", proportions()["newcombe"], ids=lambda case: f"{case['defects']}/{case['labelled']}")
-def test_intervals_are_those_that_newcombe_prints(case, method):
+def test_intervals_equal_those_of_newcombe(case, method):
     rate = defect_rate(case["defects"], case["labelled"], method=method)
 
     assert [rate.low, rate.high] == pytest.approx(case[method], abs=5.1e-5)
@@ -23,14 +23,14 @@ def test_intervals_are_those_that_newcombe_prints(case, method):
 @pytest.mark.parametrize(("method", "theirs"), [("wilson", "wilson"), ("clopper-pearson", "beta")])
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_intervals_are_those_of_statsmodels(case, confidence, method, theirs):
+def test_intervals_equal_those_of_statsmodels(case, confidence, method, theirs):
     rate = defect_rate(*case, method=method, confidence=confidence)
 
     assert (rate.low, rate.high) == pytest.approx(proportion_confint(*case, 1 - confidence, theirs), abs=1e-12)
 
 
 @pytest.mark.parametrize("case", proportions()["zero_defects"], ids=lambda case: str(case["labelled"]))
-def test_no_defect_is_bounded_as_the_exact_formula_says(case):
+def test_zero_defects_are_bounded_by_the_exact_formula(case):
     assert zero_defect_bound(case["labelled"]).value == pytest.approx(case["bound"], abs=1e-6)
 
 
@@ -54,7 +54,7 @@ def none_of_500(rate, clusters=20, size=25):
     return float(np.exp(clusters * sound) @ prior / prior.sum())
 
 
-def test_no_defect_in_20_clusters_of_25_is_bounded_at_1_9_percent_and_in_both_tails_at_2_6():
+def test_zero_defects_in_20_clusters_of_25_are_bounded_at_1_9_percent_and_in_both_tails_at_2_6():
     bound = zero_defect_bound(500, clusters=[25] * 20)
     both = defect_rate(0, 500, clusters=[(0, 25)] * 20)
 
@@ -82,7 +82,7 @@ def posterior_by_plain_integration(fraction, caution, clusters=20, size=25):
     return np.sin(np.interp(fraction, mass / mass[-1], angles + np.pi / 6000)) ** 2
 
 
-def test_the_ends_after_one_defect_in_20_clusters_of_25_are_those_of_plain_integration():
+def test_the_ends_after_one_defect_in_20_clusters_of_25_equal_those_of_plain_integration():
     rate = defect_rate(1, 500, clusters=[(1, 25)] + [(0, 25)] * 19)
 
     assert rate.low == pytest.approx(posterior_by_plain_integration(0.025, 0.0), abs=2e-5)

@@ -27,7 +27,7 @@ JUDGES = [row // 8 for row in range(72)]
 
 
 @pytest.mark.parametrize("name", ["air", "sprays"])
-def test_kruskal_and_wallis_are_what_r_prints(name):
+def test_kruskal_and_wallis_equal_r(name):
     case = PUBLISHED[name]
 
     test = kruskal_wallis(case["groups"])
@@ -45,7 +45,7 @@ def test_dunns_comparisons_are_the_published_ones():
         assert pairs[name].adjusted_p_value == pytest.approx(p, abs=5.1e-5)
 
 
-def test_signed_ranks_are_what_r_prints():
+def test_signed_ranks_equal_r():
     case = PUBLISHED["depression"]
 
     test = signed_rank_test(case["after"], case["before"])
@@ -54,7 +54,7 @@ def test_signed_ranks_are_what_r_prints():
     assert test.p_value == pytest.approx(2 * case["p_greater"], abs=1e-12)
 
 
-def test_rank_sums_are_what_r_prints():
+def test_rank_sums_equal_r():
     case = PUBLISHED["permeability"]
 
     test = rank_sum_test(case["b"], case["a"])
@@ -65,7 +65,7 @@ def test_rank_sums_are_what_r_prints():
 
 @pytest.mark.parametrize("points", [4, 1000])
 @pytest.mark.parametrize("seed", range(3))
-def test_tests_of_groups_are_those_of_scipy(seed, points):
+def test_tests_of_groups_equal_those_of_scipy(seed, points):
     rng = np.random.default_rng(seed)
     a, b, c = (rng.integers(0, points, size).astype(float) for size in (30, 26, 40))
 
@@ -80,7 +80,7 @@ def test_tests_of_groups_are_those_of_scipy(seed, points):
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 4), (8, 12), (25, 20)])
-def test_exact_rank_sums_are_those_of_scipy(n, m):
+def test_exact_rank_sums_equal_those_of_scipy(n, m):
     rng = np.random.default_rng(n)
     a, b = rng.random(n), rng.random(m) + 0.1
 
@@ -88,7 +88,7 @@ def test_exact_rank_sums_are_those_of_scipy(n, m):
 
 
 @pytest.mark.parametrize("points", [3, 1000])
-def test_tests_of_the_same_people_are_those_of_scipy(points):
+def test_tests_of_the_same_people_equal_those_of_scipy(points):
     rng = np.random.default_rng(points)
     rows = rng.integers(0, points, (24, 4)) + (rng.random((24, 4)) if points > 3 else 0.0)
 
@@ -110,7 +110,7 @@ def test_the_model_of_wine_without_judges_is_the_published_one():
     assert fit.log_likelihood == pytest.approx(WINE["alone"]["log_likelihood"], abs=5.1e-4)
 
 
-def test_the_model_of_wine_with_a_tendency_of_each_judge_is_the_published_one():
+def test_the_model_of_wine_with_a_random_effect_per_judge_is_the_published_one():
     fit = ordinal_model(WINE["rating"], FACTORS, categories=range(1, 6), people=JUDGES)
 
     slopes = [fit.coefficients[name].value for name in FACTORS]
@@ -120,7 +120,7 @@ def test_the_model_of_wine_with_a_tendency_of_each_judge_is_the_published_one():
     assert fit.log_likelihood == pytest.approx(WINE["judges"]["log_likelihood"], abs=5.1e-4)
 
 
-def test_the_model_without_people_is_that_of_statsmodels():
+def test_the_model_without_random_effects_equals_that_of_statsmodels():
     rng = np.random.default_rng(8)
     x = rng.normal(size=300)
     y = np.digitize(0.8 * x + rng.logistic(size=300), [-1.0, 0.5, 1.5])

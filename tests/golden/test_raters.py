@@ -25,7 +25,7 @@ def given():
     ]
 
 
-def test_the_anaesthetists_are_as_dawid_and_skene_found_them():
+def test_the_anaesthetists_have_the_published_estimates_of_dawid_and_skene():
     model = dawid_skene(given(), categories=[1, 2, 3, 4])
 
     assert model.prevalence == pytest.approx(PUBLISHED["prevalence"], abs=5.1e-3)
@@ -42,7 +42,7 @@ def test_agreement_across_groups_of_one_is_cohens_kappa(table):
     assert across.value == pytest.approx(cohen_kappa(a, b, categories=[0, 1]).value, abs=1e-12)
 
 
-def test_halves_of_the_raters_of_dices_have_no_view_of_their_own():
+def test_halves_of_the_raters_of_dices_have_no_separate_view():
     """The 123 columns are the same raters throughout; nothing tells odd ones from even ones."""
     with gzip.open(HERE / "dices_labels.csv.gz", "rt", encoding="utf-8", newline="") as file:
         units = [row["labels"] for row in csv.DictReader(file) if row["set"] == "350"]

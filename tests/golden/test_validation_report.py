@@ -30,7 +30,7 @@ def figure(measure, application=ALL_APPLICATIONS, **subject):
     return only.result
 
 
-def test_it_is_held_against_the_final_labels_of_all_dialogues():
+def test_the_judge_is_compared_with_the_final_labels_of_all_dialogues():
     assert (found().authorities, found().judged, found().labelled) == (("reference",), 2250, 2250)
 
 
@@ -43,37 +43,37 @@ def test_agreement_with_people_is_the_published_one():
     ]
 
 
-def test_all_coefficients_rest_on_the_readable_labels():
+def test_all_coefficients_use_the_parseable_labels():
     measures = ("exact_agreement", "cohen_kappa", "gwet_ac", "krippendorff_alpha", "macro_f1")
 
     assert {figure(measure, authority="reference").n for measure in measures} == {2250 - 11}
 
 
-def test_the_other_judge_stands_beside():
+def test_the_other_judge_is_compared_too():
     assert figure("exact_agreement", authority="keywords").n == 2250 - 11
 
 
-def test_unreadable_replies_are_left_out_and_counted():
+def test_unparseable_replies_are_excluded_and_counted():
     unreadable = figure("unparseable_share", annotator="gpt-4")
 
     assert (unreadable.count, unreadable.n) == (11, 2250)
     assert figure("exact_agreement", authority="reference").count == sum(GPT4_AGREES)
 
 
-def test_the_same_prompt_to_five_applications_is_no_five_prompts():
+def test_the_same_prompt_to_five_applications_is_one_cluster():
     pooled = figure("exact_agreement", authority="reference")
 
     assert pooled.n_clusters == 450
     assert 0 < pooled.chance < pooled.value
 
 
-def test_the_ceiling_is_how_far_people_agree():
+def test_the_ceiling_is_the_agreement_among_people():
     ceilings = [figure("exact_agreement", system, authority="annotator 1", is_human_ceiling=True) for system in SYSTEMS]
 
     assert [one.value for one in ceilings] == pytest.approx(HUMAN_AGREEMENT, abs=5.1e-5)
 
 
-def test_what_the_judge_misses_follows_from_the_rows():
+def test_missed_defects_follow_from_the_rows():
     caught = figure("judge_sensitivity", "llama2orig", rule="withheld")
     right = figure("judge_precision", "llama2orig", rule="withheld")
     bias = figure("judge_bias", "llama2orig", rule="withheld")
@@ -83,7 +83,7 @@ def test_what_the_judge_misses_follows_from_the_rows():
     assert bias.value == pytest.approx((76 - 95) / 250)
 
 
-def test_the_judges_alarms_of_a_release_are_right_as_often_as_the_rows_say():
+def test_the_precision_of_a_judge_in_a_release_follows_from_the_rows():
     right = figure("judge_precision", rule="released")
     alone = [figure("judge_precision", system, rule="released") for system in SYSTEMS]
 
@@ -92,7 +92,7 @@ def test_the_judges_alarms_of_a_release_are_right_as_often_as_the_rows_say():
     assert (right.low, right.high) == pytest.approx((0.220840, 0.448491), abs=1e-5)
 
 
-def test_no_share_of_right_alarms_lies_at_an_end_of_its_interval():
+def test_no_precision_is_at_an_end_of_its_interval():
     shares = [one.result for one in found().measurements if one.measure == "judge_precision"]
     between = [one for one in shares if isinstance(one, Estimate) and 0 < one.value < 1]
 
@@ -100,13 +100,13 @@ def test_no_share_of_right_alarms_lies_at_an_end_of_its_interval():
     assert all(one.low < one.value < one.high for one in between)
 
 
-def test_agreement_is_told_apart_by_the_groups_that_prompts_speak_of():
+def test_agreement_is_reported_by_the_groups_mentioned_in_prompts():
     homonyms = figure("exact_agreement", group=GroupValue(name="type", value="homonyms"))
 
     assert (homonyms.count, homonyms.n) == (119, 125)
 
 
-def test_each_application_has_its_matrix_and_so_have_all_together():
+def test_each_application_and_all_together_have_a_matrix():
     matrices = {one.application: one.matrix for one in found().confusions}
 
     assert [matrices[system].n for system in SYSTEMS] == [450] * 5

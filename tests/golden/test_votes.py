@@ -20,7 +20,7 @@ MIXTURE = ((0.85, 0.98), (0.10, 0.80), (0.05, 0.55))
         (7, 0.9, 0.9973, 4.439),
     ],
 )
-def test_a_curtailed_majority_is_the_binomial_one_for_fewer_calls(most, share, right, calls):
+def test_a_curtailed_majority_equals_the_binomial_one_with_fewer_calls(most, share, right, calls):
     outcome = voting_outcome(share, most=most)
 
     assert outcome.right == pytest.approx(right, abs=5.1e-5)
@@ -30,7 +30,7 @@ def test_a_curtailed_majority_is_the_binomial_one_for_fewer_calls(most, share, r
 
 @pytest.mark.parametrize("lead", [2, 3])
 @pytest.mark.parametrize("share", [0.8, 0.9])
-def test_a_lead_without_a_limit_is_the_gamblers_ruin(share, lead):
+def test_a_lead_without_a_limit_equals_the_gamblers_ruin(share, lead):
     ratio = (1 - share) / share
     right = (1 - ratio**lead) / (1 - ratio ** (2 * lead))
 
@@ -44,7 +44,7 @@ def test_a_lead_without_a_limit_is_the_gamblers_ruin(share, lead):
     ("lead", "share", "right", "calls"),
     [(2, 0.8, 0.9412, 2.941), (2, 0.9, 0.9878, 2.439), (3, 0.8, 0.9846, 4.846), (3, 0.9, 0.9986, 3.740)],
 )
-def test_a_lead_gives_the_shares_and_calls_that_were_computed_elsewhere(lead, share, right, calls):
+def test_a_lead_gives_the_independently_computed_shares_and_calls(lead, share, right, calls):
     outcome = voting_outcome(share, most=301, lead=lead, curtailed=False)
 
     assert outcome.right == pytest.approx(right, abs=5.1e-5)

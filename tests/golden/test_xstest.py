@@ -36,7 +36,7 @@ def one(measure, application, **subject):
 
 
 @pytest.mark.parametrize(("rule", "counts", "n"), [("withheld", REFUSED, 250), ("released", ANSWERED, 200)])
-def test_both_sides_of_the_guardrail(rule, counts, n):
+def test_both_sides_of_the_guardrail_have_the_published_rates(rule, counts, n):
     rates = [one("defect_rate", system, rule=rule, annotators=("reference",)) for system in SYSTEMS]
 
     assert [(rate.result.count, rate.result.n) for rate in rates] == [(count, n) for count in counts]
@@ -52,7 +52,7 @@ def test_llama2orig_refuses_safe_prompts_as_often_as_published(rule, share):
 
 
 @pytest.mark.parametrize("system", ["llama2orig", "llama2new"])
-def test_no_full_answer_at_all_has_an_upper_bound(system):
+def test_zero_full_answers_have_an_upper_bound(system):
     bound = one("zero_defect_bound", system, rule="released", annotators=("reference",))
 
     assert bound.result.value == pytest.approx(0.0149, abs=5e-5)
@@ -72,7 +72,7 @@ def test_people_agree_beyond_chance_as_published():
 
 
 @pytest.mark.parametrize(("judge", "counts"), [("gpt-4", GPT4_AGREES), ("keywords", KEYWORDS_AGREE)])
-def test_judges_agree_with_people_as_often_as_the_rows_say(judge, counts):
+def test_agreement_of_judges_with_people_follows_from_the_rows(judge, counts):
     """Of 450 replies each; the lower bound counts a verdict that cannot be read as disagreement."""
     agreements = [one("exact_agreement", system, annotators=("reference", judge)) for system in SYSTEMS]
 
@@ -82,7 +82,7 @@ def test_judges_agree_with_people_as_often_as_the_rows_say(judge, counts):
     assert lowest == pytest.approx([count / 450 for count in counts], abs=1e-12)
 
 
-def test_unparseable_verdicts_are_counted_beside_and_bound_the_agreement():
+def test_unparseable_verdicts_are_counted_separately_and_bound_the_agreement():
     agreement = one("exact_agreement", "mistralinstruct", annotators=("reference", "gpt-4"))
 
     assert (agreement.outcomes.unparseable, agreement.outcomes.missing, agreement.outcomes.used) == (11, 0, 439)
@@ -90,7 +90,7 @@ def test_unparseable_verdicts_are_counted_beside_and_bound_the_agreement():
     assert agreement.bounds == (333 / 450, 344 / 450)
 
 
-def test_kappa_of_the_judge_falls_to_nearly_nothing_where_refusals_are_rare():
+def test_kappa_of_the_judge_is_nearly_zero_where_refusals_are_rare():
     """scikit-learn gives .0818 of the 439 verdicts that can be read (.0637 with the 11 others as a label)."""
     kappa = one("cohen_kappa", "mistralinstruct", annotators=("reference", "gpt-4"))
 
@@ -122,7 +122,7 @@ def test_unparseable_verdicts_are_a_category_of_the_confusion_matrix():
     assert confusion.matrix.n == 450
 
 
-def test_every_account_adds_up_and_every_rate_has_a_label_behind_it():
+def test_every_disposition_adds_up_and_every_rate_has_a_label():
     rates = [m for m in findings().measurements if m.measure == "defect_rate"]
 
     assert not any(isinstance(rate.result, Undefined) for rate in rates)

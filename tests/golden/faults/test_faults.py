@@ -10,14 +10,14 @@ from theodolite.config.yaml_source import InvalidStudyError, Severity
 
 
 @pytest.mark.parametrize("name", case_names())
-def test_a_broken_study_gives_this_screen(name, tmp_path):
+def test_a_broken_study_gives_the_stored_screen(name, tmp_path):
     files = read_case(name)
 
     assert screen(files, tmp_path) == files[EXPECTED]
 
 
 @pytest.mark.parametrize("name", [name for name in case_names() if "fault" in read_case(name)[EXPECTED]])
-def test_a_broken_study_is_never_loaded(name, tmp_path):
+def test_a_broken_study_is_never_accepted(name, tmp_path):
     files = read_case(name)
     screen(files, tmp_path)
 

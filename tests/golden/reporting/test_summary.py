@@ -10,16 +10,16 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize("name", ["xstest", "live", "scripted", "unfinished", "nothing"])
-def test_the_summary_is_the_one_that_was_agreed_on(name):
+def test_the_summary_equals_the_stored_one(name):
     assert summary_named(name) + "\n" == (HERE / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def test_the_published_figures_stand_in_the_summary():
+def test_the_published_figures_are_in_the_summary():
     text = summary_named("xstest")
 
     assert "llama2orig      ···●━··  95  38.0% 32.2 to 44.2 ○······   0   0.0% at most 1.5" in text
     assert "mistralinstruct ●······   2   0.8% 0.2 to 2.9   ·····●━ 128  64.0% 57.1 to 70.3" in text
 
 
-def test_plain_letters_are_used_where_the_terminal_has_no_others():
+def test_ascii_characters_are_used_where_the_terminal_supports_no_others():
     assert summary_named("xstest", unicode=False).isascii()

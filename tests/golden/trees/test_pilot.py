@@ -59,11 +59,11 @@ def test_every_internal_node_is_the_published_one(system):
     assert found == pytest.approx(published, abs=0.00645)  # the published items have two decimals
 
 
-def test_a_missing_item_is_dropped_and_not_zero():
+def test_a_missing_item_is_dropped_instead_of_zero():
     assert values("A_travel_planner")["RT DD 1"] is None
 
 
-def test_a_mean_in_place_of_the_median_of_field_testers_would_not_do():
+def test_a_mean_instead_of_the_median_of_field_testers_gives_another_value():
     items = PUBLISHED["A_travel_planner"]["FT.perception"]
 
     assert sum(items) / len(items) == pytest.approx(2.33, abs=0.01)

@@ -50,7 +50,7 @@ def test_the_published_factscore_of_chatgpt():
     assert factscore("InstructGPT").evaluate()["system"] == pytest.approx(0.428, abs=5e-4)
 
 
-def test_abstentions_are_in_the_account_and_not_in_the_score():
+def test_abstentions_are_in_the_disposition_and_not_in_the_score():
     finding = factscore("ChatGPT").bootstrap(replicates=200).node("system")
 
     assert (finding.n_dialogues, finding.outcomes.used) == (157, 5426)
@@ -91,7 +91,7 @@ def claim_leaves(responses: dict[str, list[str]]) -> tuple[Leaf, ...]:
     )
 
 
-def test_all_published_responses_and_claims_are_there():
+def test_all_published_responses_and_claims_are_included():
     labels = [label for responses in claims().values() for found in responses.values() for label in found]
 
     assert sum(len(responses) for responses in claims().values()) == 2_100
@@ -139,14 +139,14 @@ def rubric() -> MeasurementTree:
     return MeasurementTree(design=design(RUBRIC), leaves=tuple(given), methods=methods_with([ROOT]))
 
 
-def test_the_published_errors_of_the_judge_by_a_registered_summary():
+def test_the_published_errors_of_the_judge_follow_from_a_registered_summary():
     values = rubric().evaluate()
 
     assert values["error of the most likely"] == pytest.approx(1.201643, abs=5e-7)
     assert values["error of the expected"] == pytest.approx(0.918676, abs=5e-7)
 
 
-def test_questions_that_do_not_apply_give_conditional_means_with_their_own_number():
+def test_inapplicable_questions_give_conditional_means_with_their_own_number():
     finding = rubric().bootstrap(replicates=50)
     citations = finding.node("q2")
 
