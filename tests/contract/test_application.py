@@ -94,30 +94,30 @@ def say(prompt: str) -> SayToApplication:
     return SayToApplication(application="app", prompt=prompt, turn=1, item=prompt)
 
 
-async def test_the_reply_is_the_applications_own(application: AnyApplication) -> None:
+async def test_the_reply_is_that_of_the_application(application: AnyApplication) -> None:
     reply = await application.reply(say(PROMPTS[0]), session="s1")
 
     assert (reply.text, reply.withheld, reply.scripted) == ("You said: prompt 0", "", False)
 
 
-async def test_sessions_held_together_do_not_mix(application: AnyApplication) -> None:
+async def test_concurrent_sessions_do_not_mix(application: AnyApplication) -> None:
     replies = await asyncio.gather(*(application.reply(say(prompt), session=prompt) for prompt in PROMPTS))
 
     assert [reply.text for reply in replies] == [f"You said: {prompt}" for prompt in PROMPTS]
 
 
-async def test_silence_is_an_empty_reply_and_never_a_text(application: AnyApplication) -> None:
+async def test_silence_is_an_empty_reply_without_text(application: AnyApplication) -> None:
     with pytest.raises(EmptyReply):
         await application.reply(say("silence"), session="s1")
 
 
-async def test_a_knock_says_that_it_is_there(application: AnyApplication) -> None:
+async def test_a_health_check_reports_an_available_application(application: AnyApplication) -> None:
     check = await application.check_endpoint()
 
     assert (check.name, check.alive) == ("app", True)
 
 
-async def test_closing_twice_does_no_harm(application: AnyApplication) -> None:
+async def test_closing_twice_is_harmless(application: AnyApplication) -> None:
     await application.reply(say(PROMPTS[0]), session="s1")
 
     await application.close()

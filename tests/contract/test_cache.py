@@ -43,19 +43,19 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cache]:
     assert told == []
 
 
-async def test_what_is_kept_is_found_as_it_was(cache: Cache) -> None:
+async def test_a_stored_reply_is_returned_unchanged(cache: Cache) -> None:
     await cache.keep(kept())
 
     assert await cache.find(kept().key) == kept()
 
 
-async def test_what_was_never_kept_is_not_found(cache: Cache) -> None:
+async def test_an_unknown_key_is_not_found(cache: Cache) -> None:
     await cache.keep(kept(1))
 
     assert await cache.find(kept(2).key) is None
 
 
-async def test_the_latest_reply_under_a_key_stands(cache: Cache) -> None:
+async def test_the_latest_reply_of_a_key_is_returned(cache: Cache) -> None:
     await cache.keep(kept(1, "old"))
     await cache.keep(kept(1, "new"))
 
@@ -64,14 +64,14 @@ async def test_the_latest_reply_under_a_key_stands(cache: Cache) -> None:
     assert found.reply.text == "new"
 
 
-async def test_many_at_once_do_not_mix(cache: Cache) -> None:
+async def test_concurrent_access_does_not_mix_replies(cache: Cache) -> None:
     await asyncio.gather(*(cache.keep(kept(number, f"reply {number}")) for number in range(50)))
 
     found = await asyncio.gather(*(cache.find(kept(number).key) for number in range(50)))
     assert [entry.reply.text for entry in found if entry] == [f"reply {number}" for number in range(50)]
 
 
-async def test_a_closed_cache_finds_and_keeps_nothing_and_complains_of_nothing(cache: Cache) -> None:
+async def test_a_closed_cache_finds_and_stores_nothing_and_raises_no_error(cache: Cache) -> None:
     await cache.keep(kept())
     cache.close()
 

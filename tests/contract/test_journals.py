@@ -9,7 +9,7 @@ from theodolite.ports.store import Store
 from .given import a_dialogue, a_plan, a_session, a_study, an_entry
 
 
-async def test_replies_of_many_units_come_back_by_unit(store: Store, run: Run) -> None:
+async def test_replies_of_many_units_are_returned_by_unit(store: Store, run: Run) -> None:
     unit, *others = [a_session(run, number) for number in range(450)]
     store.add_units(run, [unit, *others])
     await store.append(unit.key, an_entry(1))
@@ -23,7 +23,7 @@ async def test_replies_of_many_units_come_back_by_unit(store: Store, run: Run) -
     assert {key for key, entries in journals.items() if entries} == {unit.key, others[-1].key}
 
 
-async def test_replies_of_a_unit_that_took_over_a_result_are_those_that_led_to_it(store: Store, run: Run) -> None:
+async def test_replies_of_a_reused_unit_are_those_of_its_result(store: Store, run: Run) -> None:
     first = a_session(run)
     store.add_units(run, [first])
     await store.append(first.key, an_entry())

@@ -41,7 +41,7 @@ async def held(store: Store, run: Run, *numbers: int) -> list[str]:
     return [unit.key for unit in units]
 
 
-async def test_labels_by_hand_come_back_in_the_order_of_the_plan(store: Store, run: Run) -> None:
+async def test_human_labels_are_returned_in_plan_order(store: Store, run: Run) -> None:
     first, second = await held(store, run, 0, 1)
     store.keep_labels([by_hand(second), by_hand(first), by_hand(first, annotator="ben", annotator_version="b" * 64)])
 
@@ -53,7 +53,7 @@ async def test_labels_by_hand_come_back_in_the_order_of_the_plan(store: Store, r
     assert next(store.labels(run)) == by_hand(first)
 
 
-async def test_labels_by_hand_are_no_annotations_of_the_run(store: Store, run: Run) -> None:
+async def test_human_labels_are_no_annotations_of_the_run(store: Store, run: Run) -> None:
     (key,) = await held(store, run, 0)
     unit = an_annotation_unit(run, a_session(run))
     store.add_units(run, [unit])
@@ -76,7 +76,7 @@ async def test_the_latest_revision_of_a_label_counts_and_none_is_overwritten(sto
     assert list(store.labels(run)) == [revised]
 
 
-async def test_labels_under_two_versions_of_a_guideline_stand_side_by_side(store: Store, run: Run) -> None:
+async def test_labels_under_two_versions_of_a_guideline_are_stored_separately(store: Store, run: Run) -> None:
     (key,) = await held(store, run, 0)
     labels = [by_hand(key), by_hand(key, instrument_version=digest("revised guideline"))]
     store.keep_labels(labels)
@@ -84,7 +84,7 @@ async def test_labels_under_two_versions_of_a_guideline_stand_side_by_side(store
     assert list(store.labels(run)) == labels
 
 
-async def test_labels_of_several_dialogues_are_kept_together_or_not_at_all(store: Store, run: Run) -> None:
+async def test_labels_of_several_dialogues_are_stored_together_or_not_at_all(store: Store, run: Run) -> None:
     (key,) = await held(store, run, 0)
 
     with pytest.raises(NotFound):
@@ -93,7 +93,7 @@ async def test_labels_of_several_dialogues_are_kept_together_or_not_at_all(store
     assert list(store.labels(run)) == []
 
 
-async def test_a_later_run_that_takes_a_dialogue_over_has_its_labels_too(store: Store, run: Run) -> None:
+async def test_a_later_run_that_reuses_a_dialogue_has_its_labels_too(store: Store, run: Run) -> None:
     (key,) = await held(store, run, 0)
     store.keep_labels([by_hand(key)])
     later = store.open_run(a_study(), a_plan(seed=2))
@@ -102,7 +102,7 @@ async def test_a_later_run_that_takes_a_dialogue_over_has_its_labels_too(store: 
     assert list(store.labels(later)) == [by_hand(key)]
 
 
-def test_records_lie_under_their_subject_in_the_order_of_filing(store: Store) -> None:
+def test_records_of_a_subject_are_in_the_order_of_storage(store: Store) -> None:
     script, scenario = Script(key="b", prompts=("Hi.",)), Script(key="a", prompts=())
     versions = [store.file(SUBJECT, script), store.file(SUBJECT, scenario), store.file(SUBJECT, script)]
 

@@ -32,14 +32,14 @@ def test_another_plan_is_the_next_run_of_its_study(store: Store, run: Run) -> No
     assert (other.number, other.key != run.key) == (2, True)
 
 
-def test_anew_begins_another_run_of_the_same_plan(store: Store, run: Run) -> None:
+def test_a_new_run_of_the_same_plan_can_be_started(store: Store, run: Run) -> None:
     new_run = store.open_run(a_study(), a_plan(), new_run=True)
 
     assert (new_run.number, new_run.plan_version) == (2, run.plan_version)
     assert store.open_run(a_study(), a_plan()) == new_run
 
 
-def test_studies_are_numbered_apart(store: Store, run: Run) -> None:
+def test_studies_are_numbered_separately(store: Store, run: Run) -> None:
     assert store.open_run(a_study("other"), a_plan(seed=3)).number == 1
 
 
@@ -49,7 +49,7 @@ def test_the_latest_run_of_a_study_is_found_by_name(store: Store, run: Run) -> N
     assert store.latest_run("support") == latest
 
 
-def test_all_runs_of_a_study_come_in_order_of_their_numbers(store: Store, run: Run) -> None:
+def test_all_runs_of_a_study_are_listed_in_order_of_their_numbers(store: Store, run: Run) -> None:
     store.open_run(a_study("other"), a_plan(seed=3))
     new_run = store.open_run(a_study(), a_plan(), new_run=True)
 
@@ -57,7 +57,7 @@ def test_all_runs_of_a_study_come_in_order_of_their_numbers(store: Store, run: R
     assert store.runs("never run") == []
 
 
-def test_a_study_that_was_never_run_is_not_found(store: Store) -> None:
+def test_a_study_without_a_run_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
         store.latest_run("support")
 
@@ -68,12 +68,12 @@ def test_the_latest_run_of_a_plan_is_found_among_later_runs_of_others(store: Sto
     assert store.run_of(a_plan()) == run
 
 
-def test_a_plan_that_was_never_run_is_not_found(store: Store, run: Run) -> None:
+def test_a_plan_without_a_run_is_not_found(store: Store, run: Run) -> None:
     with pytest.raises(NotFound):
         store.run_of(a_plan(seed=9))
 
 
-def test_how_a_run_ended_is_kept(store: Store, run: Run) -> None:
+def test_the_end_of_a_run_is_stored(store: Store, run: Run) -> None:
     store.close_run(run, RunState.FINISHED)
 
     closed = store.latest_run("support")
@@ -82,7 +82,7 @@ def test_how_a_run_ended_is_kept(store: Store, run: Run) -> None:
     assert closed.finished >= closed.started
 
 
-def test_a_run_that_goes_on_again_has_not_ended(store: Store, run: Run) -> None:
+def test_a_resumed_run_has_not_ended(store: Store, run: Run) -> None:
     store.close_run(run, RunState.FINISHED)
     store.close_run(run, RunState.UNFINISHED)
 
@@ -97,7 +97,7 @@ def test_units_are_added_once(store: Store, run: Run) -> None:
     assert store.count_units(run, SESSION) == {"waiting": 3, "leased": 0, "done": 0, "failed": 0, "withdrawn": 0}
 
 
-def test_a_unit_that_is_given_twice_is_added_once(store: Store, run: Run) -> None:
+def test_a_unit_given_twice_is_added_once(store: Store, run: Run) -> None:
     assert store.add_units(run, [a_session(run), a_session(run)]) == 1
 
 
@@ -117,7 +117,7 @@ def test_units_are_leased_in_order_of_the_plan_and_once(store: Store, run: Run) 
     assert labels(store, run) == []
 
 
-def test_units_behind_a_position_are_left_alone(store: Store, run: Run) -> None:
+def test_units_after_a_position_are_not_affected(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(3)])
 
     first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=range(2))
@@ -125,7 +125,7 @@ def test_units_behind_a_position_are_left_alone(store: Store, run: Run) -> None:
     assert [unit.position for unit in first] == [0, 1]
 
 
-def test_units_at_other_positions_are_left_alone(store: Store, run: Run) -> None:
+def test_units_at_other_positions_are_not_affected(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(5)])
 
     first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[1, 4])
@@ -134,7 +134,7 @@ def test_units_at_other_positions_are_left_alone(store: Store, run: Run) -> None
     assert store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[]) == []
 
 
-def test_a_leased_unit_says_so_and_counts_its_tries(store: Store, run: Run) -> None:
+def test_a_leased_unit_is_marked_and_counts_its_attempts(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
 
     first = store.claim(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
@@ -145,7 +145,7 @@ def test_a_leased_unit_says_so_and_counts_its_tries(store: Store, run: Run) -> N
     assert (first.key, first.work_key, first.application) == (second.key, a_session(run).work_key, "bot")
 
 
-def test_a_lease_that_ran_out_is_given_to_somebody_else(store: Store, run: Run) -> None:
+def test_an_expired_lease_is_given_to_another_owner(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(2)])
 
     labels(store, run, limit=1, lease_s=-1.0)
@@ -153,7 +153,7 @@ def test_a_lease_that_ran_out_is_given_to_somebody_else(store: Store, run: Run) 
     assert [u.label for u in store.claim(run, SESSION, owner="w2", limit=5, lease_s=60)] == ["d000", "d001"]
 
 
-def test_a_lease_that_ran_out_is_not_given_to_its_own_holder(store: Store, run: Run) -> None:
+def test_an_expired_lease_is_not_given_to_its_previous_owner(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(2)])
 
     labels(store, run, limit=1, lease_s=-1.0)
@@ -161,7 +161,7 @@ def test_a_lease_that_ran_out_is_not_given_to_its_own_holder(store: Store, run: 
     assert labels(store, run) == ["d001"]
 
 
-def test_units_whose_lease_ran_out_are_orphans(store: Store, run: Run) -> None:
+def test_units_with_an_expired_lease_are_orphans(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(3)])
     labels(store, run, limit=1)
     assert store.count_orphans(run, SESSION) == 0
@@ -171,7 +171,7 @@ def test_units_whose_lease_ran_out_are_orphans(store: Store, run: Run) -> None:
     assert store.count_orphans(run, SESSION) == 1
 
 
-def test_a_lease_that_was_renewed_holds(store: Store, run: Run) -> None:
+def test_a_renewed_lease_is_valid(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
     labels(store, run, lease_s=-1.0)
 
@@ -181,7 +181,7 @@ def test_a_lease_that_was_renewed_holds(store: Store, run: Run) -> None:
     assert store.claim(run, SESSION, owner="w2", limit=5, lease_s=60) == []
 
 
-def test_released_units_wait_again_but_those_of_others_do_not(store: Store, run: Run) -> None:
+def test_released_units_wait_again_and_those_of_others_do_not(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(2)])
     labels(store, run, limit=1)
     store.claim(run, SESSION, owner="w2", limit=1, lease_s=60)
@@ -202,7 +202,7 @@ async def test_annotations_are_leased_only_once_their_session_is_done(store: Sto
     assert labels(store, run, ANNOTATION) == ["d001"]
 
 
-async def test_whoever_held_a_dialogue_may_go_on_with_its_annotations_at_once(store: Store, run: Run) -> None:
+async def test_the_owner_of_a_dialogue_may_lease_its_annotations_at_once(store: Store, run: Run) -> None:
     first, second = a_session(run, 0), a_session(run, 1)
     judges = [an_annotation_unit(run, first, annotator) for annotator in ("judge", "other")]
     store.add_units(run, [first, second])
@@ -218,7 +218,7 @@ async def test_whoever_held_a_dialogue_may_go_on_with_its_annotations_at_once(st
     assert await store.keep_dialogue(second, a_dialogue(second)) == ()
 
 
-async def test_annotations_of_a_session_that_is_done_already_are_leased_at_once(store: Store, run: Run) -> None:
+async def test_annotations_of_a_completed_session_are_leased_at_once(store: Store, run: Run) -> None:
     session = a_session(run)
     store.add_units(run, [session])
     await store.keep_dialogue(session, a_dialogue(session))
@@ -229,7 +229,7 @@ async def test_annotations_of_a_session_that_is_done_already_are_leased_at_once(
     assert [(unit.subject, unit.annotator) for unit in claimed] == [(session.key, "judge")]
 
 
-async def test_whoever_lost_a_unit_does_not_make_it_fail_for_the_one_who_works_on_it(store: Store, run: Run) -> None:
+async def test_an_owner_who_lost_a_unit_does_not_fail_it_for_its_new_owner(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
     [slept] = store.claim(run, SESSION, owner="w1", limit=1, lease_s=-1)
     [at_work] = store.claim(run, SESSION, owner="w2", limit=1, lease_s=60)
@@ -254,7 +254,7 @@ async def test_a_failed_unit_that_is_reopened_waits_again_without_its_failure(st
     assert [failure.label for failure in store.failures(run)] == ["d001"]
 
 
-async def test_a_reopened_unit_keeps_its_journal_and_may_fail_again(store: Store, run: Run) -> None:
+async def test_a_reopened_unit_preserves_its_journal_and_may_fail_again(store: Store, run: Run) -> None:
     unit = a_session(run)
     store.add_units(run, [unit])
     await store.append(unit.key, an_entry())
@@ -289,7 +289,7 @@ async def held(store: Store, run: Run, *, adopt: bool = True) -> tuple[str, str]
     return session.key, annotation.key
 
 
-async def test_equal_work_of_an_earlier_run_is_taken_over(store: Store, run: Run) -> None:
+async def test_equal_work_of_an_earlier_run_is_reused(store: Store, run: Run) -> None:
     origin = await held(store, run)
     later = store.open_run(a_study(), a_plan(seed=2))
 
@@ -302,7 +302,7 @@ async def test_equal_work_of_an_earlier_run_is_taken_over(store: Store, run: Run
     assert list(store.dialogues_of([own[0]]).values()) == list(store.dialogues_of([origin[0]]).values())
 
 
-async def test_what_was_taken_over_costs_nothing_in_this_run(store: Store, run: Run) -> None:
+async def test_reused_work_costs_nothing_in_this_run(store: Store, run: Run) -> None:
     await held(store, run)
     later = store.open_run(a_study(), a_plan(seed=2))
     await held(store, later)
@@ -311,7 +311,7 @@ async def test_what_was_taken_over_costs_nothing_in_this_run(store: Store, run: 
     assert store.spending(later).calls == 0
 
 
-async def test_a_third_run_takes_over_from_the_first(store: Store, run: Run) -> None:
+async def test_a_third_run_reuses_work_of_the_first(store: Store, run: Run) -> None:
     origin = await held(store, run)
     await held(store, store.open_run(a_study(), a_plan(seed=2)))
     third = store.open_run(a_study(), a_plan(seed=3))
@@ -321,7 +321,7 @@ async def test_a_third_run_takes_over_from_the_first(store: Store, run: Run) -> 
     assert store.origins(third) == dict(zip(own, origin, strict=True))
 
 
-async def test_nothing_is_taken_over_unasked(store: Store, run: Run) -> None:
+async def test_work_is_reused_on_request_only(store: Store, run: Run) -> None:
     await held(store, run)
     new_run = store.open_run(a_study(), a_plan(), new_run=True)
 
@@ -331,7 +331,7 @@ async def test_nothing_is_taken_over_unasked(store: Store, run: Run) -> None:
     assert [dialogue.key for dialogue in store.dialogues(new_run)] == [a_session(new_run).key]
 
 
-async def test_failures_are_not_taken_over(store: Store, run: Run) -> None:
+async def test_failures_are_not_reused(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
     await store.keep_failure(a_session(run), a_failure(a_session(run)))
     later = store.open_run(a_study(), a_plan(seed=2))

@@ -17,7 +17,7 @@ from theodolite.gateways.secret_redaction import Credentials
 QUICK = Pacing(least_wait_s=0.0, beat_s=0.001, keep_s=0.01)
 
 
-async def test_a_person_sees_what_the_application_says(application: AnyApplication) -> None:  # noqa: F811
+async def test_a_person_sees_the_reply_of_the_application(application: AnyApplication) -> None:  # noqa: F811
     keeper = FakeReplySink()
     live = LiveReplies(keeper, RealClock())
     async with live.open():
@@ -28,7 +28,7 @@ async def test_a_person_sees_what_the_application_says(application: AnyApplicati
     assert keeper.ended["t1"].state is TurnState.COMPLETE
 
 
-async def test_a_person_is_never_shown_silence_as_a_reply(application: AnyApplication) -> None:  # noqa: F811
+async def test_a_person_never_sees_silence_as_a_reply(application: AnyApplication) -> None:  # noqa: F811
     keeper = FakeReplySink()
     live = LiveReplies(keeper, RealClock())
     async with live.open():
@@ -39,7 +39,7 @@ async def test_a_person_is_never_shown_silence_as_a_reply(application: AnyApplic
     assert (ending.state, ending.kind, ending.text) == (TurnState.ERROR, FailureKind.EMPTY_REPLY, "")
 
 
-async def test_a_dialogue_goes_on_after_a_reply_was_stopped_that_blocks_its_thread() -> None:
+async def test_a_dialogue_continues_after_a_stopped_reply_that_blocks_its_thread() -> None:
     def answer(_: object, text: str) -> dict[str, object]:
         time.sleep(0.2 if text == "slow" else 0)
         return {"success": True, "response": f"You said: {text}"}

@@ -56,13 +56,13 @@ async def model(request: pytest.FixtureRequest) -> AsyncIterator[AnyModel]:
 
 
 @pytest.mark.parametrize(("n_said", "text"), [(0, "first"), (1, "second"), (2, "third"), (3, "first")])
-async def test_the_reply_goes_with_the_dialogue_so_far(model: AnyModel, n_said: int, text: str) -> None:
+async def test_the_reply_depends_on_the_dialogue_so_far(model: AnyModel, n_said: int, text: str) -> None:
     reply = await model.reply(ask(n_said))
 
     assert reply.text == text
 
 
-async def test_whoever_listens_hears_the_whole_reply(model: AnyModel) -> None:
+async def test_a_listener_receives_the_whole_reply(model: AnyModel) -> None:
     heard: list[str] = []
 
     reply = await model.reply(ask(), on_chunk=heard.append)
@@ -76,13 +76,13 @@ async def test_equal_requests_have_equal_replies(model: AnyModel) -> None:
     assert (first.text, first.answered_as, first.finish) == (second.text, second.answered_as, second.finish)
 
 
-async def test_requests_in_flight_together_do_not_mix(model: AnyModel) -> None:
+async def test_concurrent_requests_do_not_mix(model: AnyModel) -> None:
     replies = await asyncio.gather(*(model.reply(ask(number)) for number in range(30)))
 
     assert [reply.text for reply in replies] == [LINES[number % 3] for number in range(30)]
 
 
-async def test_a_reply_says_what_it_took(model: AnyModel, request: pytest.FixtureRequest) -> None:
+async def test_a_reply_states_its_cost(model: AnyModel, request: pytest.FixtureRequest) -> None:
     reply = await model.reply(ask())
 
     assert reply.attempts == 1
@@ -90,18 +90,18 @@ async def test_a_reply_says_what_it_took(model: AnyModel, request: pytest.Fixtur
     assert bool(reply.answered_as) == ("converse" not in request.node.callspec.id), "Converse does not name its model"
 
 
-async def test_only_a_script_is_labelled_as_scripted(model: AnyModel) -> None:
+async def test_only_a_script_is_marked_as_scripted(model: AnyModel) -> None:
     assert (await model.reply(ask())).scripted == isinstance(model, ScriptedModel)
 
 
-async def test_a_knock_says_that_it_is_there(model: AnyModel) -> None:
+async def test_a_health_check_reports_an_available_model(model: AnyModel) -> None:
     check = await model.check_endpoint()
 
     assert (check.alive, check.name, check.hint) == (True, "m", "")
     assert check.answer.startswith("ok")
 
 
-async def test_closing_twice_does_no_harm(model: AnyModel) -> None:
+async def test_closing_twice_is_harmless(model: AnyModel) -> None:
     await model.reply(ask())
 
     await model.close()

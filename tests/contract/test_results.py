@@ -40,7 +40,7 @@ def unit(store: Store, run: Run) -> Unit:
     return a_session(run)
 
 
-async def test_replies_come_back_in_order(store: Store, unit: Unit) -> None:
+async def test_replies_are_returned_in_order(store: Store, unit: Unit) -> None:
     marked = a_reply("", withheld="licence", scripted=True, repaired=2, schema_use=SchemaUse.REFUSED, original="<p>")
     second, first = an_entry(1, marked), an_entry(0)
     await store.append(unit.key, second)
@@ -49,7 +49,7 @@ async def test_replies_come_back_in_order(store: Store, unit: Unit) -> None:
     assert store.entries(unit.key) == [first, second]
 
 
-async def test_a_position_takes_one_reply(store: Store, unit: Unit) -> None:
+async def test_a_position_accepts_one_reply(store: Store, unit: Unit) -> None:
     await store.append(unit.key, an_entry(0))
 
     with pytest.raises(Conflict):
@@ -58,7 +58,7 @@ async def test_a_position_takes_one_reply(store: Store, unit: Unit) -> None:
     assert store.entries(unit.key) == [an_entry(0)]
 
 
-async def test_only_the_guilty_of_many_is_refused(store: Store, unit: Unit) -> None:
+async def test_of_many_writes_only_the_invalid_one_is_refused(store: Store, unit: Unit) -> None:
     positions = [0, 1, 2, 1, 3, 4]
 
     outcomes = await asyncio.gather(
@@ -69,7 +69,7 @@ async def test_only_the_guilty_of_many_is_refused(store: Store, unit: Unit) -> N
     assert [entry.position for entry in store.entries(unit.key)] == [0, 1, 2, 3, 4]
 
 
-async def test_a_reply_to_a_unit_that_nobody_added_is_refused(store: Store, run: Run) -> None:
+async def test_a_reply_to_an_unknown_unit_is_refused(store: Store, run: Run) -> None:
     with pytest.raises(NotFound):
         await store.append(a_session(run).key, an_entry())
 
@@ -78,21 +78,21 @@ def test_a_unit_without_replies_has_none(store: Store, unit: Unit) -> None:
     assert store.entries(unit.key) == []
 
 
-async def test_a_dialogue_comes_back_as_it_was(store: Store, run: Run, unit: Unit) -> None:
+async def test_a_dialogue_is_restored_unchanged(store: Store, run: Run, unit: Unit) -> None:
     await store.keep_dialogue(unit, a_dialogue(unit), journalled=False)
 
     assert list(store.dialogues(run)) == [store.dialogues_of([unit.key])[unit.key]] == [a_dialogue(unit)]
     assert store.count_units(run, UnitKind.SESSION)["done"] == 1
 
 
-async def test_a_bare_dialogue_comes_back_as_it_was(store: Store, run: Run, unit: Unit) -> None:
+async def test_a_minimal_dialogue_is_restored_unchanged(store: Store, run: Run, unit: Unit) -> None:
     bare = a_dialogue(unit, persona=None, groups={}, scripted=(), context="", turns=())
     await store.keep_dialogue(unit, bare)
 
     assert list(store.dialogues(run)) == [bare]
 
 
-async def test_turns_come_back_from_the_journal(store: Store, run: Run, unit: Unit) -> None:
+async def test_turns_are_restored_from_the_journal(store: Store, run: Run, unit: Unit) -> None:
     await store.append(unit.key, an_entry(0, a_reply("Can it go back?")))
     await store.append(unit.key, an_entry(1, a_reply("Yes.")))
     turns = (
@@ -105,7 +105,7 @@ async def test_turns_come_back_from_the_journal(store: Store, run: Run, unit: Un
     assert next(store.dialogues(run)).turns == turns
 
 
-async def test_a_unit_brings_one_dialogue(store: Store, run: Run, unit: Unit) -> None:
+async def test_a_unit_has_one_dialogue(store: Store, run: Run, unit: Unit) -> None:
     await store.keep_dialogue(unit, a_dialogue(unit))
 
     with pytest.raises(Conflict):
@@ -119,7 +119,7 @@ async def test_a_dialogue_of_another_key_is_refused(store: Store, run: Run, unit
         await store.keep_dialogue(unit, a_dialogue(a_session(run, 1)))
 
 
-def test_a_unit_that_brought_no_dialogue_has_none(store: Store, unit: Unit) -> None:
+def test_a_unit_without_a_dialogue_has_none(store: Store, unit: Unit) -> None:
     with pytest.raises(NotFound):
         store.dialogues_of([unit.key])
 
@@ -151,7 +151,7 @@ def judging(store: Store, run: Run, unit: Unit) -> Unit:
     return judging
 
 
-async def test_an_annotation_comes_back_as_it_was(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+async def test_an_annotation_is_restored_unchanged(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
     annotation = an_annotation(judging, dialogue)
 
     await store.keep_annotation(judging, annotation)
@@ -160,7 +160,7 @@ async def test_an_annotation_comes_back_as_it_was(store: Store, run: Run, dialog
     assert store.count_units(run, UnitKind.ANNOTATION)["done"] == 1
 
 
-async def test_votes_come_back_as_they_were(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+async def test_votes_are_restored_unchanged(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
     annotation = an_annotation(judging, dialogue, votes=VOTES, control=Control.FAILED, answered_as="gpt-5.2 gpt-5.3")
 
     await store.keep_annotation(judging, annotation)
@@ -168,13 +168,13 @@ async def test_votes_come_back_as_they_were(store: Store, run: Run, dialogue: st
     assert list(store.annotations(run)) == [annotation]
 
 
-async def test_an_annotation_without_answers_comes_back(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+async def test_an_annotation_without_answers_is_restored(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
     await store.keep_annotation(judging, an_annotation(judging, dialogue, answers=()))
 
     assert [annotation.answers for annotation in store.annotations(run)] == [()]
 
 
-async def test_the_latest_revision_is_read(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
+async def test_the_latest_revision_is_returned(store: Store, run: Run, dialogue: str, judging: Unit) -> None:
     for revision in (1, 2):
         await store.keep_annotation(judging, an_annotation(judging, dialogue, revision=revision))
 
@@ -190,12 +190,14 @@ async def test_a_revision_is_never_overwritten(store: Store, run: Run, dialogue:
     assert len(next(store.annotations(run)).answers) == 7
 
 
-async def test_an_annotation_of_no_dialogue_is_refused(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+async def test_an_annotation_of_a_missing_dialogue_is_refused(
+    store: Store, run: Run, unit: Unit, judging: Unit
+) -> None:
     with pytest.raises(NotFound):
         await store.keep_annotation(judging, an_annotation(judging, unit.key))
 
 
-async def test_a_failure_comes_back_as_it_was(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+async def test_a_failure_is_restored_unchanged(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
     await store.keep_failure(judging, a_failure(judging, turn=None))
     await store.keep_failure(unit, a_failure(unit))
 
@@ -203,7 +205,7 @@ async def test_a_failure_comes_back_as_it_was(store: Store, run: Run, unit: Unit
     assert store.count_units(run, UnitKind.SESSION)["failed"] == 1
 
 
-async def test_a_late_failure_does_not_undo_a_dialogue(store: Store, run: Run, dialogue: str, unit: Unit) -> None:
+async def test_a_late_failure_does_not_remove_a_dialogue(store: Store, run: Run, dialogue: str, unit: Unit) -> None:
     with pytest.raises(Conflict):
         await store.keep_failure(unit, a_failure(unit))
 
@@ -211,7 +213,7 @@ async def test_a_late_failure_does_not_undo_a_dialogue(store: Store, run: Run, d
     assert list(store.failures(run)) == []
 
 
-async def test_final_labels_come_back_as_they_were(store: Store, run: Run, dialogue: str) -> None:
+async def test_final_labels_are_restored_unchanged(store: Store, run: Run, dialogue: str) -> None:
     labels = [
         a_final_label(dialogue),
         a_final_label(
@@ -224,14 +226,14 @@ async def test_final_labels_come_back_as_they_were(store: Store, run: Run, dialo
     assert list(store.adjudications(run)) == labels
 
 
-async def test_the_first_final_label_stays(store: Store, run: Run, dialogue: str) -> None:
+async def test_the_first_final_label_is_preserved(store: Store, run: Run, dialogue: str) -> None:
     await store.keep_adjudications(run, [a_final_label(dialogue), a_final_label(dialogue, value="1")])
     await store.keep_adjudications(run, [a_final_label(dialogue, value="2")])
 
     assert [label.value for label in store.adjudications(run)] == ["4"]
 
 
-async def test_final_labels_belong_to_the_run_that_brought_them(store: Store, run: Run, dialogue: str) -> None:
+async def test_final_labels_belong_to_the_run_that_stored_them(store: Store, run: Run, dialogue: str) -> None:
     later = store.open_run(a_study(), a_plan(seed=2))
     store.add_units(later, [a_session(later)])
     await store.keep_adjudications(run, [a_final_label(dialogue)])
@@ -241,12 +243,12 @@ async def test_final_labels_belong_to_the_run_that_brought_them(store: Store, ru
     assert [label.value for label in store.adjudications(later)] == ["1"]
 
 
-async def test_a_final_label_of_no_dialogue_is_refused(store: Store, run: Run, unit: Unit) -> None:
+async def test_a_final_label_of_a_missing_dialogue_is_refused(store: Store, run: Run, unit: Unit) -> None:
     with pytest.raises(NotFound):
         await store.keep_adjudications(run, [a_final_label(unit.key)])
 
 
-async def test_no_final_labels_are_no_fault(store: Store, run: Run) -> None:
+async def test_missing_final_labels_are_not_an_error(store: Store, run: Run) -> None:
     await store.keep_adjudications(run, [])
 
     assert list(store.adjudications(run)) == []
@@ -264,7 +266,7 @@ async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, j
     )
 
 
-async def test_what_replies_that_tell_nothing_must_have_taken_is_kept_apart(store: Store, run: Run, unit: Unit) -> None:
+async def test_estimated_usage_of_replies_is_recorded_separately(store: Store, run: Run, unit: Unit) -> None:
     silent = a_reply(cost_microusd=None, tokens_in=0, tokens_out=0, finish="")
     entries = [
         replace(an_entry(0, silent), estimated_tokens=30, estimated_microusd=180),
@@ -280,7 +282,7 @@ async def test_what_replies_that_tell_nothing_must_have_taken_is_kept_apart(stor
     assert store.entries(unit.key) == entries
 
 
-async def test_what_calls_without_a_reply_cost_is_summed_too(store: Store, run: Run, unit: Unit) -> None:
+async def test_the_cost_of_failed_calls_is_summed_too(store: Store, run: Run, unit: Unit) -> None:
     wasted = Spending(calls=1, attempts=1, tokens_in=50, tokens_out=400, cost_microusd=900)
     await store.keep_failure(unit, a_failure(unit, spent=wasted))
     [kept] = store.failures(run)
@@ -290,7 +292,7 @@ async def test_what_calls_without_a_reply_cost_is_summed_too(store: Store, run: 
     assert store.spending(run) == wasted, "to try again makes nothing undone"
 
 
-async def test_the_parts_of_the_spending_add_up_to_it(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+async def test_the_parts_of_the_spending_sum_to_the_total(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
     await store.append(unit.key, an_entry(0))
     await store.append(judging.key, an_entry(0, a_reply(tokens_in=7, cost_microusd=11, answered_as="judge-1")))
     await store.append(judging.key, an_entry(1, a_reply(tokens_in=5, cost_microusd=13, answered_as="judge-1")))
@@ -314,7 +316,7 @@ async def test_failed_calls_are_in_the_parts_of_the_spending(store: Store, run: 
     assert store.annotation_spending(run) == Spending()
 
 
-async def test_it_is_known_how_answers_were_asked_for(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+async def test_the_response_format_is_recorded(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
     await store.append(unit.key, an_entry(0))
     await store.append(judging.key, an_entry(0, a_reply(schema_use=SchemaUse.REFUSED)))
     await store.append(judging.key, an_entry(1, a_reply(schema_use=SchemaUse.SENT)))
@@ -324,7 +326,7 @@ async def test_it_is_known_how_answers_were_asked_for(store: Store, run: Run, un
     assert store.schema_tallies(run) == (SchemaTally(annotator=judging.annotator, sent=2, refused=1),)
 
 
-async def test_how_taken_over_answers_were_asked_for_is_known_too(
+async def test_the_response_format_of_reused_answers_is_recorded_too(
     store: Store, run: Run, dialogue: str, judging: Unit
 ) -> None:
     await store.append(judging.key, an_entry(0, a_reply(schema_use=SchemaUse.OFF)))
@@ -335,7 +337,7 @@ async def test_how_taken_over_answers_were_asked_for_is_known_too(
     assert store.schema_tallies(later) == (SchemaTally(annotator=judging.annotator, off=1),)
 
 
-def test_where_no_answer_had_a_schema_none_is_counted(store: Store, run: Run) -> None:
+def test_without_schemas_no_answer_counts_as_formatted(store: Store, run: Run) -> None:
     assert store.schema_tallies(run) == ()
 
 
@@ -343,7 +345,7 @@ def test_a_run_without_replies_costs_nothing(store: Store, run: Run) -> None:
     assert store.spending(run) == Spending()
 
 
-async def test_many_results_come_back_in_order_of_the_plan(store: Store, run: Run) -> None:
+async def test_many_results_are_returned_in_plan_order(store: Store, run: Run) -> None:
     sessions = [a_session(run, number) for number in range(450)]
     judgings = [an_annotation_unit(run, session) for session in sessions]
     store.add_units(run, [*sessions, *judgings])
@@ -359,7 +361,7 @@ async def test_many_results_come_back_in_order_of_the_plan(store: Store, run: Ru
     assert [label.dialogue for label in store.adjudications(run)] == keys
 
 
-async def test_many_failures_come_back_in_order_of_the_plan(store: Store, run: Run) -> None:
+async def test_many_failures_are_returned_in_plan_order(store: Store, run: Run) -> None:
     sessions = [a_session(run, number) for number in range(250)]
     store.add_units(run, sessions)
 
@@ -368,16 +370,16 @@ async def test_many_failures_come_back_in_order_of_the_plan(store: Store, run: R
     assert [failure.unit for failure in store.failures(run)] == [unit.key for unit in sessions]
 
 
-def test_a_study_comes_back_by_its_version(store: Store, run: Run) -> None:
+def test_a_study_is_returned_by_its_version(store: Store, run: Run) -> None:
     assert store.study(run.study_version) == a_study()
 
 
-def test_a_study_that_was_never_kept_is_not_found(store: Store) -> None:
+def test_an_unknown_study_is_not_found(store: Store) -> None:
     with pytest.raises(NotFound):
         store.study("0" * 64)
 
 
-def test_a_record_is_kept_once_under_its_version(store: Store) -> None:
+def test_a_record_is_stored_once_under_its_version(store: Store) -> None:
     large = replace(a_study(), about="long " * 40_000)
 
     assert store.keep(large) == store.keep(large)
@@ -400,7 +402,7 @@ async def test_a_stopped_store_can_be_started_again(store: Store, unit: Unit) ->
     assert store.entries(unit.key) == [an_entry()]
 
 
-async def test_the_pace_counts_what_came_in_a_stretch(store: Store, run: Run, unit: Unit) -> None:
+async def test_the_rate_counts_replies_in_a_period(store: Store, run: Run, unit: Unit) -> None:
     before = SystemClock().now() - timedelta(seconds=30)
     await store.append(unit.key, an_entry(0))
     await store.append(unit.key, an_entry(1))
@@ -414,7 +416,7 @@ async def test_the_pace_counts_what_came_in_a_stretch(store: Store, run: Run, un
     assert (earlier.calls, earlier.units) == (0, 0)
 
 
-async def test_calls_so_far_tell_units_that_are_over_from_those_under_way(store: Store, run: Run, unit: Unit) -> None:
+async def test_the_call_count_separates_finished_units_from_running_ones(store: Store, run: Run, unit: Unit) -> None:
     judging = an_annotation_unit(run, unit)
     store.add_units(run, [judging, under_way := a_session(run, 1), a_session(run, 2)])
     for position in range(3):
@@ -432,7 +434,7 @@ async def test_calls_so_far_tell_units_that_are_over_from_those_under_way(store:
     assert set(store.calls_so_far(new_run).values()) == {CallsSoFar()}, "what is taken over asks for nothing"
 
 
-async def test_strategies_come_back_with_their_attempts(store: Store, run: Run, unit: Unit) -> None:
+async def test_strategies_are_restored_with_their_attempts(store: Store, run: Run, unit: Unit) -> None:
     attempts = (
         Attempt(description="asks plainly", outcome=AttemptOutcome.WITHHELD, turn=1),
         Attempt(description="plants a note", outcome=AttemptOutcome.RELEASED, turn=2, refines=1, planted="Note: tell"),
