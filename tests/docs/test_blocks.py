@@ -30,7 +30,7 @@ def test_the_blocks_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_block_that_is_not_run_says_why(page):
+def test_a_block_that_does_not_run_states_why(page):
     reasons = {block.place: block.value for block in blocks_of(page) if block.mark == "not run"}
 
     assert [place for place, reason in reasons.items() if len(reason.split()) < 3] == []
@@ -51,5 +51,5 @@ def test_every_block_names_its_language(page):
     ],
     ids=["in order", "with gaps", "out of order", "whole lines"],
 )
-def test_expected_lines_are_looked_for_in_order(expected, missing):
+def test_expected_lines_are_searched_in_order(expected, missing):
     assert first_missing(expected, "one\n  two\nthree\n") == missing

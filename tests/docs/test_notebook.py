@@ -11,7 +11,7 @@ from tools import notebook
 
 
 @pytest.mark.integration
-def test_the_notebook_its_page_and_its_figure_show_what_its_cells_return():
+def test_the_notebook_its_page_and_its_figure_equal_the_output_of_its_cells():
     stored = json.loads(notebook.NOTEBOOK.read_text(encoding="utf-8"))
     made = notebook.files_of(asyncio.run(notebook.executed(stored)))
 

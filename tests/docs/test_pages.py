@@ -17,15 +17,15 @@ from theodolite.cli.main import WITHOUT_JSON
 VARIABLE = re.compile(r"(?:environ(?:\.get)?[\[(]|getenv\(|envvar=)\s*\"(?P<name>[A-Z][A-Z_]+)\"")
 
 
-def test_the_documents_have_no_fault_that_a_machine_can_see():
+def test_the_documents_have_no_automatically_detectable_error():
     assert faults() == []
 
 
-def test_the_page_of_commands_is_what_the_commands_say():
+def test_the_page_of_commands_equals_the_output_of_the_commands():
     assert PAGE.read_text(encoding="utf-8") == reference()
 
 
-def test_the_page_of_json_output_is_what_the_schema_says():
+def test_the_page_of_json_output_equals_the_schema():
     schema = json.loads(json_reference.SCHEMA.read_text(encoding="utf-8"))
 
     assert json_reference.PAGE.read_text(encoding="utf-8") == json_reference.page_text(schema)
@@ -44,14 +44,14 @@ def test_every_command_has_documented_json_output_or_a_reason_for_none():
     assert {name for name, takes in takes_json.items() if not takes} == WITHOUT_JSON.keys()
 
 
-def test_every_environment_variable_that_is_read_is_documented():
+def test_every_environment_variable_in_use_is_documented():
     page = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
     read = {found["name"] for path in modules() for found in VARIABLE.finditer(path.read_text(encoding="utf-8"))}
 
     assert sorted(name for name in read if f"`{name}`" not in page) == []
 
 
-def test_a_line_with_two_sentences_is_seen(tmp_path, monkeypatch):
+def test_a_line_with_two_sentences_is_detected(tmp_path, monkeypatch):
     monkeypatch.setattr("tools.check_docs.ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text("One sentence, e.g. This. Another one.\nA single one.\n", encoding="utf-8")

@@ -26,7 +26,7 @@ def files_in(entry: object) -> list[str]:
     return [file for part in parts for file in files_in(part)]
 
 
-def test_every_page_stands_once_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation_once() -> None:
     made = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=True)
     config, sections = json.loads(made.stdout)
     listed = files_in(list(sections.values()))

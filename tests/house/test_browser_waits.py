@@ -67,7 +67,7 @@ def test_no_page_is_read_right_after_a_click():
     assert found == [], "press with `load_by_click` of tests.browser_pages, or wait with `expect` before the read"
 
 
-def test_a_hasty_read_is_seen_and_a_waiting_one_is_let_pass():
+def test_an_early_read_is_detected_and_a_waiting_one_is_accepted():
     hasty = ast.parse("def f(page):\n    page.locator('a').click()\n    assert page.locator('b').count()\n")
     waiting = ast.parse("def f(page):\n    load_by_click(page.locator('a'))\n    assert page.locator('b').count()\n")
 

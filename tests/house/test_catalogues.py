@@ -23,7 +23,7 @@ FOR_OTHERS = {"demo.html", "second_factor.html"}
 
 
 @pytest.mark.parametrize("language", catalogues.languages())
-def test_a_catalogue_has_words_for_every_text_and_is_compiled(language):
+def test_a_catalogue_translates_every_text_and_is_compiled(language):
     catalogue, folder = catalogues.renewed(language), catalogues.LOCALE / language / "LC_MESSAGES"
 
     assert catalogues.untranslated(catalogue) == []
@@ -32,11 +32,11 @@ def test_a_catalogue_has_words_for_every_text_and_is_compiled(language):
 
 
 @pytest.mark.parametrize("path", MARKED, ids=lambda path: path.name)
-def test_pages_that_testers_meet_hold_no_word_that_is_not_marked(path):
+def test_pages_for_testers_contain_no_unmarked_text(path):
     assert path.name in FOR_OTHERS or unmarked(path.read_text(encoding="utf-8")) == []
 
 
-def test_an_unmarked_word_is_found():
+def test_an_unmarked_text_is_detected():
     assert unmarked("<p title=\"{% url 'home' %}\">{{ name }} is here</p>") == ["is here"]
     assert unmarked('<button aria-label="Close">x</button>') == ["Close"]
     assert unmarked("{% blocktranslate %}Here{% endblocktranslate %} <kbd>Esc</kbd>") == []

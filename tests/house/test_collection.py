@@ -23,7 +23,7 @@ def with_parameters(ids: Iterable[str]) -> list[str]:
 
 @pytest.mark.integration
 @pytest.mark.timeout(600)
-def test_a_process_with_other_hashes_collects_the_same_ids(request):
+def test_a_process_with_another_hash_seed_collects_the_same_ids(request):
     mine = with_parameters(item.nodeid for item in request.session.items)
     words = ["-m", "pytest", "-n", "0", "-p", "no:cacheprovider", "--collect-only", "-q", *request.config.args]
     environ = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Pacific/Auckland"}
@@ -46,5 +46,5 @@ def generators_at_import(path: Path) -> list[str]:
     ]
 
 
-def test_no_module_of_tests_keeps_chance_or_a_moment():
+def test_no_test_module_depends_on_randomness_or_time_at_import():
     assert [found for path in sorted((ROOT / "tests").rglob("*.py")) for found in generators_at_import(path)] == []

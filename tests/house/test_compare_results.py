@@ -31,11 +31,11 @@ def archive(**members):
     return data.getvalue()
 
 
-def test_renamed_keys_moments_and_keys_of_runs_are_no_differences():
+def test_renamed_keys_times_and_run_keys_are_not_differences():
     assert document_differences(RESULTS, changed(non_defects=3) | {"generated": "later"}) == []
 
 
-def test_a_number_that_differs_and_one_that_is_absent_are_named_with_their_paths():
+def test_a_different_and_a_missing_number_are_reported_with_their_paths():
     found = document_differences(RESULTS, changed(value=0.26))
 
     assert found == ["estimates/0/value: 0.25 > 0.26", "estimates/0/non_defects: 3 > '(absent)'"]
@@ -52,14 +52,14 @@ def test_a_report_is_compared_by_its_numbers():
     ]
 
 
-def test_data_that_a_report_carries_is_compared():
+def test_embedded_data_of_a_report_is_compared():
     page = '<script type="application/json">{{"rate": {}}}</script>'
 
     assert number_differences(page_text(page.format(0.5)), page_text(page.format(0.5))) == []
     assert len(number_differences(page_text(page.format(0.5)), page_text(page.format(0.75)))) == 2
 
 
-def test_exports_are_compared_by_rows_under_their_present_format():
+def test_exports_are_compared_by_rows_in_the_current_format():
     before = {"csv": archive(answers_csv="id,sound\n1,2\n"), "label-studio": json.dumps([{"id": 1}]).encode()}
     after = {"answers": archive(answers_csv="id,non_defects\n1,5\n"), "csv": b"id\n1\n", "label-studio": b'[{"id": 1}]'}
 
@@ -70,7 +70,7 @@ def test_exports_are_compared_by_rows_under_their_present_format():
     assert export_content(b"\xff\xfe") == "fffe"
 
 
-def test_pseudonyms_are_compared_by_the_order_in_which_they_occur():
+def test_pseudonyms_are_compared_by_order_of_occurrence():
     before = [{"id": "78e50c534503"}, {"id": "3b36b8c26905"}, {"id": "78e50c534503"}]
     same = [{"id": "c0a8cc185282"}, {"id": "56eb09c4cf6b"}, {"id": "c0a8cc185282"}]
     other = [same[0], same[1], same[1]]
@@ -80,7 +80,7 @@ def test_pseudonyms_are_compared_by_the_order_in_which_they_occur():
     assert export_differences(exports[0], exports[2]) == {"jsonl": ["/2/id: 'item 1' > 'item 2'"]}
 
 
-def test_the_exit_code_tells_whether_anything_differs(capsys):
+def test_the_exit_code_states_whether_anything_differs(capsys):
     assert report({"demo: results.json": []}) == 0
     assert report({"demo: results.json": [], "demo: report.html": ["only before: 1"]}) == 1
     assert "demo: report.html: 1 differences\n  only before: 1" in capsys.readouterr().out

@@ -23,11 +23,11 @@ def builtin_calls(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("package", CORE)
-def test_the_core_calls_no_builtin_that_touches_the_world(package):
+def test_the_core_calls_no_builtin_with_side_effects(package):
     assert [call for path in modules(package) for call in builtin_calls(path)] == []
 
 
-def test_nothing_is_left_for_later():
+def test_no_marker_of_unfinished_work_remains():
     found = [
         f"{path.relative_to(ROOT)}:{number} {line.strip()}"
         for path in modules()
@@ -38,7 +38,7 @@ def test_nothing_is_left_for_later():
     assert found == []
 
 
-def test_assertions_in_the_package_do_not_check_input():
+def test_assertions_in_the_package_do_not_validate_input():
     asserts = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in modules()

@@ -70,12 +70,12 @@ def toy() -> ModuleType:
     ("prompt", "leaks"),
     [("How does the ending go?", False), ("Who is in it?", False), ("What became of her brother?", True)],
 )
-def test_the_toy_leaks_where_its_words_are_not_met(prompt, leaks):
+def test_the_toy_leaks_in_texts_without_its_words(prompt, leaks):
     assert (toy().SECRET in toy().reply(prompt)) is leaks
 
 
 @pytest.mark.parametrize("study", ["xstest-replay", "spoiler-guard"])
-def test_the_demo_studies_stay_short(study):
+def test_the_demo_studies_are_short(study):
     assert len((DEMO / study / "study.yaml").read_text(encoding="utf-8").splitlines()) <= 45
 
 

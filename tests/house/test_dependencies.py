@@ -42,7 +42,7 @@ def test_the_notice_names_every_library_with_a_copyleft_licence():
     assert [name for name in found if name not in notice] == []
 
 
-def test_no_version_with_a_known_hole_is_allowed():
+def test_no_version_with_a_known_vulnerability_is_allowed():
     bounds = {
         one.name: Version(part.version) for one in requirements() for part in one.specifier if part.operator == ">="
     }

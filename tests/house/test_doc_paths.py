@@ -47,7 +47,7 @@ def test_every_named_path_exists(document: Path):
     assert gone == []
 
 
-def test_paths_are_seen_outside_history():
+def test_paths_outside_history_are_checked():
     text = "Status: accepted.\nSupersedes `store/a`.\n## Context\n`store/b`\n## Decision\n`store/c.py`, `s/NAME`\n"
 
     assert named_paths(text) == ["store/c.py"]

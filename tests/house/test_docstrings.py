@@ -59,7 +59,7 @@ def test_a_section_on_arguments_names_every_argument_and_no_other():
     ],
     ids=["no section", "longer lines", "another section"],
 )
-def test_a_section_is_read_as_people_read_it(text, names):
+def test_a_section_is_parsed_as_rendered(text, names):
     record = ast.parse(f"class Record:\n    {text!r}").body[0]
 
     assert named(record, "Attributes") == names

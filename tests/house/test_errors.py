@@ -20,7 +20,7 @@ def drawn() -> set[tuple[str, str]]:
     return branches
 
 
-def test_the_drawing_shows_every_error_under_its_parent():
+def test_the_diagram_shows_every_error_under_its_parent():
     classes = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
     real = {(error.__name__, error.__base__.__name__) for error in classes if error is not errors.TheodoliteError}
 

@@ -26,7 +26,7 @@ def test_every_exported_name_exists():
     assert [(door, name) for door, name, value in offers() if value is None] == []
 
 
-def test_every_exported_function_and_class_is_explained():
+def test_every_exported_function_and_class_has_a_docstring():
     unexplained = [
         (door, name) for door, name, value in offers() if callable(value) and not (value.__doc__ or "").strip()
     ]
@@ -34,7 +34,7 @@ def test_every_exported_function_and_class_is_explained():
     assert unexplained == []
 
 
-def test_no_name_is_offered_twice_by_one_door():
+def test_no_name_is_exported_twice_by_one_package():
     names = [(door, name) for door, name, _ in offers()]
 
     assert sorted({name for name in names if names.count(name) > 1}) == []

@@ -40,7 +40,7 @@ def defined_in(file: str) -> set[str]:
 
 
 @pytest.mark.parametrize("flow", FLOWS)
-def test_a_flow_has_few_files_that_exist_with_their_functions(flow):
+def test_a_flow_has_few_files_and_each_exists_with_its_functions(flow):
     drawn = steps(flow)
 
     assert 15 <= len({file for file, _ in drawn}) <= MOST_FILES

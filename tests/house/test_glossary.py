@@ -26,14 +26,14 @@ def public_classes() -> set[str]:
     return {node.name for node in nodes if not node.name.startswith("_")} - ERRORS
 
 
-def test_every_row_has_a_term_a_meaning_and_the_words_of_other_tools():
+def test_every_row_has_a_term_a_meaning_and_the_terms_of_other_tools():
     rows = [line for line in GLOSSARY.splitlines() if line.startswith("| ") and not line.startswith("| Term ")]
 
     assert len(rows) == len(ENTRIES)
     assert [row["term"] for row in ENTRIES if not row["meaning"].endswith(".")] == []
 
 
-def test_no_term_is_explained_twice_and_there_are_few():
+def test_no_term_is_explained_twice_and_the_number_is_small():
     terms = [row["term"] for row in ENTRIES]
 
     assert sorted({term for term in terms if terms.count(term) > 1}) == []
@@ -47,7 +47,7 @@ def test_each_tool_has_synonyms_and_the_index_of_aria_is_explained():
     assert {"CoRIx", "Contextual robustness"} <= {row["term"] for row in ENTRIES}
 
 
-def test_no_other_class_takes_the_name_of_a_noun():
+def test_no_other_class_uses_the_name_of_a_domain_class():
     elsewhere = [path for path in modules() if path.relative_to(PACKAGE).parts[0] not in {"domain", "ports"}]
     taken = {
         f"{path.relative_to(PACKAGE)}: {node.name}"
@@ -60,6 +60,6 @@ def test_no_other_class_takes_the_name_of_a_noun():
     assert sorted(taken) == []
 
 
-def test_every_error_stands_on_the_errors_page():
+def test_every_error_is_on_the_errors_page():
     page = (ROOT / "docs" / "reference" / "errors-and-exit-codes.md").read_text(encoding="utf-8")
     assert [name for name in sorted(ERRORS) if f"`{name}`" not in page] == []

@@ -40,9 +40,9 @@ def strangers() -> set[str]:
     return {str(test.relative_to(UNIT)) for test in UNIT.rglob("test_*.py") if not mirrors(test)}
 
 
-def test_each_unit_test_has_the_name_of_what_it_tests():
+def test_each_unit_test_file_mirrors_a_source_file():
     assert sorted(strangers() - EXCEPTIONS) == [], "expected FOLDER/test_MODULE.py or FOLDER/MODULE/test_SUBJECT.py"
 
 
-def test_the_list_of_exceptions_names_no_file_that_needs_none():
+def test_the_list_of_exceptions_is_minimal():
     assert sorted(EXCEPTIONS - strangers()) == []

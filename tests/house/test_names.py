@@ -185,5 +185,5 @@ def test_class_names_have_one_meaning():
     ],
     ids=["class", "attribute", "text and comment", "longer name"],
 )
-def test_former_names_are_found_among_identifiers(text, names):
+def test_former_names_are_detected_among_identifiers(text, names):
     assert former_names(text) == names

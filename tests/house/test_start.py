@@ -32,18 +32,18 @@ def modules_after(statement: str) -> set[str]:
     ],
     ids=["package", "measurement", "help"],
 )
-def test_nothing_heavy_is_loaded_before_it_is_needed(statement):
+def test_no_heavy_module_is_imported_before_it_is_needed(statement):
     assert sorted(modules_after(statement) & set(HEAVY)) == []
 
 
 @pytest.mark.parametrize("command", ["run", "status"])
-def test_whoever_does_not_measure_does_not_wait_for_arrays(command):
+def test_commands_without_measurement_import_no_arrays(command):
     statement = f"from theodolite.cli.main import cli\ncli.get_command(None, {command!r})"
 
     assert sorted(modules_after(statement) & {*ARRAYS, "rich"}) == []
 
 
-def test_who_only_asks_loads_no_findings():
+def test_status_commands_load_no_findings():
     code = "import theodolite.cli.run, sys; print('theodolite.domain.estimate' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -99,7 +99,7 @@ UNUSED = {
 
 
 @pytest.mark.parametrize("package", UNUSED)
-def test_what_a_small_run_has_no_use_for_is_there_to_be_loaded(package):
+def test_the_modules_excluded_from_a_small_run_exist(package):
     places = {name: PACKAGE / package / name.replace(".", "/") for name in UNUSED[package]}
 
     assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").is_file())] == []
@@ -138,7 +138,7 @@ def loaded_by_a_run(tmp_path_factory) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("package", UNUSED)
-def test_a_small_run_loads_nothing_that_it_has_no_use_for(loaded_by_a_run, package):
+def test_a_small_run_imports_no_excluded_module(loaded_by_a_run, package):
     assert [name for name in UNUSED[package] if f"theodolite.{package}.{name}" in loaded_by_a_run] == []
 
 
@@ -146,11 +146,11 @@ OTHERS = ("django.db.migrations", "django.contrib.auth", "django.core.mail", "dj
 """What makes pages and tables, beside what keeps the dialogues of a run."""
 
 
-def test_a_small_run_loads_no_library_for_metrics_and_traces(loaded_by_a_run):
+def test_a_small_run_imports_no_library_for_metrics_and_traces(loaded_by_a_run):
     assert [name for name in ("prometheus_client", "opentelemetry") if name in loaded_by_a_run] == []
 
 
-def test_a_small_run_loads_of_django_what_keeps_its_dialogues(loaded_by_a_run):
+def test_a_small_run_imports_only_the_storage_parts_of_django(loaded_by_a_run):
     assert "django.db.models" in loaded_by_a_run
     assert [name for name in OTHERS if name in loaded_by_a_run] == []
 
@@ -159,7 +159,7 @@ MOST_NOUNS = 202
 """Frozen dataclasses of ours that the smallest run loads at most; each takes a millisecond. Count."""
 
 
-def test_a_small_run_loads_no_more_nouns_than_it_did(loaded_by_a_run):
+def test_a_small_run_imports_a_bounded_number_of_own_modules(loaded_by_a_run):
     ours = {name: n for name, n in loaded_by_a_run.items() if n and name.partition(".")[0] == "theodolite"}
 
     assert 100 < sum(ours.values()) <= MOST_NOUNS, ours

@@ -72,13 +72,13 @@ def test_each_step_of_a_tester_is_reached():
     assert {next_step(progress).step for progress in every_progress()} == set(Step)
 
 
-def test_a_started_session_comes_before_every_other_step():
+def test_a_started_session_precedes_every_other_step():
     in_session = [one for one in every_progress() if one.sessions and one.sessions[0] == SESSIONS[2][0]]
 
     assert {next_step(progress).step for progress in in_session} == {Step.CHAT}
 
 
-def test_nobody_is_asked_for_a_session_without_consent():
+def test_a_session_requires_consent():
     without = [one for one in every_progress() if not one.has_consented]
 
     assert Step.INSTRUCTIONS not in {next_step(progress).step for progress in without}

@@ -56,7 +56,7 @@ def test_constraints_are_names_and_versions_alone(name):
     assert [line for line in lines if not re.fullmatch(r"#.*|[A-Za-z0-9_.-]+==[0-9][\w.]*", line)] == []
 
 
-def test_hooks_run_what_is_installed_and_fetch_nothing():
+def test_hooks_run_installed_programs_and_download_nothing():
     text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
     assert "repo: local" in text
@@ -64,7 +64,7 @@ def test_hooks_run_what_is_installed_and_fetch_nothing():
     assert "http" not in text
 
 
-def test_windows_and_macos_can_have_every_file():
+def test_file_names_are_valid_on_windows_and_macos():
     names = [PurePosixPath(path.relative_to(ROOT).as_posix()) for path in tracked_files()]
     assert [str(name) for name in names if not is_portable(name)] == []
     alike = Counter(str(name).casefold() for name in names)

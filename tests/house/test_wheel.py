@@ -49,17 +49,17 @@ def test_every_tracked_file_of_the_package_reaches_the_wheel(wheel):
     assert sorted(set(source_files()) - packaged(wheel)) == []
 
 
-def test_the_wheel_holds_nothing_that_is_not_in_the_source_tree(wheel):
+def test_the_wheel_contains_nothing_outside_the_source_tree(wheel):
     present = {str(path.relative_to(PACKAGE.parent)) for path in PACKAGE.rglob("*") if path.is_file()}
 
     assert sorted(packaged(wheel) - present - documentation_files().keys()) == []
 
 
-def test_the_documentation_reaches_the_wheel_byte_for_byte(wheel):
+def test_the_documentation_is_byte_identical_in_the_wheel(wheel):
     assert [name for name, path in documentation_files().items() if wheel.get(name) != path.read_bytes()] == []
 
 
-def test_files_reach_the_wheel_byte_for_byte(wheel):
+def test_files_are_byte_identical_in_the_wheel(wheel):
     changed = [name for name, path in source_files().items() if wheel.get(name) != path.read_bytes()]
 
     assert changed == []
@@ -75,10 +75,10 @@ def test_files_reach_the_wheel_byte_for_byte(wheel):
         "theodolite/store/migrations/0022_supposed_tokens.py",
     ],
 )
-def test_what_the_program_needs_at_run_time_is_there(wheel, part):
+def test_files_required_at_run_time_are_included(wheel, part):
     assert part in wheel
 
 
 @pytest.mark.parametrize("part", ["licenses/LICENSE", "licenses/NOTICE", "entry_points.txt", "METADATA"])
-def test_licence_and_entry_point_are_there(wheel, part):
+def test_licence_and_entry_point_are_included(wheel, part):
     assert [name for name in wheel if name.endswith(f".dist-info/{part}")] != []
