@@ -499,9 +499,9 @@ def n_left(records: RecordCache, queue: str, participant: str) -> int:
 
 
 def next_is_heavy(records: RecordCache, queue: str, participant: str) -> bool | None:
-    """Return whether the next item touches a heavy topic after one that did; None if the last one did not,
+    """Return whether the next item touches a heavy topic after one that did.
 
-    or if no item is left.
+    None if the last one did not, or if no item is left.
     """
     row = queue_of(queue)
     heavy = heavy_scenarios(records.study(row.study_content_id).topics)

@@ -215,7 +215,7 @@ def write_junit(context: StudyContext, file: str) -> None:
 
 
 def exit_code_for(evidence: Evidence) -> int:
-    """Return 3 if no dialogue has a label, so that a script does not take this for a rate of 0; else 0."""
+    """Return 3 if no dialogue has a label, so that a script does not mistake this for a rate of 0; else 0."""
     return 0 if evidence.answers.is_labelled else 3
 
 

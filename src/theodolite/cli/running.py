@@ -260,7 +260,7 @@ class Counts:
     done_before: int = 0
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Set the amount of work; counts."""
+        """Set the numbers of units to do; counts."""
         self.sessions = _ProgressTally(total=sessions, done=done)
         self.annotations = _ProgressTally(total=annotations, done=annotated)
         self.done_before = done + annotated
@@ -365,7 +365,7 @@ class PlainProgress:
         self._last_s = 0.0
 
     def begin(self, *, sessions: int, annotations: int, done: int, annotated: int) -> None:
-        """Set the amount of work; counts."""
+        """Set the numbers of units to do; counts."""
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         self._last_s = self._clock.monotonic_s()
         if self._counts.done_earlier:

@@ -178,12 +178,12 @@ BY_JUDGE = Q(participant__key__startswith=judge_key(""))
 
 
 def participant_id(key: str) -> int:
-    """Return the number of a participant's row, made if it is missing."""
+    """Return the number of a participant's row; the row is added if it does not exist."""
     return ParticipantRow.objects.get_or_create(key=key)[0].pk
 
 
 def own_reservation(token: str, participant: str) -> ReservationRow:
-    """Return one's own reservation.
+    """Return a reservation of the participant.
 
     Raises:
         NotFound: If there is none, or it belongs to another person.
@@ -328,7 +328,7 @@ def quotes_of(row: DraftRow | None) -> tuple[Quote, ...]:
 
 
 def current_answers(reservation: ReservationRow) -> tuple[Answer, ...]:
-    """Return the answers that count now, in the order of their first saving."""
+    """Return the current answers, in the order in which they were first saved."""
     rows = list(DraftRow.objects.filter(reservation=reservation, current=True).exclude(outcome="").order_by("number"))
     quotes = grouped(DraftQuoteRow.objects.filter(draft__in=rows).order_by("position"), "draft_id")
     return tuple(
@@ -345,7 +345,7 @@ def current_answers(reservation: ReservationRow) -> tuple[Answer, ...]:
 
 
 def saved_at(reservation: ReservationRow) -> datetime | None:
-    """Return when anything was saved last."""
+    """Return the time of the last saved change."""
     moment: datetime | None = DraftRow.objects.filter(reservation=reservation).aggregate(last=Max("created"))["last"]
     return moment
 
@@ -375,7 +375,7 @@ def n_withdrawn(queue: QueueRow, category: str) -> int:
 
 
 class Listed(Aggregate):
-    """Numbers of a group joined by commas: takes a tenth of the time of reading them one by one."""
+    """Numbers of a group joined by commas, which takes a tenth of the time of reading them one by one."""
 
     function = "GROUP_CONCAT"
     output_field = TextField()
@@ -446,7 +446,7 @@ def _once(people: Sequence[str]) -> list[str]:
 
 
 def quality_reviews_of(rows: QuerySet[QualityReviewRow]) -> list[QualityReview]:
-    """Return quality reviews as records, the first first."""
+    """Return quality reviews as records, oldest first."""
     matches = rows.select_related("reservation").order_by("id")
     return [
         QualityReview(
@@ -588,7 +588,7 @@ def add_post(thread: ThreadRow, participant: str, text: str) -> None:
 
 
 def threads_of(rows: Sequence[ThreadRow], participant: str) -> list[FeedbackThread]:
-    """Return threads as records, for the eyes of one participant."""
+    """Return threads as records, as one participant may see them."""
     posts = PostRow.objects.filter(thread__in=rows).select_related("participant").order_by("id")
     by_thread = grouped(posts, "thread_id")
     tokens = dict(ThreadRow.objects.filter(id__in=[row.pk for row in rows]).values_list("id", "reservation__token"))
@@ -642,7 +642,7 @@ def answer_of(row: RoomVoteRow) -> Answer:
 
 
 def posts_in(row: RoomRow, participant: str) -> tuple[Post, ...]:
-    """Return the posts of a room, for the eyes of one participant."""
+    """Return the posts of a calibration session, as one participant may see them."""
     rows = RoomPostRow.objects.filter(room=row).select_related("participant").order_by("id")
     return tuple(
         Post(author=row.participant.key, text=row.text, at=row.created, is_own=row.participant.key == participant)

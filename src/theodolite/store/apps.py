@@ -10,7 +10,7 @@ _OF_PEOPLE = ("events", "annotating")
 
 
 def load_all_tables() -> None:
-    """Load the tables of people in addition to those of runs: creating or changing tables needs all of them."""
+    """Load the tables of people in addition to those of runs, because migrations need all of them."""
     for name in _OF_PEOPLE:
         import_module(f"theodolite.store.models.{name}")
 
@@ -30,9 +30,9 @@ class StoreConfig(AppConfig):
 
 
 class RunsConfig(StoreConfig):
-    """The same application for commands, which load the tables of people only when needed.
+    """The application for commands, which load the tables of people only when needed.
 
-    A run with simulated users starts in less time by a third of all tables.
+    A run with simulated users then starts without a third of the tables.
     """
 
     default = False

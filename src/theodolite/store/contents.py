@@ -27,7 +27,7 @@ R = TypeVar("R")
 
 
 BLOB_BYTES = 64 * 1024
-"""Size from which on a text is in its own file, with SQLite; bytes.
+"""Size from which a text is stored in its own file, with SQLite; bytes.
 
 PostgreSQL stores all texts, since workers on other machines share the database but no folder (ADR-0129).
 """
@@ -38,14 +38,14 @@ BASES = 256
 
 
 BASE_CHARACTERS = 16_384
-"""Maximum length of a text that others are compressed against: a longer one's start is out of reach. Count."""
+"""Maximum length of a text that others are compressed against; the compressor cannot reach back further. Count."""
 
 
 _KEPT = ("version", "text", "packed", "base_id")
 
 
 CONTEXT_TAG = "context"
-"""Tag of source material, which is a text and no record."""
+"""Tag of source material, which is text rather than a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Content:
         version: Content hash; 64 hexadecimal digits.
         tag: Type of the record.
         text: Its JSON.
-        kin: Group of similar contents: they have much of their text in common.
+        kin: Group of similar contents, which share much of their text.
     """
 
     version: str
@@ -100,7 +100,7 @@ def context_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """A text that its kin are packed against."""
+    """A text that similar texts are compressed against."""
 
     version: str
     text: bytes
@@ -131,7 +131,7 @@ class Contents:
         """Return the JSON texts of some contents by version.
 
         Raises:
-            NotFound: If one was never stored.
+            NotFound: If one of them is not stored.
         """
         requested = set(versions)
         rows = list(_rows(requested))
@@ -178,7 +178,7 @@ class Contents:
         return {**row, "packed": small, "base_id": base.version if base else None}
 
     def _new_bases(self, contents: Iterable[Content]) -> dict[str, _Base]:
-        """Return one base for each new kin: the first content that is in the database as it is."""
+        """Return one base for each new group: the first content that is stored uncompressed."""
         new = [
             content
             for content in contents
@@ -250,7 +250,7 @@ _LARGE_WINDOW, _LARGE_MEMORY = 15, 8
 
 
 def packed(text: bytes, base: bytes = b"") -> bytes | None:
-    """Return a text packed against a base, or None if that is not worth it."""
+    """Return a text compressed against a base; None if that saves too little."""
     if len(text) < _SHORT:
         return None
     fits = len(text) + len(base) <= 1 << _SMALL_WINDOW
@@ -261,7 +261,7 @@ def packed(text: bytes, base: bytes = b"") -> bytes | None:
 
 
 def unpacked(small: bytes, base: bytes = b"") -> bytes:
-    """Return the text that was packed against a base."""
+    """Return the text that was compressed against a base."""
     press = zlib.decompressobj(-_LARGE_WINDOW, base)
     return press.decompress(small) + press.flush()
 
@@ -270,7 +270,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def storable_json(text: str) -> str:
-    """Return a JSON text with lone surrogates escaped; NUL always is."""
+    """Return a JSON text with lone surrogates escaped; NUL is always escaped."""
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

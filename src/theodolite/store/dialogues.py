@@ -287,7 +287,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
 
 def _turn(unit_id: int, row: TurnRow, parts: _Parts) -> Turn:
     journal = parts.journal
-    # A CHECK sees to it that a text which is not here has a position in the journal.
+    # A CHECK constraint ensures that a text which is not here has a position in the journal.
     prompt = journal[unit_id, cast("int", row.prompt_at)] if row.prompt is None else row.prompt
     response = journal[unit_id, cast("int", row.response_at)] if row.response is None else row.response
     return Turn(

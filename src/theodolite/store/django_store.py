@@ -66,7 +66,7 @@ R = TypeVar("R", bound=Record)
 
 
 def _spending_sums() -> dict[str, Aggregate]:
-    """Return the sums over stored replies that make up a spending."""
+    """Return the sums over stored replies that make up a cost."""
     from_a_model = Q(tokens_in__gt=0) | Q(tokens_out__gt=0) | ~Q(finish="")
     return {
         # Computed first, because the sums after it are named after the columns that it queries.
@@ -270,7 +270,7 @@ class DjangoStore:
         return self._executor.read(lambda: self._readings.annotation_spending(run))
 
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
-        """Return the same by application, stage, annotator and model, in this order."""
+        """Return these costs by application, stage, annotator and model, in this order."""
         return self._executor.read(lambda: self._readings.spending_parts(run))
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
@@ -445,7 +445,7 @@ class Readings:
         return self.spending_of(id_of_run(run))
 
     def spending_of(self, run_id: int) -> Spending:
-        """Return the same by the number of the run's row."""
+        """Return this cost by the number of the run's row."""
         return _spending_on(Q(unit__run_id=run_id))
 
     def annotation_spending(self, run: Run) -> Spending:
@@ -453,7 +453,7 @@ class Readings:
         return _spending_on(Q(unit__run_id=id_of_run(run), unit__kind=UnitKind.ANNOTATION.value))
 
     def spending_parts(self, run: Run) -> tuple[SpendingPart, ...]:
-        """Return the same by application, stage, annotator and model, in this order."""
+        """Return these costs by application, stage, annotator and model, in this order."""
         run_id = id_of_run(run)
         of = ("unit__application", "unit__kind", "unit__annotator")
         found: dict[tuple[str, ...], Spending] = {}

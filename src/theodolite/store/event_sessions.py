@@ -67,7 +67,7 @@ class SessionRepository(Repository):
         *,
         choose: Callable[[Collection[int]], int],
     ) -> Slot:
-        """Allocate a slot of a level to a participant; a participant who has one keeps it.
+        """Allocate a slot of a level to a participant; an existing slot is kept.
 
         Args:
             study: Name of the study.

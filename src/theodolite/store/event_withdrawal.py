@@ -169,7 +169,7 @@ class WithdrawalRepository(Repository):
 
 
 def _overwrite_deleted_rows() -> None:
-    """Make SQLite overwrite deleted rows with zeros, because it leaves them in the file; PostgreSQL has its vacuum."""
+    """Make SQLite overwrite deleted rows with zeros, because it leaves them in the file; PostgreSQL uses vacuum."""
     if connection.vendor == "sqlite":
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA secure_delete = ON")
@@ -178,7 +178,7 @@ def _overwrite_deleted_rows() -> None:
 def empty_log(pause: Callable[[float], None] = time.sleep) -> bool:
     """Merge SQLite's write-ahead log into the database, where deleted texts are overwritten, and truncate it.
 
-    A reader keeps the log busy, so this is tried several times.
+    A reader keeps the log busy, so several attempts are made.
 
     Args:
         pause: Waits some seconds.
@@ -254,7 +254,7 @@ def withdraw_units(unit_ids: Sequence[int]) -> list[int]:
 
 
 def forget_dialogues(unit_ids: Sequence[int]) -> int:
-    """Delete the texts of the dialogues of some units, and everything written about them.
+    """Delete the texts of the dialogues of some units, and all texts about them.
 
     Returns:
         Answers of annotators that were deleted; count.

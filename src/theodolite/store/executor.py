@@ -109,7 +109,7 @@ def database_thread(database: DatabaseSettings) -> Iterator[DatabaseThread]:
 class Executor:
     """Runs the work of a store on its database, and translates the database's errors.
 
-    Blocking callers share one thread; awaited writes go through the writer. Both take
+    Blocking callers share one thread; awaited writes go through the writer. The two take
     turns at writing. A caller whose thread is bound to the same database needs no other
     thread: the work runs there, within the transaction that is open, if one is.
     """
@@ -126,7 +126,7 @@ class Executor:
         self._apply = apply
         self._location = Place(database, workspace)
         self._thread = DatabaseThread(database)
-        # SQLite lets a second writer poll for the lock; within the process they take turns instead.
+        # SQLite makes a second writer poll for the lock; within the process they take turns instead.
         self._turn = Lock()
         self._writer: Writer | None = None
 
@@ -429,7 +429,7 @@ class Writer:
     """Takes writes from one event loop and commits them on its own thread.
 
     The event loop forms batches after it has run all flows that were ready:
-    a thread that helped itself would wake for the first write and find no second.
+    a thread that took writes itself would wake for the first one and find no other.
     Everything but the queue therefore belongs to the loop, and nothing is locked.
     """
 
@@ -506,7 +506,7 @@ class Writer:
         self._loop.call_soon(self._linger, ROUNDS)
 
     def _linger(self, rounds: int) -> None:
-        """Yield to the event loop for some time: the cost of a batch hardly depends on its size."""
+        """Yield to the event loop for some time, because the cost of a batch hardly depends on its size."""
         if self._refusal is None and 0 < len(self._waiting) < BATCH:
             if rounds > 1:
                 self._loop.call_soon(self._linger, rounds - 1)

@@ -28,12 +28,12 @@ _HASH_BYTES = 32
 class HashField(_Field):
     """A SHA-256: 64 hexadecimal digits in Python, 32 bytes in the database.
 
-    Every row carries several and most are indexed as well, so that half the size
-    is a good part of the whole database.
+    Every row has several of them and most are indexed, so halving their size
+    saves a good part of the whole database.
     """
 
     def get_internal_type(self) -> str:
-        """Store it where Django stores bytes."""
+        """Use Django's column type for bytes."""
         return "BinaryField"
 
     def from_db_value(self, value: bytes | None, *_: object) -> str | None:
@@ -75,7 +75,7 @@ class StorableTextField(_TextField):
 class MomentField(_Field):
     """A moment: an aware datetime in Python, microseconds since 1970 (UTC) in the database.
 
-    A third of the size of SQLite's text form, and there are as many as replies.
+    Takes a third of the size of SQLite's text form, and there are as many as replies.
     """
 
     def get_internal_type(self) -> str:
@@ -118,7 +118,7 @@ class DatabaseClock(Func):
         return self.as_sql(compiler, connection, template=clock_words("sqlite"), **extra)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
-        """Return PostgreSQL's time now; not the time at which the transaction started."""
+        """Return PostgreSQL's current time, not the start of the transaction."""
         return self.as_sql(compiler, connection, template=clock_words("postgresql"), **extra)
 
 
@@ -133,10 +133,10 @@ def repaired_text(text: str) -> str:
 
 
 def n_repaired(*texts: str) -> int:
-    """Return the number of characters of some texts that cannot be stored; count."""
+    """Return how many characters of some texts cannot be stored; count."""
     return sum(len(_UNSTORABLE.findall(text)) for text in texts if not _is_plain(text))
 
 
 def _is_plain(text: str) -> bool:
-    # Python knows without looking whether a text is plain ASCII, and most texts are.
+    # Python knows without a scan whether a text is plain ASCII, and most texts are.
     return text.isascii() and "\x00" not in text

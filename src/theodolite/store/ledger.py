@@ -116,8 +116,8 @@ class Ledger:
     def open_runs(self) -> list[Run]:
         """Return unfinished runs that workers can join, in order of their start.
 
-        These are the latest run of each study and runs that some worker is at; older unfinished runs
-        were given up when the study changed.
+        These are the latest run of each study and runs with a worker; older unfinished runs
+        were abandoned when the study changed.
         """
         later = RunRow.objects.filter(study=OuterRef("study"), number__gt=OuterRef("number"))
         workers = WorkerRow.objects.filter(run=OuterRef("pk"), until__gt=DatabaseClock())
@@ -133,7 +133,7 @@ class Ledger:
         return _run(row)
 
     def close_run(self, run: Run, state: RunState) -> None:
-        """Write down how a run ended."""
+        """Store how a run ended."""
         finished = database_now() if state is RunState.FINISHED else None
         if not RunRow.objects.filter(key=run.key).update(state=state.value, finished=finished):
             raise NotFound(_no_such_run(run))
@@ -166,7 +166,7 @@ class Ledger:
         units_of_run = UnitRow.objects.filter(run_id=self._runs[run.key], kind=kind.value)
         requested = _within(units_of_run, within)
         if newcomer:
-            # Leases under this name belong to an ended process: its lock was free.
+            # Leases under this name belong to an ended process, because its lock was free.
             self.release(owner)
             self._free_leases_of_the_dead()
         self._show_alive(self._runs[run.key], owner, lease_s)
@@ -184,7 +184,7 @@ class Ledger:
         self._keep_session(owner)
 
     def _keep_session(self, owner: str) -> None:
-        """Lock the session of a new connection: with the old one its lock was lost."""
+        """Lock the session of a new connection: the lock of the old one was lost with it."""
         if self._registered[owner] is not connection.connection and lock_session(owner):
             self._registered[owner] = connection.connection
 
@@ -202,7 +202,7 @@ class Ledger:
     def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
         limit = min(limit, _LIMIT)
         with transaction.atomic():
-            # Those of other workers that are about to be leased are passed over (PostgreSQL);
+            # PostgreSQL skips units that other workers are about to lease;
             # SQLite's transactions are isolated by default.
             units = wanted.select_for_update(skip_locked=True)
             # A worker whose leases expired was suspended, and is still working on these.
@@ -296,7 +296,7 @@ def ids_of_units(keys: Iterable[str]) -> dict[str, int]:
     """Return the numbers of units' rows by key.
 
     Raises:
-        NotFound: If one is in no ledger of this workspace.
+        NotFound: If one is not in the ledger of this workspace.
     """
     requested = set(keys)
     rows = dict(UnitRow.objects.filter(key__in=list(requested)).values_list("key", "id"))
@@ -471,7 +471,7 @@ KEPT = 10_000
 
 
 class RowNumbers:
-    """Row numbers by unit key; neither ever changes."""
+    """Row numbers by unit key; the two never change."""
 
     def __init__(self, *, kept: int = KEPT) -> None:
         """Start with an empty cache of a limited size."""
@@ -551,8 +551,8 @@ class Owners:
 
         Args:
             owner: Its name.
-            settled: Whether its leases were released. If not, its file is kept, by
-                which others see that they have no owner any more.
+            settled: Whether its leases were released. If not, its file is kept, which shows
+                other processes that the leases have no owner.
         """
         lock = self._held.pop(owner, None)
         if lock is not None and settled:
@@ -574,7 +574,7 @@ class Owners:
     def dead_among(self, names: Iterable[str]) -> Iterator[list[str]]:
         """Yield the owners on this machine that died, and lock them for the length of the block.
 
-        After the block they are forgotten, unless it ended with an error: then their leases may still are.
+        After the block they are forgotten, unless it ended with an error, because their leases may still exist.
         """
         result: dict[str, FileLock] = {}
         for name in names:

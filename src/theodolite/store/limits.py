@@ -30,10 +30,10 @@ if TYPE_CHECKING:  # a run without limits loads none of them
 Result = TypeVar("Result")
 
 SLOT_LEASE_S = 10.0
-"""Duration of a lease of slots; seconds. Short, since the slots of a killed worker are missing so long."""
+"""Duration of a lease of slots; seconds. Short, because the slots of a killed worker stay leased until its end."""
 
 PART = 2
-"""Share of the free budget that a worker leases: one part in `PART` times the number of workers."""
+"""Divisor of a worker's share: it leases the free budget divided by `PART` times the number of workers."""
 
 _WORKERS = WorkerRow._meta.db_table  # noqa: SLF001 - Django's own access to a model
 
@@ -80,7 +80,7 @@ def unlock_session(owner: str) -> None:
 
 
 def without_session() -> list[str]:
-    """Return the registered workers with an ended PostgreSQL session."""
+    """Return the registered workers whose PostgreSQL session has ended."""
     if connection.vendor != "postgresql":
         return []
     result = execute(
@@ -98,7 +98,7 @@ def extend(owner: str, lease_s: float) -> bool:
 
 
 def remove(*owners: str) -> None:
-    """Remove workers with their slots and parts of budgets; blocks of requests stay until their minute is over."""
+    """Remove workers with their slots and parts of budgets; blocks of requests remain until their minute is over."""
     WorkerRow.objects.filter(owner__in=owners).delete()
     SlotLeaseRow.objects.filter(owner__in=owners).delete()
 
@@ -189,9 +189,9 @@ class WorkerLimits:
         others = dict(rows.exclude(owner=self._owner).values_list("owner", "slots"))
         n_workers = len(others) + 1
         fair = max(1, parallel // n_workers)
-        # Others that have less than their share will ask for it; those that have more keep it until they return it.
+        # Workers with less than their share will ask for it; those with more keep it until they return it.
         reserved = sum(max(slots, fair) for slots in others.values())
-        # One slot at least: a worker that starts after another one was killed must not wait for the end of a lease.
+        # At least one slot: a worker that starts after another was killed must not wait for the end of a lease.
         slots = max(1, min(parallel - sum(others.values()), max(fair, parallel - reserved)))
         rows.update_or_create(
             account=account,
@@ -234,7 +234,7 @@ class WorkerLimits:
 
 
 def _settle(report: StartReport, span_s: float) -> None:
-    """Correct a block by its use; one that was never used leaves the window at once."""
+    """Correct a block by its use; an unused block leaves the window at once."""
     block = StartBlockRow.objects.filter(pk=report.number)
     if not report.requests:
         block.delete()

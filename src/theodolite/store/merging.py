@@ -24,7 +24,7 @@ def merge_results(
     """Store results within the open transaction, and return the outcome of each.
 
     A unit with stored replies that are a prefix of the new ones receives the rest and the result, so that
-    a merge that was interrupted, and a failed unit that was tried again elsewhere, are completed.
+    an interrupted merge, and a failed unit that was retried elsewhere, are completed.
 
     Args:
         results: Results; sessions before their annotations.

@@ -40,9 +40,9 @@ Result = TypeVar("Result")
 class ResponseCache:
     """Stores replies; never raises.
 
-    All work is done in one thread, so that a file that another process has locked
-    holds up no call that is in flight. A damaged file is set aside under another
-    name and a new one is started; if that fails too, the cache is switched off.
+    All work runs on one thread, so a file that another process has locked
+    delays no call in flight. A damaged file is renamed
+    and a new one is started; if that fails too, the cache is switched off.
     """
 
     def __init__(self, path: Path, *, tell: Callable[[str], None]) -> None:

@@ -128,7 +128,7 @@ class Results:
 
 
 def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
-    """Set the state of units that are not done; results are never undone by a late worker."""
+    """Set the state of units that are not done; a late worker never undoes results."""
     marked = end_units(unit_ids, state)
     if marked != len(set(unit_ids)):
         message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were done by somebody else before"
@@ -211,12 +211,12 @@ def _answer_row(annotation_id: int, position: int, answer: Answer) -> Row:
 
 
 def number_in(value: str | None) -> float | None:
-    """Return the number that a value spells; None if it spells none."""
+    """Return a value as a number; None if it is not one."""
     return float(value) if value is not None and _NUMBER.fullmatch(value) else None
 
 
 def _keep_failures(writes: Sequence[KeepFailure], ids: dict[str, int], now: datetime) -> None:
-    """Store failures of units that no other worker has leased since; that one may still have a result."""
+    """Store failures of units that no other worker has leased since; the other worker may still have a result."""
     rows = UnitRow.objects.select_for_update().filter(id__in=[ids[write.unit.key] for write in writes])
     tries = dict(rows.values_list("id", "tries"))
     if n_lost := sum(tries[ids[write.unit.key]] != write.unit.tries for write in writes):
@@ -246,9 +246,9 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
 
 
 def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
-    """Store a final label that people agreed on, or could not, in place of an earlier one of the same question.
+    """Store a final label, agreed or without consensus, in place of an earlier one of the same question.
 
-    The reviews behind it are stored elsewhere, each of them; the value that counts now is here.
+    Every review behind it is stored elsewhere; the current value is here.
     """
     dialogue_id = drop_adjudication(
         run_id, adjudication.dialogue, guideline=adjudication.guideline, question=adjudication.question
@@ -312,7 +312,7 @@ def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
     """Return the row numbers of some dialogues by key.
 
     Raises:
-        NotFound: If one of them was never stored.
+        NotFound: If one of them is not stored.
     """
     requested = set(keys)
     rows = dict(DialogueRow.objects.filter(unit__key__in=list(requested)).values_list("unit__key", "id"))
@@ -368,7 +368,7 @@ def spent_on_failures(units: Q) -> Spending:
 
 
 def failure_spending_parts(run_id: int) -> Iterator[tuple[tuple[str, str, str], Spending]]:
-    """Yield the same by application, kind of unit and annotator."""
+    """Yield these costs by application, kind of unit and annotator."""
     sums: dict[str, Aggregate] = {f"{SUM}{name}": Sum(name, default=0) for name in _COSTS}
     sums[f"{SUM}calls"] = Count("id", filter=Q(attempts__gt=0))
     of = ("unit__application", "unit__kind", "unit__annotator")
@@ -381,7 +381,7 @@ SUM: Final = "sum_"
 
 
 def spending_of_row(row: Mapping[str, Any]) -> Spending:
-    """Return the spending that the sums of a group of rows state."""
+    """Return the cost from the sums of a group of rows."""
     return Spending(**{name.removeprefix(SUM): int(total) for name, total in row.items() if name.startswith(SUM)})
 
 
@@ -406,7 +406,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
 
     Raises:
         Conflict: If a revision of one of them exists already.
-        NotFound: If a dialogue was never kept.
+        NotFound: If a dialogue is not stored.
     """
     now = timezone.now()
     dialogues = ids_of_dialogues(annotation.dialogue for annotation in annotations)
@@ -542,8 +542,8 @@ def _keys(rows: Sequence[AnnotationRow]) -> dict[int, tuple[str, str]]:
 def adjudications_of(run_id: int, unit_ids: Sequence[int]) -> list[Adjudication]:
     """Return the final labels of the dialogues of some units, in the order of the units.
 
-    Those of a file belong to the run that brought them; what people agreed on, or
-    could not, belongs to the dialogue, whichever run holds it.
+    Labels of a file belong to the run that imported them; a label that people agreed on, or
+    could not agree on, belongs to the dialogue, in whichever run it is.
     """
     whose = Q(run_id=run_id) | ~Q(origin=AdjudicationOrigin.RECORDED.value)
     matches = AdjudicationRow.objects.filter(whose, dialogue__unit_id__in=unit_ids)

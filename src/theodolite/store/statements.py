@@ -1,13 +1,13 @@
-"""Statements: the few that every reply and every result needs, prepared once.
+"""Statements that every reply and every result needs, prepared once.
 
-Django composes an INSERT again for each batch, value by value; at a thousand
+Django composes an INSERT anew for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
 Many rows are one statement: SQLite's driver lets the event loop's thread go on
 with each statement, and returns only when that one yields.
 Removal condition (ADR-0075): use `bulk_create` once the statements save less than a tenth
 of the CPU time of a run of 800 dialogues of 6 turns.
-Conflicts are not ignored: a row that breaks a rule fails its batch, as ever. Only
+Conflicts are not ignored: a row that breaks a rule fails its batch, as usual. Only
 contents exist or not, and equal versions have equal contents.
 """
 
@@ -57,7 +57,7 @@ _PLAIN: dict[str, _Into] = {
 
 
 Row: TypeAlias = Mapping[str, object]
-"""Values of one row by column; every column of its model is named, but for the row's own number."""
+"""Values of one row by column: every column of its model except the row's own number."""
 
 
 def insert(model: type[Model], rows: Iterable[Row], *, unless_there: str = "") -> None:
@@ -127,7 +127,7 @@ class _Insertion(NamedTuple):
     Attributes:
         head: The statement up to its values.
         marks: Placeholders for the values of one row.
-        at_once: Rows of one statement at most; a power of two, count.
+        at_once: Maximum number of rows of one statement; a power of two, count.
         values: Returns a row's values, in the order of the columns.
         converters: Function that prepares each value; None if no value needs it.
     """
@@ -170,8 +170,8 @@ def _insert_words(model: type[Model], n: int, unless_there: str) -> str:
 def chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
     """Yield distinct values, in chunks of the maximum size of a statement.
 
-    Their numbers are powers of two, the last value being repeated, so that few
-    different statements are enough and the driver knows them all by then.
+    Chunk sizes are powers of two, filled by repeating the last value, so that a few
+    different statements suffice and the driver has them all prepared.
     """
     rest = iter(set(values))
     while chunk := list(islice(rest, _AT_ONCE)):
@@ -243,7 +243,7 @@ UNITS_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """The unit that was read last."""
+    """The last unit that was read."""
 
     position: int = -1
     unit_id: int = -1
@@ -278,8 +278,8 @@ class UnitRange:
 
 
 def next_units(run_id: int, kind: UnitKind, state: UnitState, after: Bookmark, at: Sequence[int] | None) -> UnitRange:
-    """Return the next units of a run that are in some state; at some positions of the plan, or at all where None."""
-    # Whatever has a result was ready for it; naming that lets the index serve the order.
+    """Return the next units of a run in some state, at some positions of the plan; None for all positions."""
+    # Every unit with a result was ready before; this condition lets the index provide the order.
     units = UnitRow.objects.filter(run_id=run_id, kind=kind.value, state=state.value, ready=1)
     if at is not None:
         units = units.filter(position__in=at)
@@ -299,7 +299,7 @@ ModelRow = TypeVar("ModelRow", bound=Model)
 def rows_of(
     model: type[ModelRow], column: str, values: Iterable[int | bytes], *order: str, columns: tuple[str, ...] = ()
 ) -> list[ModelRow]:
-    """Return those rows of a model that belong to some others, as tuples with the names of its columns.
+    """Return the rows of a model that belong to some others, as tuples named after its columns.
 
     Django composes a query again for each reading, value by value, and asks each column
     of each row what it means: that takes five times as long as reading them.
@@ -366,7 +366,7 @@ def grouped(rows: Iterable[ModelRow], owner: str) -> dict[int, list[ModelRow]]:
 
 
 def parts_of(at: Collection[int] | None) -> Iterator[list[int] | None]:
-    """Yield positions in order, as many at once as are read at once; None, which means all, as it is."""
+    """Yield positions in chunks of the size of one read; yield None, which means all, unchanged."""
     if at is None:
         yield None
         return
@@ -376,7 +376,7 @@ def parts_of(at: Collection[int] | None) -> Iterator[list[int] | None]:
 
 
 def one_at_a_time(what: str) -> None:
-    """Serialise transactions that do something, until the current one ends.
+    """Serialise transactions with the same purpose until the current one ends.
 
     SQLite needs nothing: all our transactions there take the write lock at their start.
     """
@@ -390,7 +390,7 @@ QUARTER_HOUR_S = 900
 
 
 def per_quarter_hour(rows: QuerySet[Any], moment: str) -> dict[datetime, int]:
-    """Return how many rows have their moment in each quarter of an hour, by its start (UTC); counts.
+    """Return the number of rows in each quarter of an hour, by its start (UTC); counts.
 
     The database counts, so that a page about many rows reads only a few; days of any time zone are sums of these.
 

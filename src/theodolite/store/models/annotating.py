@@ -33,7 +33,7 @@ class QueueRow(models.Model):
 
 
 class QueueEditionRow(models.Model):
-    """One design of a queue, with its start and its author; rows are only added."""
+    """One design of a queue, with its start and its author; rows are never changed."""
 
     queue = models.ForeignKey(QueueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     number = models.IntegerField()
@@ -51,9 +51,9 @@ class QueueEditionRow(models.Model):
 class WorkItemRow(models.Model):
     """One dialogue in one category; `live` counts the reservations that take a pass.
 
-    `disputed` counts the questions that complete passes did not answer alike; what a senior
-    put first goes before the others. `again` is 0 if a dialogue is annotated for the first
-    time, and else numbers the samples that were drawn again.
+    `disputed` counts the questions that complete passes answered differently; items that a senior annotator
+    prioritised come before the others. `again` is 0 if a dialogue is annotated for the first
+    time; otherwise it numbers the repeated samples.
     """
 
     token = StorableTextField(null=True, unique=True)
@@ -111,10 +111,10 @@ class RoutedRow(models.Model):
 class ReservationRow(models.Model):
     """An annotator's reservation of an item; an active one takes one of the item's numbered slots.
 
-    `of` repeats the item's passes at the time of reserving: a place beyond them is refused by
-    the database itself, whatever the program believed. `annotation` is the latest revision
-    that was submitted. `shown` states in words the fixed order of the sitting, and
-    `sitting` which one of its annotator's it was when it was submitted first.
+    `of` repeats the item's passes at the time of reservation: the database itself refuses a slot
+    beyond them, even if the program is wrong. `annotation` is the latest submitted revision.
+    `shown` states the fixed order of the sitting in words, and
+    `sitting` is its number among the annotator's sittings when it was first submitted.
     """
 
     token = StorableTextField(unique=True)
@@ -180,7 +180,7 @@ class DraftRow(models.Model):
     """A saved answer; rows are only added, and `current` marks the valid one for its question.
 
     `turn` is 0 for the dialogue as a whole. `outcome` is empty if the answer was
-    taken back. `undoes` is the number of the row that this one undoes.
+    withdrawn. `undoes` is the number of the row that this one undoes.
     """
 
     reservation = models.ForeignKey(ReservationRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -195,7 +195,7 @@ class DraftRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, numbering, one current answer a question and turn."""
+        """Table options: numbering, one current answer per question and turn."""
 
         db_table = "store_draft"
         constraints: ClassVar = [
@@ -235,7 +235,7 @@ class OnboardingRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, each text once a person."""
+        """Table options: each text once per person."""
 
         db_table = "store_onboarding"
         constraints: ClassVar = [
@@ -253,7 +253,7 @@ class PracticeRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, each example once a person and series."""
+        """Table options: each example once per person and series."""
 
         db_table = "store_practice"
         constraints: ClassVar = [
@@ -276,7 +276,7 @@ class QualificationRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, numbering of attempts, counts that are counts."""
+        """Table options: numbering of attempts, valid counts."""
 
         db_table = "store_qualification"
         constraints: ClassVar = [
@@ -358,7 +358,7 @@ class ResolverRow(models.Model):
 
 
 class QualityReviewRow(models.Model):
-    """One look of a senior annotator at one revision of an annotation; rows are only added."""
+    """One quality review of a revision of an annotation by a senior annotator; rows are never changed."""
 
     reservation = models.ForeignKey(ReservationRow, on_delete=models.PROTECT, related_name="+")
     revision = models.IntegerField()
@@ -368,7 +368,7 @@ class QualityReviewRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, verdicts, no return without a comment."""
+        """Table options: verdicts, no return without a comment."""
 
         db_table = "store_quality_review"
         constraints: ClassVar = [
@@ -380,7 +380,7 @@ class QualityReviewRow(models.Model):
 
 
 class GoldRow(models.Model):
-    """An answer that is known for one item: mixed silently into the queue, compared afterwards."""
+    """A correct answer to one item, whose dialogue is part of the queue like any other."""
 
     item = models.ForeignKey(WorkItemRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     question = StorableTextField()
@@ -391,7 +391,7 @@ class GoldRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, one known answer a question and turn."""
+        """Table options: one correct answer per question and turn."""
 
         db_table = "store_gold"
         constraints: ClassVar = [models.UniqueConstraint(name="gold_once", fields=["item", "question", "turn"])]
@@ -425,7 +425,7 @@ class ThreadRow(models.Model):
 
 
 class PostRow(models.Model):
-    """One contribution to a thread; none is ever changed."""
+    """One contribution to a thread; contributions never change."""
 
     thread = models.ForeignKey(ThreadRow, on_delete=models.PROTECT, related_name="+")
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
@@ -451,7 +451,7 @@ class CaseRow(models.Model):
     by_detector = models.BooleanField(default=False)
 
     class Meta:
-        """Table and the closed list of kinds."""
+        """Table options and the closed list of kinds."""
 
         db_table = "store_case"
         constraints: ClassVar = [
@@ -469,7 +469,7 @@ class CaseStepRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table and the closed list of acts."""
+        """Table options and the closed list of acts."""
 
         db_table = "store_case_step"
         constraints: ClassVar = [
@@ -488,7 +488,7 @@ class RedactionRow(models.Model):
     shown_in = StorableTextField(default="")
 
     class Meta:
-        """Table, stretches that are some, sides."""
+        """Table options: non-empty spans, sides."""
 
         db_table = "store_redaction"
         constraints: ClassVar = [
@@ -498,7 +498,7 @@ class RedactionRow(models.Model):
 
 
 class OriginalAccessRow(models.Model):
-    """One look at the original of a dialogue that has a case; rows are only added."""
+    """One reading of the original of a dialogue with a case; rows are never changed."""
 
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
     by = StorableTextField()
@@ -506,7 +506,7 @@ class OriginalAccessRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table; each reading needs a reason."""
+        """Table options: each reading needs a reason."""
 
         db_table = "store_original_access"
         constraints: ClassVar = [models.CheckConstraint(name="original_access_reason", condition=~Q(reason=""))]
@@ -534,7 +534,7 @@ class RoomRow(models.Model):
 
 
 class RoomVoteRow(models.Model):
-    """One answer in a room: `ballot` 1 is the blind one, 2 the one after the discussion."""
+    """One answer in a calibration session: `ballot` 1 is blind, 2 follows the discussion."""
 
     room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
@@ -547,7 +547,7 @@ class RoomVoteRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, one vote a person, question, turn and ballot."""
+        """Table options: one vote per person, question, turn and ballot."""
 
         db_table = "store_room_vote"
         constraints: ClassVar = [
@@ -560,7 +560,7 @@ class RoomVoteRow(models.Model):
 
 
 class RoomPostRow(models.Model):
-    """One contribution to a room's discussion."""
+    """One contribution to the discussion of a calibration session."""
 
     room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+")
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")

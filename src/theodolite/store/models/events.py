@@ -31,7 +31,7 @@ class SlotRow(models.Model):
     freed = models.BooleanField(default=False)
 
     class Meta:
-        """Table, one holder a number, one number a holder."""
+        """Table options: one holder per number, one number per holder."""
 
         db_table = "store_seat"
         constraints: ClassVar = [
@@ -96,7 +96,7 @@ class AcknowledgementRow(models.Model):
     at = MomentField()
 
     class Meta:
-        """Table, the closed list of texts."""
+        """Table options and the closed list of texts."""
 
         db_table = "store_acknowledgement"
         constraints: ClassVar = [
@@ -132,7 +132,7 @@ class ProfileRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, numbering, types of users."""
+        """Table options: numbering, user types."""
 
         db_table = "store_profile"
         constraints: ClassVar = [
@@ -209,7 +209,7 @@ class LiveDialogueRow(models.Model):
     unit = models.OneToOneField(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        """Table, numbering, one open dialogue a session."""
+        """Table options: numbering, one open dialogue per session."""
 
         db_table = "store_live_dialogue"
         constraints: ClassVar = [
@@ -246,7 +246,7 @@ class LiveTurnRow(models.Model):
     cost_microusd = models.BigIntegerField(null=True)
 
     class Meta:
-        """Table, numbering, states, one reply in progress for each dialogue."""
+        """Table options: numbering, states, one reply in progress per dialogue."""
 
         db_table = "store_live_turn"
         constraints: ClassVar = [
@@ -269,7 +269,7 @@ class LiveAttemptRow(models.Model):
     refines = models.IntegerField(null=True)
 
     class Meta:
-        """Table, numbering, the closed list of outcomes."""
+        """Table options: numbering, the closed list of outcomes."""
 
         db_table = "store_live_attempt"
         constraints: ClassVar = [
@@ -291,7 +291,7 @@ class ResponseRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, numbering, submitted once."""
+        """Table options: numbering, one submission."""
 
         db_table = "store_response"
         constraints: ClassVar = [
@@ -318,7 +318,7 @@ class ResponseAnswerRow(models.Model):
     raw = StorableTextField(default="")
 
     class Meta:
-        """Table, order, outcomes, values."""
+        """Table options: order, outcomes, values."""
 
         db_table = "store_response_answer"
         constraints: ClassVar = [
@@ -346,7 +346,7 @@ class CodingRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, numbering, a fixed number of coders."""
+        """Table options: numbering, a fixed number of coders."""
 
         db_table = "store_coding"
         constraints: ClassVar = [
@@ -392,14 +392,14 @@ class CodingResolutionRow(models.Model):
 
 
 class ResolvedCodeRow(models.Model):
-    """One code that was agreed on."""
+    """One agreed code."""
 
     resolution = models.ForeignKey(CodingResolutionRow, on_delete=models.CASCADE, related_name="+", db_index=False)
     position = models.IntegerField()
     code = StorableTextField()
 
     class Meta:
-        """Table; a code is agreed on once."""
+        """Table options: a code is agreed once."""
 
         db_table = "store_resolved_code"
         constraints: ClassVar = [models.UniqueConstraint(name="resolved_code_once", fields=["resolution", "code"])]
@@ -448,7 +448,7 @@ class QuoteStretchRow(models.Model):
     end = models.IntegerField()
 
     class Meta:
-        """Table; stretches that are some."""
+        """Table options: non-empty spans."""
 
         db_table = "store_quote_stretch"
         constraints: ClassVar = [

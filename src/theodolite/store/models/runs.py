@@ -18,8 +18,8 @@ from theodolite.store.fields import HashField, MomentField, StorableTextField
 class ContentRow(models.Model):
     """A record's canonical JSON, stored once for all references.
 
-    `text` is empty if the JSON is `packed`, against the text of `base` if it has
-    one, and, with SQLite, where it is so large that it is in a file of the workspace's
+    `text` is empty if the JSON is `packed` (compressed against the text of `base` if there is
+    one) and, with SQLite, if it is so large that it is in a file of the workspace's
     `blobs` folder; the file is named by the version.
     """
 
@@ -56,7 +56,7 @@ class RunRow(models.Model):
     finished = MomentField(null=True)
 
     class Meta:
-        """Table, numbering within a study, states."""
+        """Table options: numbering within a study, states."""
 
         db_table = "store_run"
         constraints: ClassVar = [
@@ -94,7 +94,7 @@ class UnitRow(models.Model):
         """Table options, indexes for finding units, states."""
 
         db_table = "store_unit"
-        # SQLite uses a partial index only where the query repeats its condition word
+        # SQLite uses a partial index only if the query repeats its condition word
         # for word, without parameters: hence "is null" and "is not null".
         indexes: ClassVar = [
             models.Index(name="unit_in_plan", fields=["run", "kind", "state", "ready", "position"]),
@@ -153,7 +153,7 @@ class JournalEntryRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, one reply a position, counts that are counts."""
+        """Table options: one reply per position, valid counts."""
 
         db_table = "store_journalentry"
         constraints: ClassVar = [
@@ -201,14 +201,14 @@ class FailureRow(models.Model):
 
 
 class FiledRow(models.Model):
-    """A record among the contents, filed under the hash of its subject; only withdrawals take any out."""
+    """A stored record under the hash of its subject; only withdrawals delete rows."""
 
     subject = HashField()
     content = models.ForeignKey(ContentRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     created = MomentField()
 
     class Meta:
-        """Table, one row a record and subject."""
+        """Table options: one row per record and subject."""
 
         db_table = "store_filed"
         constraints: ClassVar = [models.UniqueConstraint(name="filed_once", fields=["subject", "content"])]
@@ -296,7 +296,7 @@ class TurnRow(models.Model):
     context = models.ForeignKey(ContentRow, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
 
     class Meta:
-        """Table, numbering, every text somewhere."""
+        """Table options: numbering, every text stored here or in the journal."""
 
         db_table = "store_turn"
         constraints: ClassVar = [
@@ -338,7 +338,7 @@ class AttemptRow(models.Model):
     planted = StorableTextField(default="")
 
     class Meta:
-        """Table, numbering, the closed list of outcomes."""
+        """Table options: numbering, the closed list of outcomes."""
 
         db_table = "store_attempt"
         constraints: ClassVar = [
@@ -365,8 +365,8 @@ class AnnotationRow(models.Model):
     """One annotation; a revision is a further row, and rows never change.
 
     A person who labels by hand does no unit of a run: such a row belongs to its
-    dialogue, in whichever run it is, and has no `unit`. `shown` states in words which
-    order the sitting showed, and `sitting` which one of its annotator's it was.
+    dialogue, in whichever run it is, and has no `unit`. `shown` states the order of the
+    sitting in words, and `sitting` is its number among the annotator's sittings.
     """
 
     unit = models.ForeignKey(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
@@ -384,7 +384,7 @@ class AnnotationRow(models.Model):
     created = MomentField()
 
     class Meta:
-        """Table, one row a revision."""
+        """Table options: one row per revision."""
 
         db_table = "store_annotation"
         constraints: ClassVar = [
@@ -413,7 +413,7 @@ class AnswerRow(models.Model):
     repaired = models.IntegerField(default=0)
 
     class Meta:
-        """Table, order, outcomes, values."""
+        """Table options: order, outcomes, values."""
 
         db_table = "store_answer"
         constraints: ClassVar = [
@@ -457,7 +457,7 @@ class VoteRow(models.Model):
     raw = StorableTextField(default="")
 
     class Meta:
-        """Table, order, outcomes, values."""
+        """Table options: order, outcomes, values."""
 
         db_table = "store_vote"
         constraints: ClassVar = [
@@ -475,8 +475,8 @@ class VoteRow(models.Model):
 class AdjudicationRow(models.Model):
     """One final label.
 
-    It belongs to the run that brought it: a study that spells its labels again
-    adopts the dialogues of the run before, but not that run's final labels.
+    It belongs to the run that imported it: a study with changed labels
+    adopts the dialogues of the earlier run, but not its final labels.
     """
 
     run = models.ForeignKey(RunRow, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -493,7 +493,7 @@ class AdjudicationRow(models.Model):
     repaired = models.IntegerField(default=0)
 
     class Meta:
-        """Table, one final label a question, outcomes, values."""
+        """Table options: one final label per question, outcomes, values."""
 
         db_table = "store_adjudication"
         constraints: ClassVar = [
