@@ -142,8 +142,8 @@ def run(
         retry_failed: Retry failed dialogues and annotations.
         cache: Answer repeated requests to models from the cache, but never those to applications.
         out: Folder for report.html and results.json; default: the study folder.
-        allow_code: Allow the code that a study file names, as it is now; remembered in the workspace.
-        allow_keys: Send the keys that a study file names to the hosts that it names; remembered in the workspace.
+        allow_code: Allow the code that a study file names, in its current version; stored in the workspace.
+        allow_keys: Send the keys that a study file names to the hosts that it names; stored in the workspace.
         progress: Receives progress reports; None for no receiver.
 
     Raises:

@@ -18,7 +18,7 @@ from theodolite.domain.flow import Exchange, Reply, SayToApplication
 from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Model
 
 ON_UNSUPPORTED = ("error", "drop")
-"""Choices for system messages and tools, which an application does not take."""
+"""Options for system messages and tools, which applications do not support."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ def write_pipeline(loaded: LoadedStudy, options: PipelineOptions, out: Path) -> 
     Args:
         loaded: The study.
         options: Size and place.
-        out: Folder; created if missing, its files of an earlier call replaced.
+        out: Folder; created if missing; files of an earlier call are replaced.
 
     Raises:
         InputError: If the study reads files outside its folder, or the folder is inside the study's.

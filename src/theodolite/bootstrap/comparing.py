@@ -65,11 +65,11 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     """Return the context of an earlier run.
 
     Args:
-        context: The study as it is written now.
-        number: Number of the run among those of the study.
+        context: The study as currently written.
+        number: Number of the run within the study.
 
     Raises:
-        InputError: If there is no such run, or its recorded rows are no longer in the study's files.
+        InputError: If there is no such run, or the study's files no longer contain its recorded rows.
     """
     name, runs = context.loaded.study.name, context.store.runs(context.loaded.study.name)
     run = next((run for run in runs if run.number == number), None)
@@ -286,7 +286,7 @@ def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
 
 
 def _place(text: str, study: str) -> tuple[str, str]:
-    """Return a location and an application in it; a word that is not a location names an application of the study."""
+    """Return a location and an application in it; text that is not a location names an application of the study."""
     source, _, application = text.partition(_MARK)
     if (run := _RUN.fullmatch(source)) and not run["study"]:
         return f"{study}{source}", application
@@ -383,7 +383,7 @@ class Seen:
     data: str
 
     def screen(self, *, width: int, unicode: bool) -> str:
-        """Return it as a terminal shows it."""
+        """Return the result as a terminal shows it."""
         text = read_words(report_words())
         return watch_text(self.watch, text, width=width, unicode=unicode, chart=self.page, data=self.data)
 

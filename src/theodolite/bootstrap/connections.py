@@ -77,7 +77,7 @@ class Passed:
 
 
 NOTHING_PASSED = Passed()
-"""All applications and judges are those that the study's files name."""
+"""No passed functions: all applications and judges are those that the study's files name."""
 
 
 def open_clients(
@@ -334,7 +334,7 @@ async def answer_alone(
 
     Args:
         application: Access to the application.
-        said: The prompt, with the earlier turns.
+        said: The prompt and the earlier turns.
         session: Opaque key of the conversation.
         folder: Base folder of the files that it names.
         environ: Its credentials by variable.

@@ -1,7 +1,7 @@
 """The workspace's database: settings in, an open store out.
 
 SQLite in the workspace by default, PostgreSQL if a URL names it. Django is
-configured once a process; every store binds its own threads to its own database.
+configured once per process; every store binds its own threads to its own database.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ Shorter than `LOCK_PATIENCE_S`, so that a suspended process does not block other
 """
 
 _TCP = {"connect_timeout": "10", "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3"}
-"""A server that does not respond is noticed within half a minute; `DATABASE_URL` may set other values."""
+"""Settings by which an unresponsive server is noticed within half a minute; `DATABASE_URL` may set other values."""
 
 _MODES_BY_DEFAULT = {0o755, 0o775}
-"""Modes of folders that earlier versions have made under the usual masks."""
+"""Modes of folders that earlier versions created under the usual masks."""
 
 _RUNS = "theodolite.store.apps.RunsConfig"
 """The store for commands: functions that need people's tables load them."""
@@ -55,7 +55,7 @@ def make_workspace(workspace: Path) -> None:
     """Create a workspace folder if missing, accessible only to the operator's account.
 
     Raises:
-        StorageUnavailable: If it cannot be made.
+        StorageUnavailable: If it cannot be created.
     """
     try:
         workspace.parent.mkdir(parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ def django_settings(database: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def own_connection() -> Iterator[None]:
-    """Use a connection that works, and close it: the thread is any of the process and may never come back."""
+    """Use a working connection, and close it: the thread is any thread of the process and may never be used again."""
     from django.db import close_old_connections, connection
 
     close_old_connections()
@@ -174,12 +174,12 @@ def own_connection() -> Iterator[None]:
 def configure_django(database: dict[str, Any], everything: dict[str, Any] | None = None) -> None:
     """Set Django up, or point an already configured one at another database.
 
-    Only the calling thread's default connection is meant here; stores bind
-    their own threads and are not touched.
+    This sets only the default connection of the calling thread; stores bind
+    their own threads and are not affected.
 
     Args:
         database: See `database_settings`.
-        everything: All settings, if more than the store is needed; they only take effect the first time.
+        everything: All settings, if more than the store is needed; only the first call uses them.
     """
     from django.conf import settings
 
@@ -213,7 +213,7 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
     """Return the store of a workspace, with its tables migrated; a read-only one is not changed.
 
     Args:
-        workspace: Folder; made if it is missing.
+        workspace: Folder; created if missing.
         database_url: See `database_settings`.
         patience_s: Time to wait for another writer; seconds.
 

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
 
 def with_settings(published: Study, written: Study) -> Study:
-    """Return a published study with the settings of its applications that are no part of any version.
+    """Return a published study with those settings of its applications that belong to no version.
 
-    Limits of concurrency, interpreters and limits of processes are not published;
+    Concurrency limits, interpreters and process limits are not published;
     without this an event would not follow the study's files.
 
     Args:

@@ -117,7 +117,7 @@ _TRAIN = "data/train-00000-of-00001.parquet"
 Row = TypeVar("Row")
 
 _ANY_DAY = (1980, 1, 1, 0, 0, 0)
-"""The day that is in the archive, so that equal evidence makes equal bytes."""
+"""The day that the archive states, so that equal evidence gives equal bytes."""
 
 
 class ExportForm(StrEnum):

@@ -121,8 +121,8 @@ def _leads_to(partial: Path, number: int) -> bool:
 def _clear_away(target: Path) -> None:
     """Remove half-written files of dead writers, and none that a running process may be writing.
 
-    A process id is no proof: it is reused, and another machine or
-    container on the same folder has ids of its own. The lock is proof: only the dead
+    A process id proves nothing: it is reused, and another machine or
+    container on the same folder has its own ids. The lock is proof: only ended processes
     have released it. Not every shared folder passes locks on to other machines, so
     names contain the machine too, and each deletes only its own.
     """
@@ -138,7 +138,7 @@ def _remove_if_dead(left: Path) -> None:
     """Remove a half-written file.
 
     Raises:
-        OSError: If its writer lives.
+        OSError: If its writer still runs.
     """
     number = os.open(left, os.O_RDWR)
     try:
@@ -195,7 +195,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
 
 @cache
 def _findings_adapter() -> TypeAdapter[Findings]:
-    """Return what reads and writes findings as JSON; building its schema takes longer than reading a file."""
+    """Return the JSON converter of findings; cached, because building it takes longer than reading a file."""
     from pydantic import TypeAdapter
 
     return TypeAdapter(Findings)
@@ -243,7 +243,7 @@ def _code() -> str:
 
 
 def _add(update: Callable[[bytes], object], value: object, known: Digests) -> None:
-    """Add a value to a hash: columns by their bytes, records by their canonical JSON, which is made once an object."""
+    """Add a value to a hash: columns by their bytes, records by their canonical JSON, computed once per object."""
     if isinstance(value, array | bytes | bytearray):
         content = bytes(value)
         update(b"%d:%b" % (len(content), content))

@@ -1,8 +1,8 @@
 """Limits of the server's connections: size and duration of requests, slow readers, and number of connections.
 
-uvicorn keeps a request's head in memory however long it grows, and waits for ever for the rest of a
+uvicorn keeps a request's head in memory, however long it grows, and waits forever for the rest of a
 request and for a client that does not read its answer. A proxy in front bounds all of this; a server
-that listens in a room has none.
+on a local network has no proxy.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Count a part of the address."""
+        """Count the size of a part of the address."""
         self._fields += len(url)
         super().on_url(url)
 

@@ -45,7 +45,7 @@ def known_migrations() -> list[str]:
 def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -> None:
     """Migrate the tables of a workspace.
 
-    Costs one query where they are. An existing SQLite file is copied to the
+    Takes one query if they are current. An existing SQLite file is copied to the
     workspace's `backups` folder before it is changed.
 
     Args:
@@ -126,7 +126,7 @@ def _last_migrations() -> frozenset[tuple[str, str]]:
 
 def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:
     with location.translated():
-        # The first connection gives a file its journal's form; SQLite refuses that, unwaited, to two at once.
+        # The first connection sets a file's journal mode; SQLite refuses this to two at once, without waiting.
         if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_wanted()):
             return
         without_time_limits(connection)
@@ -200,7 +200,7 @@ def _steps_of(application: str) -> list[str]:
 
 
 def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> None:
-    """Apply a migration's steps except table changes; those of other packages only repair rows: there are none."""
+    """Apply a migration's steps except table changes. Steps of other packages only repair rows, and there are none."""
     from django.apps import apps
     from django.db.migrations import RunPython
 
@@ -212,7 +212,7 @@ def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> 
 
 
 def _is_more_wanted() -> bool:
-    """Return whether some installed application has tables that are not there yet."""
+    """Return whether tables of an installed application are missing."""
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)

@@ -31,7 +31,7 @@ TOKEN_VARIABLE = "THEODOLITE_METRICS_TOKEN"  # noqa: S105 - the name of a variab
 """Token for reading the metrics; if it is empty, only this machine can read them."""
 
 SHORTEST_TOKEN = 20
-"""Characters of that token at least; count."""
+"""Minimum length of that token; characters."""
 
 TRACES_VARIABLE = "THEODOLITE_TRACES"
 """`otlp` sends traces of OpenTelemetry; its own variables name the receiver."""
@@ -58,7 +58,7 @@ _process = _Process()
 
 
 def process_observer(models: Iterable[ModelEndpoint] = ()) -> Observer | None:
-    """Return the observer of units and calls of this process; None while everything is off.
+    """Return the observer of units and calls of this process; None if all are off.
 
     Args:
         models: Models of the study, which traces describe.
@@ -187,7 +187,7 @@ def _quiet_handler() -> type[WSGIRequestHandler]:
         timeout = 10
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - Python's own name
-            """Write nothing: a line for each request is not useful."""
+            """Write nothing, because a line for each request is not useful."""
 
     return QuietHandler
 

@@ -19,8 +19,8 @@ class Form:
     Attributes:
         action: Target of the form; empty for the page itself.
         fields: Its hidden fields, which it sends unchanged.
-        choices: Possible values by field, without empty ones.
-        texts: Fields that one writes into.
+        choices: Possible non-empty values by field.
+        texts: Text fields.
     """
 
     action: str
@@ -139,7 +139,7 @@ class Lookout:
         Args:
             role: Role that sees these pages.
             secrets: Words that must not appear.
-            hears: Whether to search the dialogue's texts too, on pages that show them with masked names.
+            hears: Whether to search the texts of dialogues as well, on pages that show them with masked names.
         """
         self.role, self.n_pages = role, 0
         self._secrets, self._hears = secrets, hears

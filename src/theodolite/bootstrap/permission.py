@@ -191,7 +191,7 @@ def allow_paths(path: str, allowed: Iterable[str]) -> None:
         allowed: Files and folders.
 
     Raises:
-        InputError: If one of them is not there.
+        InputError: If one of them does not exist.
         StorageUnavailable: If the workspace cannot be written to.
     """
     paths = [Path(folder) for folder in allowed]
@@ -284,7 +284,7 @@ STORED_VARIABLES = "STUDY_KEY_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedKey:
-    """An encrypted key of an organiser.
+    """An encrypted API key that an organiser stored.
 
     Attributes:
         variable: Its name in study files.

@@ -84,7 +84,7 @@ def rule(
     """Return a judge that is a rule on the response and calls no model.
 
     Args:
-        equals: Text that the last response must equal; `{{ expected }}` is the expected answer of the case.
+        equals: Text that the last response must equal; `{{ expected }}` stands for the case's expected answer.
         contains: Text that it must contain; case is ignored.
         number: Number that it must contain.
         any: Regular expressions of which one must match; needs `ask`, `defect`, `then` and `else`.

@@ -238,7 +238,7 @@ def without_consent(context: StudyContext) -> Iterator[str]:
             yield label_of(place)
 
 
-# --- The review of identifiers
+# --- Review of identifiers
 
 
 def _with_decisions(records: ReleasedRecords, options: ReleaseOptions) -> tuple[IdentifierFinding, ...]:

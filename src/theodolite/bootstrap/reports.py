@@ -36,7 +36,7 @@ RESULTS = "results.json"
 _FEW = 5
 
 _HEAD = 4_096
-"""Letters in which a results file names its study; count."""
+"""Number of characters at the start of a results file that contain the study's name; count."""
 
 _NAME = re.compile(r'"study": \{\s*"name": ("(?:[^"\\]|\\.)*")')
 
@@ -155,7 +155,7 @@ def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool 
 
 
 def _meant(label: str, sessions: Sessions) -> str:
-    """Return a guess at the label that was meant; one without its application may be several."""
+    """Return the likely intended label; a label without its application may match several."""
     planned = [sessions.label(position) for position in range(len(sessions))]
     ends = [f"`{known}`" for known in planned if known.endswith(f"/{label}")]
     return f". Did you mean {' or '.join(ends)}?" if 0 < len(ends) <= _FEW else did_you_mean(label, planned)

@@ -1,7 +1,7 @@
 """A run in its own process: the command `theodolite run`, started and stopped from elsewhere.
 
 The process writes its output to a log in a folder of its study and locks this file for as long as it lives.
-The lock shows whether it lives, even to a program that did not start it: a process id may by then belong to
+The lock shows whether it runs, even to a program that did not start it: by then, a process id may belong to
 another process. On systems without such locks (Windows), only the program that started it knows.
 """
 
@@ -47,8 +47,8 @@ class RunProcess:
     Attributes:
         pid: Number of the process.
         command: Its command line as a person types it.
-        is_alive: Whether it lives.
-        exit_code: Exit code; None if it lives or if another program started it.
+        is_alive: Whether it runs.
+        exit_code: Exit code; None if it runs or if another program started it.
         output: The end of its output.
     """
 
@@ -72,12 +72,12 @@ def start_process(
     Args:
         folder: Folder of the process's files; a study has one, e.g. its workspace.
         arguments: Arguments of the command line.
-        command: The same as a person types it.
-        umask: Rights that files of the process do not get; -1 for those of this process.
+        command: The command as a person types it.
+        umask: Permissions that files of the process do not get; -1 for the mask of this process.
         environ: Environment variables of the process; None for those of this process.
 
     Raises:
-        Conflict: If the latest run process of the study lives.
+        Conflict: If the latest run process of the study still runs.
         StorageUnavailable: If the folder cannot be written to.
     """
     make_workspace(folder)
@@ -179,7 +179,7 @@ def stop_process(folder: Path) -> None:
         folder: Folder of the process's files.
 
     Raises:
-        NotFound: If no process lives that was started from a page.
+        NotFound: If no process that a page started is running.
     """
     process = latest_process(folder)
     if process is None or not process.is_alive:

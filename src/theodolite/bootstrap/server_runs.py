@@ -82,7 +82,7 @@ class ServerStudy:
         return self.workspace / RUNS / self.token
 
     def loaded(self) -> LoadedStudy:
-        """Return the study as its files are now.
+        """Return the study from its current files.
 
         Raises:
             InvalidStudyError: If they have errors; lists all of them.
@@ -90,7 +90,7 @@ class ServerStudy:
         return load_study(self.folder, resolver=resource_resolver())
 
     def runs(self) -> StudyRuns:
-        """Return the runs as the database shows them now, whichever process works on them."""
+        """Return the runs from the database, whichever process works on them."""
         process = latest_process(self.home)
         try:
             return StudyRuns(runs=runs_of(self.store, self.name, self.clock.now()), process=process)
@@ -145,7 +145,7 @@ class ServerStudy:
         The process reads stored keys from the database itself, as a run of a terminal does.
 
         Args:
-            loaded: The study as its files are now.
+            loaded: The study from its current files.
             request: Scope of the run.
             environ: Environment variables with the keys, to check the operator's permission.
 

@@ -43,10 +43,10 @@ SECRET_FILE = "secret.key"  # noqa: S105 - the name of a file
 """File of a workspace that holds the key which signs cookies and links."""
 
 TURN_S = 0.0005
-"""How long a thread works before another may go on; seconds. Python's own 5 ms make words stumble beside pages."""
+"""How long a thread runs before another may continue; seconds. With Python's 5 ms, streamed words stutter."""
 
 GRACE_S = 2
-"""How long open streams may go on when the server is stopped; seconds."""
+"""How long open streams may continue after the server is stopped; seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Serving:
 
 
 def secret_key_of(workspace: Path) -> str:
-    """Return the key that signs cookies and links of a workspace; made at the first time.
+    """Return the key that signs cookies and links of a workspace; created by the first call.
 
     Raises:
         StorageUnavailable: If it can be neither read nor written.
@@ -95,7 +95,7 @@ def secret_key_of(workspace: Path) -> str:
 
 
 def open_server(serving: Serving) -> None:
-    """Make the workspace, set Django up for the web side and migrate all tables.
+    """Create the workspace, set Django up for the web side and migrate all tables.
 
     Raises:
         StorageUnavailable: If folder or database cannot be reached.
@@ -143,12 +143,12 @@ SECOND_SERVER = (
 """Line for the operator of a second process; shared resources are listed in `docs/how-to/run-on-a-server.md`."""
 
 SERVER_LOCK = 1_416_127_560
-"""Number of PostgreSQL's lock that a web server has while it runs; `store/limits.py` uses the number before."""
+"""Number of the PostgreSQL lock that a web server holds while it runs; `store/limits.py` uses the previous number."""
 
 
 @contextmanager
 def server_lock(workspace: Path) -> Iterator[bool]:
-    """Lock the database for one web server while the block runs, and yield whether no other has the lock.
+    """Lock the database for one web server while the block runs, and yield whether the lock was free.
 
     The lock ends with the process: PostgreSQL drops it with the connection, the operating system with the file.
 
@@ -224,7 +224,7 @@ def _write_for_the_operator_alone() -> None:
 
 
 def _speak_of_faults_only() -> None:
-    """Keep the terminal for problems that the operator can fix: no line for each missing page."""
+    """Log only problems that the operator can fix: no line for each missing page."""
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
@@ -257,7 +257,7 @@ _NOT_OURS = {"W021", "W005"}
 """Django's advice on other hosts below the same name, which only their owner can decide."""
 
 _ONLY_HTTPS = {"W004", "W008", "W012", "W016"}
-"""Django's advice that makes sense where people call by https."""
+"""Django's advice that applies to servers with https."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +328,7 @@ def _of_key(serving: Serving) -> Iterator[LocatedDiagnostic]:
 
 
 def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
-    """Yield a fault if other users of this machine can read people's texts."""
+    """Yield an error if other users of this machine can read people's texts."""
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
         text = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
@@ -391,7 +391,7 @@ def _present_umask() -> int:
 
 
 OWN_PACE = AnnotationProcess(passes=1, practice=False, pass_mark=0.0)
-"""How one person labels on this machine: each dialogue once, at once, and without a test."""
+"""The process of one person who labels on this machine: each dialogue once, without a test."""
 
 LOOPBACK_HOST = "127.0.0.1"
 """The only address that a page without an account is served on."""
@@ -399,7 +399,7 @@ LOOPBACK_HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelDesk:
-    """A page that waits for one person.
+    """A page for one person who labels.
 
     Attributes:
         study: The study's path as typed by the user, quoted for a shell.
@@ -407,8 +407,8 @@ class LabelDesk:
         judge: Judge whose labels stratify the sample; empty for none.
         annotator: Name under which the labels count.
         queue: Token of the queue.
-        door: Path of the address that lets in once.
-        n_open: Dialogues that wait; count.
+        door: Path of the address that admits a person once.
+        n_open: Dialogues without a label of the person; count.
     """
 
     study: str
@@ -423,7 +423,7 @@ class LabelDesk:
 def open_label_desk(
     path: str, request: LabelRequest, *, by: str, database_url: str | None, port: int
 ) -> tuple[Serving, LabelDesk]:
-    """Draw the sample, put it into a queue for this person and open the page.
+    """Draw the sample, add it to a queue for this person and open the page.
 
     Unlabelled dialogues of an earlier sample come first and count.
 
@@ -447,7 +447,7 @@ def open_label_desk(
 
 
 def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], tell: Callable[[str], None]) -> int:
-    """Serve the page until it is stopped, and return how many dialogues this person has labelled now; count."""
+    """Serve the page until it is stopped, and return how many dialogues this person has labelled; count."""
     before = _n_labelled(desk)
     with suppress(KeyboardInterrupt):  # the server has shut down in order and passes the signal on
         listen(serving, lines, tell)
@@ -494,7 +494,7 @@ def _design(study: Study, guideline: Guideline) -> QueueDesign:
 
 
 def _fill(context: StudyContext, request: LabelRequest, records: RecordCache, queue: str, n_before: int) -> None:
-    """Draw as many dialogues as are missing to the number that is wanted."""
+    """Draw as many dialogues as the required number still lacks."""
     from theodolite.annotation.queues import add_dialogues
 
     requested = request.n - n_before

@@ -43,7 +43,7 @@ def shard_file(study: str, shard: Shard) -> str:
 
 
 def write_shard(context: StudyContext, shard: Shard, folder: Path) -> Path:
-    """Write the results of a shard's run to a file and return its path; sessions that are not over are left out.
+    """Write the results of a shard's run to a file and return its path; unfinished sessions are omitted.
 
     Args:
         context: The study, with the workspace of the shard.

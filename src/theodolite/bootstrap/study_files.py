@@ -42,7 +42,7 @@ class StudyFileContent:
     """Content of one file.
 
     Attributes:
-        text: The text, or base64 of bytes that are no UTF-8.
+        text: The text, or base64 of bytes that are not UTF-8.
         is_base64: Whether the text is base64.
     """
 
@@ -180,7 +180,7 @@ def _code_of_applications(loaded: LoadedStudy) -> Iterator[PurePosixPath]:
 
 
 def _files_of_folder(home: Path) -> Iterator[PurePosixPath]:
-    """Yield the files of a study's folder that its code may need; links that lead out of it are left out."""
+    """Yield the files of a study's folder that its code may need, without links that lead out of it."""
     for parent, folders, names in os.walk(home):
         place = Path(parent)
         left_out = (*IGNORED_FOLDERS, *(OUTPUT_FOLDERS if place == home else ()))
@@ -293,7 +293,7 @@ class StoredStudies:
             self.refused.pop(run.plan_version, None)
 
     def _open(self, run: Run, files: StudyFiles) -> str:
-        """Open a study from its files, and return why not; empty if it is open."""
+        """Open a study from its files, and return why that failed; empty if it is open."""
         folder = self.folder / run.plan_version[:16]
         try:
             context = open_study(str(write_study_files(self.store, files, folder)))

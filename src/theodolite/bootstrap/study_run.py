@@ -64,7 +64,7 @@ class DialogueSet:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RunComparison:
-    """Two applications of one run, pair by pair.
+    """Paired comparison of two applications of one run.
 
     Attributes:
         comparison: All paired rates.

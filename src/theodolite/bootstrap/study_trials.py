@@ -36,7 +36,7 @@ class TrialAccess:
     Attributes:
         environ: Environment variables; the only source of API keys.
         public_only: Whether hosts are called only at addresses of the public Internet.
-        known_hosts: Hosts that may be called wherever they are: the operator's own files name them.
+        known_hosts: Hosts that may be called at any address, because the operator's own files name them.
     """
 
     environ: Mapping[str, str]
@@ -44,7 +44,7 @@ class TrialAccess:
     known_hosts: Collection[str] = frozenset()
 
     def is_restricted(self, url: str) -> bool:
-        """Return whether calls to an address may reach public addresses alone."""
+        """Return whether calls to an address may reach only public addresses."""
         return self.public_only and bool(url) and netloc_of(url) not in self.known_hosts
 
 
@@ -162,9 +162,9 @@ class TrialOutcome:
     """Result of a judge trial.
 
     Attributes:
-        readings: The readings; empty if the trial was cut off.
+        readings: The readings; empty if the trial was stopped.
         spent: Cost of the trial.
-        problem: Why the trial was cut off; empty if it was not.
+        problem: Why the trial was stopped; empty if it was not.
     """
 
     readings: tuple[TrialReading, ...] = ()
@@ -180,7 +180,7 @@ class TrialOutcome:
 async def try_judge(loaded: LoadedStudy, trial: JudgeTrial, access: TrialAccess, *, spent: Spending) -> TrialOutcome:
     """Let a judge read the dialogues of a trial, and return its readings and their cost.
 
-    The budget of the study covers the trial together with everything that was spent before it.
+    The budget of the study covers the trial and everything spent before it.
 
     Args:
         loaded: The study.

@@ -95,7 +95,7 @@ SHIPPED_IMPORTERS: tuple[Importer | ResultFormat, ...] = (
     ),
     *FORMATS,
 )
-"""The formats that the package reads; a table is read if none of them fits."""
+"""The formats that the package reads; any other file is read as a table."""
 
 
 def _read(file: Path, mapping: TableMapping, importers: Sequence[Importer | ResultFormat]) -> ToolResults:

@@ -1,4 +1,4 @@
-"""Studies of a folder on this machine, with their runs: all that `theodolite view` shows and starts."""
+"""Studies of a folder on this machine with their runs, as `theodolite view` shows and starts them."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
 
 STUDY_NAMES = ("study.yaml", "study.yml")
-"""Files by which a folder below the root is a study."""
+"""Files that mark a folder below the root as a study."""
 
 DEPTH = 4
 """Levels of folders that are searched for studies; count."""
 
 MOST_FOLDERS = 5_000
-"""Folders that are searched for studies at most; count."""
+"""Maximum number of folders that are searched for studies; count."""
 
 _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalStudy:
-    """A study on this machine, valid or with faults.
+    """A study on this machine, valid or with errors.
 
     Attributes:
         key: Name in addresses.
@@ -123,7 +123,7 @@ class StudyRuns:
 
     @property
     def is_active(self) -> bool:
-        """Whether a process works on a run, or will soon."""
+        """Whether a process works on a run or is about to."""
         return self.active is not None or (self.process is not None and self.process.is_alive)
 
     @property
@@ -141,8 +141,8 @@ class RunRequest:
         stage: `test` or `score` for one stage only; empty for all.
         new_run: Whether to start a new run of the same plan.
         retry_failed: Whether to retry failed units.
-        budget_usd: Limit of the run's cost in place of the study's; US dollars, None for the study's.
-        concurrency: Concurrent calls at most; count, None for the default.
+        budget_usd: Limit of the run's cost instead of the study's; US dollars, None for the study's.
+        concurrency: Maximum number of concurrent calls; count, None for the default.
     """
 
     limit: int | None = None
@@ -199,7 +199,7 @@ class ViewedRun:
 
 
 MOST_OPEN = 4
-"""Runs that are open at a time; count."""
+"""Maximum number of open runs; count."""
 
 
 @dataclass(slots=True)
@@ -210,7 +210,7 @@ class LocalStudies:
         root: A folder, or a study's folder or file.
         environ: Environment variables; the only source of API keys.
         clock: Clock.
-        umask: Rights that files of runs do not get.
+        umask: Permissions that files of runs do not get.
     """
 
     root: str
@@ -259,7 +259,7 @@ class LocalStudies:
         raise NotFound(message)
 
     def valid(self, key: str) -> tuple[LocalStudy, LoadedStudy]:
-        """Return a study without faults.
+        """Return a study without errors.
 
         Raises:
             NotFound: If there is none.
@@ -272,7 +272,7 @@ class LocalStudies:
         return study, study.loaded
 
     def _study(self, path: str) -> LocalStudy:
-        """Return a study as its files are now; unchanged files are read once."""
+        """Return a study from its current files; unchanged files are read once."""
         state = _state_of(Path(path))
         with self._lock:
             known = self._loaded.get(path)
@@ -281,7 +281,7 @@ class LocalStudies:
             return known[1]
 
     def runs(self, study: LocalStudy) -> StudyRuns:
-        """Return the runs of a study as its database shows them now, whichever process works on them."""
+        """Return the runs of a study from its database, whichever process works on them."""
         process = latest_process(workspace_for(study.folder))
         try:
             store = self._store(study)
@@ -312,7 +312,7 @@ class LocalStudies:
             number: Number of the run; 0 for the latest.
 
         Raises:
-            InputError: If there is no such run, or its records cannot be read any more.
+            InputError: If there is no such run, or its records can no longer be read.
         """
         with self._lock:
             context = open_study(study.path, environ=self.environ)
@@ -326,10 +326,10 @@ class LocalStudies:
 
         Args:
             study: The study.
-            number: Number of the run; 0 for the latest run of the study as it is now.
+            number: Number of the run; 0 for the latest run of the current study.
 
         Raises:
-            InputError: If there is no such run, or its records cannot be read any more.
+            InputError: If there is no such run, or its records can no longer be read.
             NotFound: If the study was never run.
         """
         state = self._state(study)
@@ -370,7 +370,7 @@ class LocalStudies:
         """Return the scores of a study over its runs as one HTML page.
 
         Raises:
-            InputError: If its runs hold no history that can be monitored.
+            InputError: If its runs contain no history that can be monitored.
         """
 
         def page(folder: str) -> str:
@@ -412,7 +412,7 @@ class LocalStudies:
                 await clients.close()
 
     def stored_dialogues(self, study: LocalStudy) -> tuple[Dialogue, ...]:
-        """Return the first dialogues of the latest run; nothing without a run that can be read."""
+        """Return the first dialogues of the latest run; empty if no run can be read."""
         latest = self.runs(study).latest
         if latest is None:
             return ()
@@ -431,7 +431,7 @@ class LocalStudies:
         """Return the files of a study, to be edited; a save writes the file itself.
 
         Raises:
-            InputError: If the folder holds several YAML files, and none is the study's.
+            InputError: If the folder contains several YAML files, and none is the study's.
         """
         file = study_file(Path(study.path))
         if not isinstance(file, Path):
@@ -448,10 +448,10 @@ class LocalStudies:
         Args:
             name: Name of its folder.
             kind: The kind of measurement.
-            answers: As of `write_starter`.
+            answers: The answers, as for `write_starter`.
 
         Raises:
-            InputError: If the name is no name of a folder, an answer cannot be used, or a study is there already.
+            InputError: If the folder name is invalid, an answer cannot be used, or a study exists there already.
         """
         folder = create_study(Path(self.root), name, kind, answers)
         trust_new_study(folder)

@@ -1,6 +1,6 @@
 """Django's settings for the web side: those of the store, and those of pages, accounts and mail.
 
-The web side is above this package, so it is named here in words only.
+The web side is above this package, so it is named here only as text.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _WEEK_S = 604_800
 
 
 def static_folders() -> tuple[Path, ...]:
-    """Return the folders of files that pages ask for: ours, then those of the sign-in library."""
+    """Return the folders of static files: ours, then those of the sign-in library."""
     homes = (find_spec(WEB), find_spec("allauth.mfa"), find_spec("allauth.account"))
     return tuple(Path(home.origin).parent / "static" for home in homes if home is not None and home.origin)
 
 
 def static_address(folders: tuple[Path, ...]) -> str:
-    """Return the address below which such files are served; another one whenever one of them has changed."""
+    """Return the address below which static files are served; it changes with their content."""
     seen = sha256()
     for folder in folders:
         for file in sorted(item for item in folder.rglob("*") if item.is_file()):
@@ -44,7 +44,7 @@ def static_address(folders: tuple[Path, ...]) -> str:
 
 
 KIT_CLASS = "theodolite.resources.kit.my_application:MyApplication"
-"""The echo of the interface kit: the class that teams of the demonstration may name."""
+"""The echo application of the interface kit: the class that teams of the demonstration may name."""
 
 
 def serving_settings(
@@ -55,7 +55,7 @@ def serving_settings(
     Args:
         database: See `database_settings`.
         secret_key: Signs cookies and links.
-        serving: Settings of the server; this machine alone if None.
+        serving: Settings of the server; None for a server for this machine only.
         demo: Whether one-click accounts are offered.
     """
     store = django_settings(database)
@@ -293,7 +293,7 @@ _ACCOUNTS: dict[str, Any] = {
     "MFA_ALLOW_UNVERIFIED_EMAIL": True,
     "MFA_TOTP_ISSUER": "Theodolite",
     "MFA_TOTP_TOLERANCE": 1,  # clocks of phones differ
-    # A room of people may share one address, so successes are counted generously and failures are not.
+    # Many people may share one address, so the limit on successes is generous and the one on failures is not.
     "ACCOUNT_RATE_LIMITS": {
         "login": "120/m/ip",
         "login_failed": "20/5m/ip,5/5m/key",

@@ -1,4 +1,4 @@
-"""Sends signed webhooks; addresses of private networks are refused where the connection is made."""
+"""Sends signed webhooks; addresses of private networks are refused at the connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from theodolite.gateways.http_transport import HttpTransport
 from theodolite.gateways.proxies import CallRoute, require_public_host
 
 TIMEOUT_S = 10.0
-"""Time for one delivery, connecting included; seconds."""
+"""Time limit of one delivery, including the connection; seconds."""
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - how libraries for webhooks recognise a secret
 """Beginning of the secret as people copy it; the rest is its bytes in Base64."""

@@ -84,7 +84,7 @@ async def join_runs(
     joined again after a pause, because a budget may be raised or an endpoint may recover.
 
     Args:
-        contexts: Returns the studies in order of priority; called before each look for open runs.
+        contexts: Returns the studies in order of priority; called before each search for open runs.
         drain: Ends the worker.
         until_done: End also when no run is open.
         options: Returns the scope of a study's run.

@@ -41,7 +41,7 @@ FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "Respons
 """Codes by which endpoints report that their own content filter withheld a reply."""
 
 QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-"""Codes of a 429 that no waiting mends: there is no money left."""
+"""Codes of a 429 that waiting does not resolve, because the account has no credit left."""
 
 _STATUS_OF_TYPE = {
     "overloaded_error": 529,
@@ -157,10 +157,10 @@ class Again(StrEnum):
 
     NEVER = "never"
     ONCE = "once"
-    """The request may have been worked on: a second try costs a second time."""
+    """The request may have been processed: another attempt costs again."""
     UNTIL_SPENT = "until the attempts are spent"
     WHEN_ASKED = "when the endpoint has less to do"
-    """The endpoint did no work and asks to wait: this does not count as an attempt."""
+    """The endpoint did not process the request and asks to wait: this does not count as an attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,12 +168,12 @@ class AttemptError:
     """One failed attempt.
 
     Attributes:
-        kind: The error that it becomes when it is the last word.
+        kind: The error that it becomes if no further attempt is made.
         words: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
         again: Whether to retry.
         status: HTTP status; 0 if there was no answer.
         asked_wait_s: Wait that the endpoint requests; seconds, None if it requests none.
-        spent: Cost of an unusable answer: its tokens are paid for all the same.
+        spent: Cost of an unusable answer, whose tokens are still charged.
     """
 
     kind: type[GatewayError]
@@ -196,7 +196,7 @@ class AttemptError:
 
     @property
     def _wish(self) -> str:
-        """Retry-After delay, if it is worth mentioning."""
+        """The requested delay as text; empty if it is not worth mentioning."""
         return f"it asks to wait {self.asked_wait_s:,.0f} s" if self.asked_wait_s and self.asked_wait_s >= 1 else ""
 
 
@@ -209,7 +209,7 @@ def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> AttemptError:
 
 
 class PrivateAddress(OSError):
-    """A name leads into a private network, and must not."""
+    """A name that must be public leads into a private network."""
 
     def __str__(self) -> str:
         return "no public address"
@@ -230,7 +230,7 @@ class NoConnection(OSError):
 
 
 class ProxyRefused(OSError):
-    """A proxy does not pass the call on.
+    """A proxy does not forward the call.
 
     Attributes:
         status: HTTP status of its answer.
@@ -252,11 +252,11 @@ class CutShort(OSError):
 
 
 class TooLarge(OSError):
-    """The answer is larger than any that is meant."""
+    """The answer is larger than the size limit."""
 
 
 class TooManyEvents(OSError):
-    """The answer is a stream of more events than any reply has."""
+    """The answer is a stream with more events than the limit."""
 
 
 class PackedOtherwise(ValueError):
@@ -275,7 +275,7 @@ REASONS: dict[type[OSError], AttemptError] = {
     TimeoutError: _nobody("no connection in time", Again.ONCE),
     OSError: _nobody("no connection"),
 }
-"""Reason for a missing connection, by the system's error."""
+"""Reasons for a missing connection, by the system's error."""
 
 TRANSLATIONS: dict[type[BaseException], AttemptError] = {
     BrokenOff: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
@@ -291,7 +291,7 @@ TRANSLATIONS: dict[type[BaseException], AttemptError] = {
     OSError: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
     ValueError: AttemptError(kind=MalformedReply, words="the answer is not HTTP as agreed"),
 }
-"""Each class of exceptions that an attempt may raise, but for `NoConnection`."""
+"""Each class of exceptions that an attempt may raise, except `NoConnection`."""
 
 FOREIGN = (OSError, ValueError)
 """Exceptions of an attempt; `TimeoutError` and TLS errors are `OSError`s."""
@@ -322,7 +322,7 @@ _STATUSES = frozenset(map(int, HTTPStatus))
 
 
 def _refused_by_proxy(error: ProxyRefused) -> AttemptError:
-    """Return the failed attempt of a proxy that answers and does not pass the call on; 5xx may pass."""
+    """Return the failed attempt of a proxy that answers but does not forward the call; 5xx may be temporary."""
     advice = "; put user and password into its address in `HTTPS_PROXY`" if error.status == 407 else ""
     phrase = HTTPStatus(error.status).phrase if error.status in _STATUSES else ""
     words = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
@@ -330,7 +330,7 @@ def _refused_by_proxy(error: ProxyRefused) -> AttemptError:
 
 
 def _unconnected(reason: OSError) -> AttemptError:
-    """Return the failed attempt of a connection that could not be made."""
+    """Return the failed attempt of a connection that could not be established."""
     if reason.errno in _ERRNO and not isinstance(reason, ssl.SSLError | socket.gaierror):
         return _nobody(_ERRNO[reason.errno])
     attempt_error = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
@@ -371,12 +371,12 @@ def empty(words: str = "the reply holds no text") -> AttemptError:
 
 
 def malformed(words: str) -> AttemptError:
-    """Return the failed attempt of a reply that does not have the agreed form."""
+    """Return the failed attempt of a reply in an unexpected form."""
     return AttemptError(kind=MalformedReply, words=words)
 
 
 def unreadable(words: str) -> AttemptError:
-    """Return the failed attempt of a cut or garbled answer, as gateways under load send it: a second try may do."""
+    """Return the failed attempt of a truncated or garbled answer, e.g. of a busy gateway; a retry may succeed."""
     return AttemptError(kind=MalformedReply, words=words, again=Again.ONCE)
 
 
@@ -386,7 +386,7 @@ def withheld(words: str, *, status: int = 0) -> AttemptError:
 
 
 REFUSALS = 8
-"""Refusals for "too many requests" that are borne for each attempt of a call; count."""
+"""Number of "too many requests" refusals that are tolerated for each attempt of a call; count."""
 
 _DOUBLINGS = 64  # more than any wait is long; twice as much again would one day be too large for a number
 
@@ -408,7 +408,7 @@ class RetryPolicy:
         refusals: Maximum number of attempts that end with "too many requests"; they use no
             attempt. Count, None for as many as attempts.
         first_wait_s: Pause after the first try, doubled after each further one; seconds.
-        longest_wait_s: Longest pause of our own choice; seconds.
+        longest_wait_s: Longest pause that the policy chooses itself; seconds.
         longest_asked_s: Maximum delay that an endpoint may request; seconds.
     """
 
@@ -439,11 +439,11 @@ class RetryPolicy:
         together. It is drawn by key: the same call waits equally long each time.
 
         Args:
-            attempt_error: How the last try ended.
-            tries: Tries so far; count.
+            attempt_error: How the last attempt ended.
+            tries: Attempts so far; count.
             key: Identifies this call.
             spent_s: Duration of attempts and pauses so far; seconds.
-            refused: Tries among them that ended with "too many requests"; count.
+            refused: Attempts among them that ended with "too many requests"; count.
         """
         pause_s = (
             self._pause_s(attempt_error, tries, key) if self._may_try_again(attempt_error, tries, refused) else None
@@ -540,7 +540,7 @@ async def retry(
     clock: Clock,
     key: Callable[[], str],
 ) -> tuple[T, int] | RetriesExhausted:
-    """Try as often as the retry policy allows.
+    """Make attempts as often as the retry policy allows.
 
     Args:
         attempt: Makes one attempt; receives the seconds of all attempts and pauses so far, and

@@ -54,10 +54,10 @@ class HttpRequest:
         body: Bytes; None for no body.
         headers: Headers but for the key.
         tokens: Expected tokens; count, 0 if they are not counted.
-        doubtful: Fields that not every server takes; an error that names one is about
+        doubtful: Fields that not every server accepts; an error that names one concerns
             the request, for any status.
-        hear: Receives the bytes of a good answer as they arrive; once it has heard
-            any, there is no second try.
+        hear: Receives the bytes of a successful answer as they arrive; once it has received
+            any, the request is not retried.
     """
 
     url: str
@@ -114,7 +114,7 @@ class HttpClient:
     """Sends requests to one endpoint and returns answers or failed attempts.
 
     Connections are opened lazily inside the running event loop. There are no
-    cookies, no redirects and no retries but our own.
+    cookies, no redirects and no retries except our own.
     """
 
     def __init__(
@@ -272,7 +272,7 @@ class HttpClient:
 
 
 class _StreamListener:
-    """Passes the bytes of an answer on and knows whether there were any."""
+    """Passes the bytes of an answer on and records whether there were any."""
 
     def __init__(self, hear: Callable[[bytes], None]) -> None:
         self._hear = hear
@@ -295,7 +295,7 @@ def host_of(url: str) -> str:
 
 
 def checked_address(url: str, *, what: str) -> str:
-    """Return an address as it is, without a slash at its end.
+    """Return an address without a slash at its end.
 
     Raises:
         InputError: If it is not an HTTP address, or contains a user or a password.

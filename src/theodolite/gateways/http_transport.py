@@ -1,8 +1,8 @@
 """HTTP transport: one request, one response, over aiohttp, within bounds of size and time.
 
 aiohttp implements connections, HTTP, TLS and proxies. This module sets the bounds
-that it leaves open (size of a response, what it may be packed as, connections that the
-server has spoken on unasked) and translates its exceptions; see ADR-0073.
+that it leaves open (size of a response, its encodings, connections on which the
+server has sent unrequested data) and translates its exceptions; see ADR-0073.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Unasked(aiohttp.ClientError):
 
 
 class _BrokenConnection(aiohttp.ClientError):
-    """A connection broke; of a class that aiohttp does not answer by its own second try."""
+    """A connection broke; a class for which aiohttp makes no retry of its own."""
 
 
 class _Response(aiohttp.ClientResponse):
@@ -159,7 +159,7 @@ class HttpTransport:
             on_piece: Receives the unpacked bytes of a response with a status of 2xx as they arrive.
 
         Raises:
-            NoConnection: If no connection could be made.
+            NoConnection: If no connection could be established.
             TimeoutError: If the response was too slow.
             OSError: If the connection broke.
             ValueError: If the address or the response is not HTTP.
@@ -227,7 +227,7 @@ _LINE_ENDS = re.compile(r"[\r\n\0]")
 
 
 async def _read(response: aiohttp.ClientResponse, on_piece: OnPiece | None) -> RawResponse:
-    """Read a response to its end, unless it is larger than any that is meant."""
+    """Read a response to its end, unless it exceeds the size limit."""
     status, headers = response.status, {name.lower(): value for name, value in response.headers.items()}
     unpacking = _unpacking_of(status, headers)
     if status >= 300:
@@ -276,7 +276,7 @@ class _Unpacking:
         """Return the events in some more bytes.
 
         Raises:
-            CutShort: If they are not packed, or data follow after the end.
+            CutShort: If they are not compressed, or data follow after the end.
         """
         if self._before is not None:
             self._before += data

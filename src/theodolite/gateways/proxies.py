@@ -1,4 +1,4 @@
-"""Proxies and certificates: which proxy passes a call on, which hosts TLS trusts, and our own certificate.
+"""Proxies and certificates: which proxy forwards a call, which authorities TLS trusts, and our own certificate.
 
 Settings of the study come first, then the variables of the environment that curl, pip and
 requests read as well: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`.
@@ -25,10 +25,10 @@ _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
 """IPv6 addresses by which a network without IPv4 reaches the IPv4 Internet (NAT64, RFC 6052)."""
 
 _UNICAST = ipaddress.ip_network("2000::/3")
-"""The IPv6 addresses that IANA has given out for the Internet."""
+"""The IPv6 addresses that IANA has allocated for the Internet."""
 
 
-# Python's own tables differ between its versions, so that everything that matters is named here.
+# Python's own tables differ between its versions, so everything relevant is listed here.
 _REFUSED_4 = tuple(
     map(
         ipaddress.IPv4Network,
@@ -117,7 +117,7 @@ _AUTHORIZATION = "Proxy-Authorization"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpProxy:
-    """A proxy that passes calls on.
+    """A proxy that forwards calls.
 
     Attributes:
         url: Its address, without user and password.
@@ -140,10 +140,10 @@ class CallRoute:
     """How calls to one endpoint leave this machine.
 
     Attributes:
-        proxies: Scheme of an address to the proxy that passes calls to it on.
-        direct: Hosts that are called directly all the same.
-        tls: Certificates to check by; None for the system's authorities and no client certificate.
-        is_loopback_direct: Whether this machine's own addresses are called directly.
+        proxies: Scheme of an address to the proxy that forwards calls to it.
+        direct: Hosts that are called directly despite a proxy.
+        tls: Trusted authorities and client certificate; None for the system's authorities and no client certificate.
+        is_loopback_direct: Whether loopback addresses are called directly.
         public_only: Whether to connect only to addresses of the public Internet.
     """
 
@@ -154,7 +154,7 @@ class CallRoute:
     public_only: bool = False
 
     def proxy_for(self, address: WebAddress) -> HttpProxy | None:
-        """Return the proxy that passes calls to an address on; None for a direct connection."""
+        """Return the proxy that forwards calls to an address; None for a direct connection."""
         proxy = self.proxies.get(address.scheme)
         if proxy is None or (self.is_loopback_direct and _is_loopback(address.host)):
             return None
@@ -178,8 +178,8 @@ def route_of(network: NetworkSettings, context: NetworkContext, *, what: str, pu
     """Return how calls to one endpoint leave this machine.
 
     Calls to a host that must be public are direct: a proxy would look the name up
-    itself, and might reach what is behind our own walls. They also present no
-    certificate of the environment, which names the operator.
+    itself, and might reach our own private network. They also present no
+    certificate of the environment, because it names the operator.
 
     Args:
         network: The study's settings.
@@ -364,7 +364,7 @@ _STAYS = "!#$%&'()*+,-./:;=?@[]_~|"
 
 
 class NoAddress(ValueError):
-    """A text is not a web address."""
+    """The text is not a web address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -399,7 +399,7 @@ class WebAddress:
 
     @property
     def authority(self) -> str:
-        """Host and port as a request names them; an IPv6 zone is this machine's own affair."""
+        """Host and port as a request names them, without an IPv6 zone, which only this machine knows."""
         host = f"[{self.host.partition('%')[0]}]" if ":" in self.host else self.host
         return f"{host}:{self.named_port}" if self.named_port not in {None, _PORTS[self.scheme]} else host
 
@@ -445,7 +445,7 @@ def _networked(host: str) -> str:
     """Return a host in ASCII form.
 
     Raises:
-        UnicodeError: If no name may be spelt so: a part is empty or too long.
+        UnicodeError: If it is not a valid name: a part is empty or too long.
     """
     if ":" in host:
         return host.replace("%25", "%")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 START = 8
-"""Number of calls in flight before anything is known about an account; count."""
+"""Initial number of calls in flight for an unknown account; count."""
 
 COOLDOWN_S = 1.0
 """Minimum time between two reductions; seconds."""
@@ -99,10 +99,10 @@ class AdaptiveLimit:
             self.limit = self._size = min(self._start, self.ceiling)
 
     def began(self, in_flight: int) -> int:
-        """Take note of a call's start, and return the number of its round.
+        """Record a call's start, and return the number of its round.
 
         Args:
-            in_flight: Calls in flight, this one among them; count.
+            in_flight: Calls in flight, including this one; count.
         """
         self._in_flight_at_most = max(self._in_flight_at_most, in_flight)
         return self._round
@@ -112,7 +112,7 @@ class AdaptiveLimit:
 
         Args:
             begun_in: Result of `began`.
-            in_flight: Calls in flight, this one among them; count.
+            in_flight: Calls in flight, including this one; count.
             now_s: The present moment; seconds.
         """
         if begun_in < self._counted_from:
@@ -128,14 +128,14 @@ class AdaptiveLimit:
         self._new_round(in_flight)
 
     def refused(self, begun_in: int, in_flight: int, *, now_s: float, asked_wait_s: float | None = None) -> None:
-        """Take note of a refusal; it ends the round, and mostly cuts the limit.
+        """Record a refusal; it ends the round and usually reduces the limit.
 
-        Calls that started before the last cut were allowed by an earlier limit,
+        Calls that started before the last reduction were allowed by an earlier limit,
         so their rejections do not concern the current one.
 
         Args:
             begun_in: Result of `began`.
-            in_flight: Calls in flight, this one among them; count.
+            in_flight: Calls in flight, including this one; count.
             now_s: The present moment; seconds.
             asked_wait_s: Requested delay; seconds.
         """
@@ -168,7 +168,7 @@ REMEMBERED_S = 24 * 3600.0
 """Time that an account's last capacity serves as a hint; seconds."""
 
 PAUSE_S = 1.0
-"""Shortest time between two notes; seconds."""
+"""Shortest time between two entries; seconds."""
 
 
 class LimitLog:
@@ -198,7 +198,7 @@ class LimitLog:
     def note(self, limit: int) -> None:
         """Record an account's capacity, unless it was just recorded.
 
-        A log that cannot be written is done without.
+        A log that cannot be written is ignored.
         """
         now_s = self._clock.monotonic_s()
         if now_s < self._next_s:
@@ -286,7 +286,7 @@ class SlotPool:
         return self._limit.limit
 
     def share(self, parallel: int) -> None:
-        """Let one more model use the account; the largest request is the bound for all."""
+        """Let one more model use the account; the largest requested limit applies to all."""
         self._parallel = max(self._parallel, parallel)
         self._limit.raise_ceiling(parallel)
 
@@ -294,7 +294,7 @@ class SlotPool:
         """Adapt the leased slots to the number of workers; nothing happens before the first call.
 
         Args:
-            is_needed: False if a lease suffices that was made a moment ago.
+            is_needed: False if a recent lease suffices.
         """
         if self._share is None:
             return
@@ -328,13 +328,13 @@ class SlotPool:
         return self._limit.began(self._in_flight)
 
     def answered(self, ticket: int) -> None:
-        """Give a slot back after an answer."""
+        """Return a slot after an answer."""
         self._limit.answered(ticket, self._in_flight, now_s=self._clock.monotonic_s())
         self._remember()
         self.leave()
 
     def refused(self, ticket: int, asked_wait_s: float | None) -> None:
-        """Give a slot back after "too many requests"."""
+        """Return a slot after "too many requests"."""
         now_s = self._clock.monotonic_s()
         self._limit.refused(ticket, self._in_flight, now_s=now_s, asked_wait_s=asked_wait_s)
         self._remember()
@@ -418,7 +418,7 @@ class SlotPools:
         Args:
             host: Host, with the port where the address names one.
             variable: Environment variable that holds the key; empty for none.
-            parallel: Calls in flight at most that the study allows; count.
+            parallel: Maximum number of calls in flight that the study allows; count.
             is_priced: Whether calls cost money: few are in flight at first, so that an early kill repeats few.
         """
         account = self._accounts.get((host, variable))
@@ -456,8 +456,8 @@ class Permit:
 class RateLimiter:
     """Decides when an attempt may start, and adapts to its outcome.
 
-    Callers' expected tokens are a guess; the share of it that calls have
-    really taken is learned: upwards at once, downwards with the retry policy.
+    The tokens that callers expect are a guess; the share of it that calls
+    really take is learned: increases at once, decreases gradually.
     """
 
     def __init__(
@@ -484,7 +484,7 @@ class RateLimiter:
         """Wait until an attempt may start.
 
         Args:
-            tokens: Its estimate; count.
+            tokens: Estimated tokens of the attempt; count.
         """
         if self._window is None:
             return Permit(await self._account.enter())
@@ -492,10 +492,10 @@ class RateLimiter:
             return await self._through(self._window, tokens)
 
     async def wait_s(self, tokens: int = 0) -> float:
-        """Return how long an attempt would wait for its minute, were it made now; seconds.
+        """Return how long an attempt would wait now for its per-minute limit; seconds.
 
         Args:
-            tokens: Its estimate; count.
+            tokens: Estimated tokens of the attempt; count.
         """
         if self._window is None:
             return 0.0
@@ -504,7 +504,7 @@ class RateLimiter:
     def end(
         self, permit: Permit, attempt_error: AttemptError | None, *, answered: bool, tokens: int | None = None
     ) -> None:
-        """Learn how an attempt ended.
+        """Record how an attempt ended.
 
         Args:
             permit: Result of `begin`.
@@ -528,7 +528,7 @@ class RateLimiter:
         self._share_taken += retry_policy * (share - self._share_taken)
 
     async def _through(self, window: Window | SharedWindow, foreseen: int) -> Permit:
-        """Take a slot and a place in the window at the same moment, so that no slot waits."""
+        """Take a slot and room in the window at the same moment, so that no slot waits."""
         while True:
             tokens = math.ceil(foreseen * self._share_taken)
             wait_s = await window.prepare(self._clock.monotonic_s(), tokens)

@@ -1,4 +1,4 @@
-"""Sliding windows: limits on starts, and on tokens, in any minute."""
+"""Sliding windows: limits on starts and tokens in any minute."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ SPAN_S = 60.0
 """Length of the window that providers mean by "per minute"; seconds."""
 
 _MARGIN = 0.01
-"""Share by which a window is longer here than there: two clocks never agree."""
+"""Fraction by which our window is longer than the provider's, because two clocks never agree."""
 
 _UNDER_WAY = 0.05
-"""Share of a window that a call may take; it counts from its arrival, which is unknown here."""
+"""Fraction of a window that a call may take to arrive; it counts from its arrival, which is unknown here."""
 
 _SHORTEST_WAIT_S = 0.001
 
 
 @dataclass(slots=True)
 class Start:
-    """One start that a window remembers.
+    """One start within a window.
 
     Attributes:
-        moment_s: When it arrived at the latest; seconds on the clock that the window is asked by.
+        moment_s: Latest possible time of its arrival; seconds on the caller's clock.
         tokens: Actual or estimated use; count.
-        is_past: Whether the window has forgotten it.
+        is_past: Whether it has left the window.
     """
 
     moment_s: float
@@ -38,10 +38,10 @@ class Start:
 class Window:
     """Records starts and computes how long the next one has to wait.
 
-    Not a bucket that fills up again: a bucket lets nearly twice its size pass
-    within one window. What counts is each start that the last window really saw.
-    The count of tokens is only known from the answer, so a start is entered
-    with an estimate and put right afterwards.
+    This is not a token bucket: a bucket lets nearly twice its size pass
+    within one window. Here every start within the last window counts.
+    The number of tokens is known only from the answer, so a start is recorded
+    with an estimate and corrected afterwards.
     """
 
     __slots__ = ("_requests", "_span_s", "_starts", "_tokens", "_tokens_in_window", "_under_way_s")
@@ -50,8 +50,8 @@ class Window:
         """Start with an empty cache.
 
         Args:
-            requests: Starts in any window at most; count, None for no limit.
-            tokens: Tokens in any window at most; count, None for no limit.
+            requests: Maximum number of starts in any window; count, None for no limit.
+            tokens: Maximum number of tokens in any window; count, None for no limit.
             span_s: Length of the window; seconds.
         """
         self._requests = requests
@@ -62,23 +62,23 @@ class Window:
         self._tokens_in_window = 0
 
     def keep_to(self, *, requests: int | None = None, tokens: int | None = None) -> None:
-        """Keep to these limits as well; the smallest of each holds.
+        """Observe these limits as well; the smallest of each applies.
 
         Args:
-            requests: Starts in any window at most; count, None for no further limit.
-            tokens: Tokens in any window at most; count, None for no further limit.
+            requests: Maximum number of starts in any window; count, None for no further limit.
+            tokens: Maximum number of tokens in any window; count, None for no further limit.
         """
         self._requests = _smallest(self._requests, requests)
         self._tokens = _smallest(self._tokens, tokens)
 
     def wait_s(self, now_s: float, tokens: int = 0) -> float:
-        """Return how long a start has to wait; seconds, 0 if it may be now.
+        """Return how long a start has to wait; seconds, 0 if it is possible now.
 
-        A call that alone is larger than the window waits until the window is empty.
+        A call that exceeds the window on its own waits until the window is empty.
 
         Args:
             now_s: The present moment; seconds.
-            tokens: The call's estimate; count.
+            tokens: Estimated tokens of the call; count.
         """
         self._forget(now_s)
         n_over = len(self._starts) + 1 - self._requests if self._requests is not None else 0
@@ -94,18 +94,18 @@ class Window:
         return max(_SHORTEST_WAIT_S, free_at_s - now_s) if self._starts else 0.0
 
     def has_room(self, now_s: float, tokens: int = 0) -> bool:
-        """Return whether a start may be now."""
+        """Return whether a start is possible now."""
         return self.wait_s(now_s, tokens) <= 0
 
     async def prepare(self, now_s: float, tokens: int = 0) -> float:
-        """Return how long a start has to wait; seconds, 0 if it may be now."""
+        """Return how long a start has to wait; seconds, 0 if it is possible now."""
         return self.wait_s(now_s, tokens)
 
     async def give_back(self) -> None:
-        """Return nothing: this window belongs to one process."""
+        """Do nothing: this window belongs to one process."""
 
     def start(self, now_s: float, tokens: int = 0) -> Start:
-        """Enter a start and return it, to be settled later."""
+        """Record a start and return it, to be settled later."""
         begun = Start(now_s + self._under_way_s, tokens)
         self._starts.append(begun)
         self._tokens_in_window += tokens
@@ -116,7 +116,7 @@ class Window:
 
         Args:
             start: The return value of `start`.
-            now_s: The present moment, by which it has arrived; seconds.
+            now_s: The present moment, at which it has arrived; seconds.
             tokens: Actual use; count, None if unknown.
         """
         start.moment_s = min(start.moment_s, now_s)
@@ -213,7 +213,7 @@ class SharedWindow:
         self._wait_until_s = float("-inf")
 
     def keep_to(self, *, requests: int | None = None, tokens: int | None = None) -> None:
-        """Keep to these limits as well; the smallest of each holds."""
+        """Observe these limits as well; the smallest of each applies."""
         self._requests = _smallest(self._requests, requests)
         self._tokens = _smallest(self._tokens, tokens)
 

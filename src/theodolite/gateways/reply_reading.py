@@ -27,13 +27,13 @@ END = "[DONE]"
 """Last event of many servers."""
 
 FAILED = "error"
-"""Name of events with which servers end a reply that they cannot go on with."""
+"""Name of events with which servers end a reply that they cannot continue."""
 
 MOST_EVENTS = 200_000
-"""Events of one answer that are read at most; count. Models send one event a token, and write fewer tokens."""
+"""Maximum number of events of one answer; count. Models send one event per token, and write fewer tokens."""
 
 MOST_LINES = 5 * MOST_EVENTS
-"""Lines of one answer that are read at most, comments and empty ones included; count."""
+"""Maximum number of lines of one answer, including comments and empty ones; count."""
 
 _LINE_END = re.compile(r"[\r\n]")
 
@@ -56,7 +56,7 @@ class EventReader:
         self.has_ended = False
 
     def feed(self, piece: bytes) -> Iterator[str]:
-        """Take the next bytes and yield the data of each event that is whole now.
+        """Take the next bytes and yield the data of each complete event.
 
         Raises:
             TooManyEvents: If the answer has more lines or events than are read.
@@ -108,7 +108,7 @@ class EventReader:
 
 
 class EventStream:
-    """Puts a reply together from the events of one answer, however they are cut into pieces."""
+    """Assembles a reply from the events of one answer, however they are split into pieces."""
 
     def __init__(
         self, place: ReplyPlace, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
@@ -116,10 +116,10 @@ class EventStream:
         """Start empty.
 
         Args:
-            place: Where each event holds its piece of the reply.
+            place: Position of the piece of the reply in each event.
             secret: A text that no received piece may repeat.
             on_chunk: Receives the pieces.
-            look: Sees the data of each event.
+            look: Receives the data of each event.
         """
         self._place = place
         self._heard = StruckPieces(secret, on_chunk) if on_chunk is not None else None
@@ -135,7 +135,7 @@ class EventStream:
             self._hear(data)
 
     def text(self) -> str | AttemptError:
-        """Return the whole reply at the end of the answer, or its fault."""
+        """Return the whole reply at the end of the answer, or its error."""
         for data in self._reader.end():
             self._hear(data)
         if self._heard is not None:
@@ -172,7 +172,7 @@ def _no_stream() -> AttemptError:
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
 
 SHOWN = 60
-"""Characters of an answer that are shown where it cannot be read."""
+"""Number of characters that are shown of an unreadable answer."""
 
 Path = tuple[str | int, ...]
 """Keys and positions from the root of a JSON document."""
@@ -180,12 +180,12 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamEvent:
-    """Content of one event: a piece of the reply, or why there is none.
+    """Content of one event: a piece of the reply, or the reason why there is none.
 
     Attributes:
         text: The piece; None if there is none.
         attempt_error: Why there is none.
-        is_fatal: Whether the whole reply is spoilt; events without a piece are common.
+        is_fatal: Whether the whole reply is unusable; events without a piece are common.
     """
 
     text: str | None = None
@@ -264,7 +264,7 @@ class ReplyPlace:
 
 
 def failure_in(data: str) -> AttemptError:
-    """Return the failure that an event reports by its very name, however its words are written."""
+    """Return the failure that an event reports by its name, whatever its content."""
     api_error = read_api_error(data.encode())
     words = api_error.words or api_error.code
     return withheld(words) if api_error.is_filter else _error(words)
@@ -288,7 +288,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _walk(payload: Any, path: Path) -> Any:
-    """Follow the path; a step that leads nowhere becomes a failed attempt."""
+    """Follow the path; a step without a value becomes a failed attempt."""
     root = payload
     for position, step in enumerate(path):
         try:
@@ -301,7 +301,7 @@ def _walk(payload: Any, path: Path) -> Any:
 
 
 def _failure(payload: Any, reply: Any) -> AttemptError | None:
-    """Return the failure that an application reports beside its reply; an error beside a text may be a mere remark."""
+    """Return the failure that an application reports beside its reply; an error beside a text may be only a remark."""
     is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
     if is_blank and (api_error := _api_error(payload)) is not None:
         return api_error
@@ -313,7 +313,7 @@ def _failure(payload: Any, reply: Any) -> AttemptError | None:
 
 
 def _unread(why: str, text: str) -> AttemptError:
-    """Return the failed attempt of an answer that nothing was found in, with its first words."""
+    """Return the failed attempt of an answer without a reply, with its first words."""
     begins = " ".join(text[: 2 * SHOWN].split())[:SHOWN]
     return malformed(f"the answer {why}; it begins with `{begins}`")
 

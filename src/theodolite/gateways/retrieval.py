@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 
 
 def searches_of(scenarios: Iterable[Scenario]) -> dict[str, Search]:
-    """Return the searches of the scenarios that have a corpus, by name of the scenario."""
+    """Return the search of each scenario with a corpus, by name of the scenario."""
     return {
         scenario.name: CorpusSearch(scenario.corpus, limit=scenario.passages)
         for scenario in scenarios
@@ -33,13 +33,13 @@ class CorpusSearch:
 
         Args:
             corpus: Source of the search.
-            limit: Passages that one query finds at most; count.
+            limit: Maximum number of passages per query; count.
         """
         self._corpus = tuple((passage, words) for passage in corpus if (words := _words(passage.text)))
         self._limit = limit
 
     def __call__(self, query: str) -> tuple[Passage, ...]:
-        """Return the passages that fit a query best, best first; none that share no word with it.
+        """Return the passages that fit a query best, best first; passages share at least one word with it.
 
         Equal scores keep the order of the corpus, so that a session can be replayed.
         """

@@ -18,10 +18,10 @@ STRUCK = "***"
 """Replacement for a key."""
 
 _SHORTEST_SECRET = 6
-"""Characters from which on a text of the credentials is taken for a secret; shorter ones are words."""
+"""Minimum length of a text of the credentials that counts as a secret; characters. Shorter ones are words."""
 
 SHOWN = 200
-"""Characters of a server's words that people are shown."""
+"""Maximum length of a server's text that is shown to people; characters."""
 
 KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|ak)-[\w*.-]{6,}|\bBearer\s+\S+|\bAIza[\w-]{10,}|\bhf_\w{10,}", re.IGNORECASE)
 
@@ -37,7 +37,7 @@ _KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 BEARER_HEADER = "Authorization"
-"""Header in which a key is as bearer token; in any other it is alone."""
+"""Header that contains a key as a bearer token; any other header contains only the key."""
 
 
 class Secret:
@@ -80,18 +80,18 @@ class Secret:
 
     @property
     def in_words(self) -> str:
-        """The header with the name of the variable in place of the key, as a person types it into a shell."""
+        """The header with the name of the variable instead of the key, as typed into a shell."""
         return f"{self.header}: {self._worded(f'${self.variable}')}"
 
     def _worded(self, key: str) -> str:
         return f"Bearer {key}" if self.header.lower() == BEARER_HEADER.lower() else key
 
     def strike(self, text: str) -> str:
-        """Return a foreign text, whole, without this key: applications can be talked into printing theirs."""
+        """Return the whole text of another party without this key: applications can be made to print their keys."""
         return text.replace(self._text, STRUCK) if len(self._text) >= _SHORTEST_SECRET else text
 
     def begun_at_end(self, text: str) -> int:
-        """Return the number of a text's last letters that are a prefix of this key; count."""
+        """Return how many of a text's last characters are a prefix of this key; count."""
         if len(self._text) < _SHORTEST_SECRET:
             return 0
         lengths = range(min(len(self._text) - 1, len(text)), 0, -1)
@@ -112,7 +112,7 @@ class Secret:
 
 
 _LONGEST_LINE = 500
-"""Characters of one line of a traceback that are shown; count."""
+"""Maximum length of a line of a traceback that is shown; characters."""
 
 
 class StruckPieces:
@@ -140,7 +140,7 @@ class StruckPieces:
 
 
 ARIA_AUTH = "ARIA_AUTH_JSON"
-"""Environment variable in which ARIA's harness hands credentials over."""
+"""Environment variable in which ARIA's harness passes credentials."""
 
 
 class Credentials:
@@ -152,7 +152,7 @@ class Credentials:
         """Store the value of the environment variable.
 
         Raises:
-            InputError: If it is no JSON object; the text is not repeated.
+            InputError: If it is not a JSON object; the text is not repeated.
         """
         self.variable = variable
         try:
@@ -180,7 +180,7 @@ class Credentials:
         return copy.deepcopy(self._auth)
 
     def strike(self, text: str) -> str:
-        """Return an application's text, whole, without the keys; a scenario's or a model's name may be there too."""
+        """Return the whole text of an application without the keys; names of scenarios or models are kept."""
         return _without(self._keys, text)
 
     def scrub(self, words: str) -> str:
@@ -234,7 +234,7 @@ def repaired(text: str) -> tuple[str, int]:
     r"""Return a text in which NUL and lone surrogates became U+FFFD, and how many there were.
 
     This happens before the reply is shown: if it were done when the reply is
-    stored, a resumed dialogue would go on with other words than the first one.
+    stored, a resumed dialogue would continue with other words than the first one.
 
     Example:
         >>> repaired("a\x00b")

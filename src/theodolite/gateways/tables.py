@@ -1,4 +1,4 @@
-"""Scores from a database: one query, read only."""
+"""Scores from a database by one read-only query; tables as Parquet files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Rows = tuple[tuple[str, ...], list[dict[str, str]]]
 
 
 def is_database(place: str) -> bool:
-    """Return whether a place names a database and not a file.
+    """Return whether a location names a database rather than a file.
 
     Example:
         >>> is_database("sqlite:///scores.db"), is_database("scores.csv")

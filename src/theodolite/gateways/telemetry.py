@@ -1,7 +1,7 @@
 """Metrics, logs and traces: observers of the units and calls of this process, for monitoring systems.
 
-Each one is off until an operator asks for it; its library is imported then. None of them passes on
-keys, and texts of dialogues leave the process only in traces, and only if the operator asks for texts.
+Each observer is off until an operator enables it; only then is its library imported. None of them passes on
+keys. Texts of dialogues leave the process only in traces, and only if the operator enables texts.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _pass_to(ends: Iterable[Callable[[Any], None]], result: object) -> None:
 
 
 def _endpoint_of(request: Request) -> tuple[str, str]:
-    """Return the name of the endpoint of a request, and the party that it is called for."""
+    """Return the name of the endpoint of a request, and the role that it is called for."""
     if isinstance(request, AskModel):
         return request.model, request.party.value.replace(" ", "_")
     if isinstance(request, SayToApplication):
@@ -96,10 +96,10 @@ _PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):([^/\s@]+)@")
 
 
 class SecretFilter:
-    """Strikes the secrets of this process out of all texts that go to logs and traces."""
+    """Removes the secrets of this process from all texts that go to logs and traces."""
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
-        """Take the secrets of the environment.
+        """Collect the secrets of the environment.
 
         Args:
             environ: Variables; values of names that indicate a key, and passwords in addresses, are secrets.
@@ -117,7 +117,7 @@ class SecretFilter:
             self._secrets.add(secret)
 
     def strike(self, text: str) -> str:
-        """Return a text without secrets, and without anything that has the form of a key."""
+        """Return a text without secrets and without anything in the form of a key."""
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, STRUCK)
         return strike_out(KEY_LIKE.sub(STRUCK, _PASSWORD.sub(rf"\1:{STRUCK}@", text)))
@@ -150,7 +150,7 @@ _REQUESTS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class PrometheusMetrics:
-    """Metrics of this process in the format of Prometheus, and gauges that are read from databases when asked for."""
+    """Metrics of this process in the format of Prometheus, and gauges that are read from databases on request."""
 
     def __init__(self) -> None:
         """Create all metrics; nothing is counted yet."""
@@ -243,20 +243,20 @@ class PrometheusMetrics:
 
         Args:
             method: Its method.
-            route: Pattern of its address, without anything that a person or a study named.
+            route: Pattern of its address, without names from people or studies.
             status: Status code.
             duration_s: Time until the response was ready; seconds.
         """
         self._requests.labels(method, route, str(status)).observe(duration_s)
 
     def gauge(self, name: str, help_text: str, value: Callable[[], float]) -> None:
-        """Add a gauge that is read when it is asked for."""
+        """Add a gauge that is read on request."""
         from prometheus_client import Gauge
 
         Gauge(PREFIX + name, help_text, registry=self.registry).set_function(value)
 
     def read_databases(self, databases: Sequence[Callable[[], Iterable[Sample]]]) -> None:
-        """Add the gauges of databases, which are read when they are asked for.
+        """Add the gauges of databases, which are read on request.
 
         Args:
             databases: Each returns the numbers of one database; the same study in two of them counts once.
@@ -359,7 +359,7 @@ class LineLog:
         self._begun = ""
 
     def write(self, text: str) -> int:
-        """Log all lines that are whole; the rest waits for its end."""
+        """Log all complete lines; the rest waits for the end of its line."""
         *lines, self._begun = (self._begun + text).split("\n")
         for line in lines:
             if line.strip():
@@ -370,7 +370,7 @@ class LineLog:
         """Do nothing: whole lines are logged already."""
 
     def isatty(self) -> bool:
-        """Return that there is no observer."""
+        """Return False: the stream is not a terminal."""
         return False
 
 
@@ -493,10 +493,10 @@ class TraceObserver:
         """Set where spans go.
 
         Args:
-            provider: Makes the tracer.
+            provider: Creates the tracer.
             models: Models of the study; the spans contain their names and hosts.
             content: Whether spans contain prompts and replies.
-            secrets: Strikes secrets out; None for the forms of keys alone.
+            secrets: Removes secrets; None removes only texts in the form of a key.
         """
         self._strike = (secrets or SecretFilter()).strike
         self._tracer = provider.get_tracer("theodolite", version("theodolite"))
@@ -505,7 +505,7 @@ class TraceObserver:
 
     @contextmanager
     def unit(self, run: Run, unit: Unit, *, owner: str) -> Iterator[Callable[[object], None]]:
-        """Make the span of a dialogue or an annotation."""
+        """Create the span of a dialogue or an annotation."""
         from opentelemetry import trace
 
         is_session = unit.kind is UnitKind.SESSION
@@ -556,7 +556,7 @@ class TraceObserver:
                 state.turn = None
 
     def _parent_of(self, request: Request, state: _UnitTrace | None) -> Any:
-        """Return the context of the turn of a request, started if it is the turn's first; else that of its unit."""
+        """Return the context of a request's turn, started by its first request; otherwise that of its unit."""
         from opentelemetry import trace
 
         if state is None or state.unit.kind is not UnitKind.SESSION:

@@ -1,4 +1,4 @@
-"""Templates of a request, and applications that prompted models and recordings play."""
+"""Templates of requests, and applications that are prompted models or recordings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST_TEXT = 1_000_000
 _WHOLE = re.compile(r"\s*\{\{([^{}]*)\}\}\s*")
 
 Fill = Callable[[Mapping[str, Any]], Json]
-"""From the variables of a request to a filled part of it."""
+"""Fills a part of a request from its variables."""
 
 
 def request_variables(request: SayToApplication, *, session: str) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def address_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]],
 
 
 def _in_address(value: Any) -> str:
-    # An undefined value complains when it becomes text, so it must become text here.
+    # An undefined value raises an error when it becomes text, so convert it here.
     return quote(str(value), safe="")
 
 
@@ -96,10 +96,10 @@ def body_template(source: str, *, what: str) -> Fill:
     """Return a function that fills a JSON body.
 
     The body is parsed first and its texts are filled inside the parsed document,
-    so that no quote or brace of a prompt can break or change its form.
+    so no quote or brace of a prompt can break or change its form.
 
     Raises:
-        InputError: If the body is no JSON document or a template is malformed.
+        InputError: If the body is not a JSON document or a template is malformed.
     """
     return _part(_document(source, what), what)
 
@@ -108,10 +108,10 @@ def form_template(source: str, *, what: str) -> Callable[[Mapping[str, Any]], st
     """Return a function that fills the fields of a form and writes them as one text.
 
     Values are percent-encoded after they are filled in, so that no `&` or `=` of a prompt
-    can add a field. A list is its field several times; values other than text are written as JSON.
+    can add a field. A list repeats its field; values other than text are written as JSON.
 
     Raises:
-        InputError: If the body is no JSON object of texts, or a template is malformed.
+        InputError: If the body is not a JSON object of texts, or a template is malformed.
     """
     document = _document(source, what)
     if not isinstance(document, dict):
@@ -163,7 +163,7 @@ class RecordedApplication:
     """Recorded answers of a file, found by item, repeat and turn."""
 
     def __init__(self, name: str, recordings: Iterable[RecordedDialogue]) -> None:
-        """Index the recordings of one application; those of others are left out."""
+        """Index the recordings of one application; those of others are ignored."""
         self._name = name
         self._turns: dict[tuple[str, int], tuple[RecordedTurn, ...]] = {}
         self._labelled: set[tuple[str, int]] = set()
@@ -177,7 +177,7 @@ class RecordedApplication:
         """Return the recorded response.
 
         Raises:
-            GatewayError: If the file holds none.
+            GatewayError: If the file contains none.
         """
         del session, on_chunk  # the file knows neither
         turns = self._turns.get((request.item, request.repeat), ())
@@ -211,7 +211,7 @@ class RecordedApplication:
         )
 
     async def close(self) -> None:
-        """Do nothing: a recording holds no connections."""
+        """Do nothing: a recording has no connections."""
 
 
 SLOT = "context"
@@ -223,8 +223,8 @@ _SYSTEMS_KEPT = 64
 class PromptedModelApplication:
     """A model, its system prompt and its context files, taken as one application.
 
-    Context files belong to the application: they are in the slot, before the
-    scenario's source material, or at the end where the prompt has no slot. The
+    Context files belong to the application: they fill the slot before the
+    scenario's source material, or follow the prompt if it has no slot. The
     scenario's material goes into a slot only; a prompt without one never sees it.
     """
 
@@ -301,10 +301,10 @@ class PromptedModelApplication:
 
 
 class ScriptedModel:
-    """Gives the replies of a script in turn.
+    """Returns the replies of a script in turn.
 
-    Which one depends on the request alone, so that a resumed dialogue goes on
-    as it would have gone on without the interruption.
+    The reply depends only on the request, so that a resumed dialogue continues
+    as it would have without the interruption.
     """
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
@@ -319,7 +319,7 @@ class ScriptedModel:
         self._endpoint = endpoint
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
-        """Return the next line: one further for each assistant message so far and each repetition."""
+        """Return the next line: one line further for each earlier assistant message and each repeat."""
         said = sum(message.speaker is Speaker.ASSISTANT for message in request.messages)
         script = self._endpoint.script
         text = script[(said + request.replicate - 1) % len(script)]
@@ -334,4 +334,4 @@ class ScriptedModel:
         return EndpointCheck(name=self._endpoint.name, host="", alive=True, answer=answer)
 
     async def close(self) -> None:
-        """Do nothing: a script holds no connections."""
+        """Do nothing: a script has no connections."""

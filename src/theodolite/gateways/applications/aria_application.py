@@ -126,7 +126,7 @@ class Tolerated:
 
 
 def check_class(described: Mapping[str, Any], *, what: str) -> None:
-    """Reject a class that cannot run a dialogue, and list all that it lacks.
+    """Reject a class that cannot run a dialogue, and list everything that it lacks.
 
     Args:
         described: The worker's description of the class.
@@ -162,9 +162,9 @@ def _listed(names: Iterable[str]) -> str:
 def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | Tolerated | AttemptError:
     """Return the success that a method reports.
 
-    A pair such as `(False, "no key")` is true to Python in any case, so its
-    first member is read; that is how real classes meant it. NIST's own programs
-    took any other true value for success.
+    A pair such as `(False, "no key")` is always true in Python, so its
+    first member is read, as real classes intend. NIST's own programs
+    treated any other true value as success.
     """
     if isinstance(returned, bool):
         return returned
@@ -231,7 +231,7 @@ CLOSE_S = 5.0
 """Time for `CloseConnection`; seconds."""
 
 ON_CLASS = "on class"
-"""First member of a version that the worker could ask for on the class alone."""
+"""First member of a version that the worker requested from the class itself."""
 
 _numbers = itertools.count(1)
 
@@ -304,7 +304,7 @@ class AriaInstance:
         """Start a dialogue that must not share state with the previous one.
 
         Raises:
-            GatewayError: If the instance does not do it.
+            GatewayError: If the instance does not support it.
         """
         await self._must("StartSession")
         self.turns = 0
@@ -412,7 +412,7 @@ class AriaInstance:
 
 
 class AriaApplication:
-    """A class with ARIA's dialogue interface: one instance a session, in the application's own process.
+    """A class with ARIA's dialogue interface: one instance per session, in the application's own process.
 
     A session that continues after an interruption, or after its process has ended,
     gets a new instance, to which its earlier prompts are sent again first

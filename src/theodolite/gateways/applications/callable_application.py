@@ -67,7 +67,7 @@ class CallableApplication:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """How its processes ended before their time."""
+        """How its processes ended early."""
         return self._workers.remarks
 
     async def reply(self, request: SayToApplication, *, session: str, on_chunk: OnChunk | None = None) -> Reply:

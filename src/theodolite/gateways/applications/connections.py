@@ -116,8 +116,8 @@ class OpenSessions:
 
     A run starts each session before its first call and keeps it open to its end, so
     that further sessions wait. In an event it is unknown when a person will continue:
-    there a session is open from call to call, and the one that has been idle longest
-    is suspended when another person needs its place.
+    there a session is open from call to call, and the session that has been idle longest
+    is suspended when another person needs its slot.
     """
 
     def __init__(self, suspend: Suspend, *, most: int = 0, can_resume: bool = True, idle_s: float = IDLE_S) -> None:

@@ -40,7 +40,7 @@ class _SiteSessions:
 
     Attributes:
         ids: Session to the id that the site gave to it.
-        heard: Session to the count of turns that the site has answered.
+        heard: Session to the number of turns that the site has answered.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class _SiteSessions:
 
     @contextmanager
     def hearing(self, session: str, turn: int) -> Iterator[None]:
-        """Take note of a turn that the site answers within the block; a text of its filter is an answer, too."""
+        """Record a turn that the site answers within the block; a text of its filter is an answer, too."""
         try:
             yield
         except ContentRefused:
@@ -75,7 +75,7 @@ class HttpApplication:
     again first (ADR-0011, 0046); they count as attempts, not as calls.
 
     After a timeout there is no second try: the prompt has probably arrived, and
-    an application that remembers its sessions would count the turn double.
+    an application that remembers its sessions would count the turn twice.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class HttpApplication:
     def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error = outcome.attempt_error
         words = str(outcome.error(endpoint=self._name))
-        # some gateways answer OPTIONS with 403 for any token
+        # Some gateways answer OPTIONS with 403 for any token.
         if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
             return self._endpoint_check(words, alive=False, hint=hint, attempts=outcome.tries)
@@ -293,7 +293,7 @@ class RequestForm:
 
 
 def _writing(connection: HttpEndpoint, *, what: str) -> tuple[Callable[[Mapping[str, Any]], str], str]:
-    """Return the writer for the body of one turn, and its type of text."""
+    """Return the writer for the body of one turn, and its content type."""
     if connection.body_as is BodyFormat.FORM:
         return form_template(connection.body, what=what), "application/x-www-form-urlencoded"
     fill = body_template(connection.body, what=what)

@@ -82,7 +82,7 @@ _OBJECT_CONTENTS: dict[str, type] = {
 
 
 def require_form(answer: Mapping[str, Any]) -> None:
-    """Reject an answer in a form that the worker never sends: the code that runs there can also write answers.
+    """Reject an answer in a form that the worker never sends, because the code that runs there can also write answers.
 
     Raises:
         ValueError: If it has no content, or content of another form.
@@ -485,7 +485,7 @@ class WorkerProcess(WorkerChannel):
 
     def _read(self) -> None:
         """Hand on answers until the process ends."""
-        # An invalid answer ends the process: the code that runs in it can write into the pipe as well.
+        # An invalid answer ends the process, because the code that runs in it can write into the pipe as well.
         with contextlib.suppress(ValueError, KeyError, TypeError, OSError, RecursionError):
             while (line := self._answers.readline(LARGEST_LINE)).endswith(b"\n"):
                 self._receive(json.loads(line))

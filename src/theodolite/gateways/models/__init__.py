@@ -1,1 +1,1 @@
-"""Models: language models in their makers' forms."""
+"""Models: language models in the formats of their providers."""

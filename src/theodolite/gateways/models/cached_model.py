@@ -31,7 +31,7 @@ class CachedModel:
     the replicate numbers are equal; names, keys and limits of the study do not
     matter. Of equal requests in flight one is sent and the others wait for it. Only
     replies are kept: a failure, and a reply that the endpoint's filter withheld,
-    is requested again each time. People's texts are neither cached nor searched.
+    is requested again each time. People's texts are neither cached nor looked up.
     """
 
     def __init__(

@@ -52,13 +52,13 @@ class ReadReply(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """One maker's form of a chat call; connections, retries and keys are the same for all.
+    """One provider's form of a chat call; connections, retries and keys are the same for all.
 
     Attributes:
         path: Path after the base address; `{model}` is replaced by the model's name.
-        stream_path: The same for answers in pieces; empty if it is `path`.
-        write: From endpoint, request and further fields to the body; the same request has the same bytes.
-        read: From the answer to the reply.
+        stream_path: Path for streamed answers; empty if it equals `path`.
+        write: Writes the body from endpoint, request and further fields; equal requests have equal bytes.
+        read: Extracts the reply from the answer.
         key_header: Header with the key, if the study names no other.
         headers: Further headers of every call.
         streaming: How it sends answers piece by piece.
@@ -186,7 +186,7 @@ _ROLES = {speaker: _TEXT(speaker.value) for speaker in Speaker}
 
 
 def request_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
-    """Return the JSON body of a request; the same request has the same bytes."""
+    """Return the JSON body of a request; equal requests have equal bytes."""
     body: dict[str, Any] = {"model": endpoint.model, CHAT_FIELD: request.messages, **more}
     if request.answer_schema is not None:
         body[FORM_FIELD] = _form_with(request.answer_schema)

@@ -109,7 +109,7 @@ def words_alone(request: AskModel) -> AskModel:
 
 
 KNOCK_WORDS = "Reply with the word ok."
-"""Request to an endpoint before the first paid unit: the smallest real call."""
+"""Text of the endpoint check, the smallest real call, before the first paid unit."""
 
 ENDPOINT_CHECK_S = 4.0
 """Deadline of an endpoint check, everything included; seconds."""
@@ -201,7 +201,7 @@ class ChatEndpointCheck:
         return self._endpoint_check(words, alive=False, hint=self._curl, attempts=tries)
 
     async def _offered(self, status: int) -> str:
-        """Return the names that the endpoint offers, where ours is not among them."""
+        """Return the names that the endpoint offers, if ours is not among them."""
         try:
             async with asyncio.timeout(_BESIDE_S):
                 names = sorted(await self._client.model_names())
@@ -369,7 +369,7 @@ _REFUSING = frozenset({400, 422})
 
 
 class StreamOptions:
-    """Remembers whether an endpoint takes the wishes of its dialect's streams.
+    """Records whether an endpoint accepts the optional fields of its dialect's streams.
 
     Servers do not announce which fields they accept. So a rejected request is repeated once
     more without them: if that succeeds, they were the cause, and are not sent again.
@@ -380,7 +380,7 @@ class StreamOptions:
         """Start with no rejected fields.
 
         Args:
-            wishes: Field to value, as the dialect has them.
+            wishes: Optional fields and their values, as the dialect defines them.
             params: The study's own fields, which have priority.
         """
         self._wishes = {name: value for name, value in wishes.items() if name not in params}
@@ -412,7 +412,7 @@ class StreamOptions:
         return is_named or (attempt_error.status in _REFUSING and not self._taken)
 
     def give_up(self, answer: HttpResponse) -> None:
-        """Remember that the endpoint works only without them, unless the answer is an error, too."""
+        """Record that the endpoint works only without them, unless the answer is also an error."""
         self._refused = self._refused or not late_words(answer.body)
 
 
@@ -425,7 +425,7 @@ class ChatClient:
         dialect: Its request format.
         url: Base address, checked.
         client: Sends and retries.
-        wishes: Options of the stream in addition to the pieces of a reply.
+        wishes: Optional fields of streamed requests.
     """
 
     endpoint: ModelEndpoint
@@ -490,7 +490,7 @@ class ChatClient:
     async def send(
         self, request: AskModel, retry_policy: RetryPolicy, *, in_pieces: bool, listener: StreamListener | None = None
     ) -> HttpResponse | RetriesExhausted:
-        """Send a request as often as the retry policy allows; without the wishes of its stream where these are refused.
+        """Send a request as often as the retry policy allows, without the optional stream fields if they are refused.
 
         Args:
             request: The model's request.

@@ -1,6 +1,6 @@
 """Language models of any provider that Inspect knows, through its model API.
 
-Limits, the retry policy and attempts stay ours: Inspect is asked for one attempt at a
+We keep limits, retry policy and attempts: Inspect makes one attempt at a
 time and only reports the outcome.
 """
 
@@ -150,7 +150,7 @@ class _Listener:
 
 
 class InspectClient:
-    """Makes one attempt at a time; limits, the retry policy and further attempts are not its business."""
+    """Makes one attempt at a time; others are responsible for limits, retries and further attempts."""
 
     def __init__(self, endpoint: ModelEndpoint, *, key: str, clock: Clock) -> None:
         """Store the options; nothing is opened before the first call.
@@ -221,7 +221,7 @@ class InspectClient:
         return await model.generate(messages, config=config, on_stream=listener.hear if listener else None)
 
     async def _open(self) -> Any:
-        """Return the model; on first use, importing a provider's code takes seconds, in which other tasks continue."""
+        """Return the model; its first use imports the provider's code for seconds, while other tasks continue."""
         loop = asyncio.get_running_loop()
         opened = self._opened
         if opened is None or opened.loop is not loop or (opened.making.done() and opened.model() is None):
@@ -273,7 +273,7 @@ def _require_extra(endpoint: ModelEndpoint) -> None:
 
 
 def _leave_retries_to_us(model: Any) -> None:
-    """Switch off the retries of a maker's own client: they would hide refusals, and attempts that cost."""
+    """Switch off the retries of a provider's own client: they would hide refusals and paid attempts."""
     client: Any = getattr(model.api, "client", None)
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0

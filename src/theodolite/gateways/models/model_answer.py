@@ -25,7 +25,7 @@ class ModelOutput:
     Attributes:
         text: The text, or the reason why there is none.
         model: Name that the endpoint reports; any value, unchanged.
-        finish: Why the model stopped; any value, unchanged.
+        finish: Stop reason; any value, unchanged.
         tokens_in: Tokens read; count, 0 if unknown.
         tokens_out: Tokens written; count, 0 if unknown.
     """
@@ -119,12 +119,12 @@ def word(value: Any) -> str:
 
 
 def token_count(payload: Mapping[str, Any], key: str) -> int:
-    """Return a number of an answer's `usage`; 0 if it is not there or cannot be true."""
+    """Return a number of an answer's `usage`; 0 if it is missing or impossible."""
     return count_at(payload, "usage", key)
 
 
 def count_at(payload: Any, *names: str) -> int:
-    """Return the count at a path of names; 0 if it is not there or cannot be true."""
+    """Return the count at a path of names; 0 if it is missing or impossible."""
     count = member(payload, *names)
     plausible = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**31
     return count if plausible and isinstance(count, int) else 0
@@ -137,7 +137,7 @@ _END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
 
 
 def spoken(text: str) -> str:
-    r"""Return the text of a reply without the preceding thoughts; empty if it never gets beyond them.
+    r"""Return the text of a reply without the preceding thoughts; empty if nothing follows them.
 
     Some prompts end with the mark that opens thoughts, so that a reply holds the closing one alone,
     on its own line.
@@ -217,7 +217,7 @@ class StreamForm:
 
     Attributes:
         fields: Fields of a request for a stream.
-        piece: The text that an event adds; empty if it adds none.
+        piece: Returns the text that an event adds; empty if it adds none.
         whole: Builds the answer from all events, in the dialect's format for
             answers in one piece; None if they end before the answer does.
         end: The event represented by a server's end mark; None if only an
@@ -249,7 +249,7 @@ class StreamListener:
         return self._heard
 
     def feed(self, piece: bytes) -> None:
-        """Feed the next bytes; unreadable ones are left for the end, where they become a failed attempt."""
+        """Feed the next bytes; unreadable ones become a failed attempt at the end."""
         for data in self._reader.feed(piece):
             event = _event(data)
             if event is not None and (text := self._speech.feed(self._form.piece(event))):
@@ -321,7 +321,7 @@ _TAKEN = (
 def expected_tokens(endpoint: ModelEndpoint, body: bytes) -> int:
     """Return the expected number of tokens of a request, estimated generously.
 
-    Three bytes a token are fewer than English has; for the reply only `params` may state
+    Three bytes per token are fewer than in English; for the reply only `params` may state
     how long it can become.
     """
     return len(body) // 3 + endpoint.longest_reply
@@ -355,7 +355,7 @@ def _loaded(text: bytes) -> Any:
 
 
 def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
-    """Return the error in a successful answer if a retry may help; None otherwise.
+    """Return the error in a successful answer if a retry may succeed; None otherwise.
 
     Args:
         body: The answer, in one piece or as events.

@@ -141,7 +141,7 @@ _CONFIG_FIELD = "generationConfig"
 _GEMINI_ROLES = {Speaker.USER: "user", Speaker.ASSISTANT: "model"}
 
 _GEMINI_BLOCKS = frozenset({"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"})
-"""Reasons to stop that mean the endpoint's own filter."""
+"""Stop reasons of the endpoint's own filter."""
 
 
 def gemini_body(endpoint: ModelEndpoint, request: AskModel, *, more: Mapping[str, object] = NOTHING) -> bytes:
@@ -241,7 +241,7 @@ GEMINI = Dialect(
 """Google's generateContent with a key of the Gemini API."""
 
 VERTEX_GEMINI = replace(GEMINI, key_header="Authorization")
-"""The same on Vertex AI, with an access token."""
+"""Google's generateContent on Vertex AI, with an access token."""
 
 # Anthropic's Messages on Vertex: https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude
 
