@@ -298,15 +298,6 @@ def _adjudication(row: WorkItemRow, found: Resolution) -> Adjudication:
     )
 
 
-def unsettled(study: str) -> frozenset[str]:
-    """Return the keys of the dialogues that wait for a pass, or for a review of answers that differ.
-
-    Args:
-        study: Name of the study.
-    """
-    return frozenset(waiting_items(study).values_list("dialogue__unit__key", flat=True))
-
-
 def waiting_items(study: str) -> QuerySet[WorkItemRow]:
     """Return the items of a study that wait for a pass, or for a review of answers that differ."""
     items = _with_resolutions(WorkItemRow.objects.filter(queue__study=study))

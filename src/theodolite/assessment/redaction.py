@@ -253,9 +253,6 @@ def words_of_danger(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(match.group() for match in _WORDS.finditer(text)))
 
 
-LANGUAGES: Final = ("en", "de", "fr", "es", "it", "nl", "pl", "sv")
-"""Languages whose words for introductions, streets and birth dates are known."""
-
 _INTRODUCTIONS: Final = (
     r"my (?:full )?name is",
     r"my name's",

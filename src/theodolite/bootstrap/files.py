@@ -15,7 +15,9 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+from pydantic import TypeAdapter
 
 import theodolite
 from theodolite.bootstrap.plugins import has_foreign_measurement
@@ -27,9 +29,6 @@ from theodolite.domain.tree import TreeDesign
 from theodolite.domain.tree_finding import TreeFinding
 from theodolite.domain.tree_form import FORMAT, TreeFile, design_document, leaf_document, tree_file_of
 from theodolite.reporting.results.trees import node_entry
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 try:
     import fcntl

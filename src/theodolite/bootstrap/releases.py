@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from math import isclose
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from theodolite.assessment.redaction import redacted
 from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_whole
@@ -26,6 +26,7 @@ from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError, NotFound, StorageUnavailable, did_you_mean
+from theodolite.domain.evidence import Evidence
 from theodolite.domain.identity import Json, canonical_json
 from theodolite.domain.plan import PlannedSession
 from theodolite.domain.record_reading import record_from
@@ -45,9 +46,6 @@ from theodolite.usecases.releasing import (
     redacted_records,
     released_evidence,
 )
-
-if TYPE_CHECKING:
-    from theodolite.domain.evidence import Evidence
 
 BUNDLE = "release-bundle"
 REVIEW = "release-review.csv"

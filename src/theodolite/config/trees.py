@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from theodolite.config.load_context import SHIPPED, Entry, LoadContext
 from theodolite.config.study import StudySpec, TreeSpec
@@ -24,9 +24,6 @@ from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.methods import methods_with
 from theodolite.testing.design import tester_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FOLDER = "trees"
 """Folder of a study, and of resources, with trees."""

@@ -39,7 +39,6 @@ Value: TypeAlias = "str | Literal | Snippet | list[Value] | dict[str, Value]"
 
 _INDENT = 2
 
-_TOP: Path = ()
 
 _PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`][^\n#\"{}\[\]]*")
 

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import Any, Self, TypeAlias, cast
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -32,10 +32,6 @@ from theodolite.domain.network import (
     without_userinfo,
 )
 from theodolite.domain.text import printable, printable_line
-
-if TYPE_CHECKING:
-    pass
-
 
 Path: TypeAlias = tuple[str | int, ...]
 

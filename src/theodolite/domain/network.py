@@ -218,8 +218,3 @@ class NetworkSettings:
     client_cert: str = ""
     client_key: str = ""
     client_key_password: str = ""
-
-    @property
-    def has_validation_reports(self) -> bool:
-        """Whether it names any file of certificates."""
-        return bool(self.ca or self.client_cert)

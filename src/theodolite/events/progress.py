@@ -7,18 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.session import Pauser, Session
 from theodolite.domain.study import Study
+from theodolite.events.context import EventContext
 from theodolite.events.results import STUCK_S, CellCount, EventStatus
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.availability import hours_of
-
-if TYPE_CHECKING:
-    from theodolite.domain.estimate import Estimate, Undefined
-    from theodolite.events.context import EventContext
 
 DAY = timedelta(hours=24)
 

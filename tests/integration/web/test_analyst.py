@@ -24,7 +24,7 @@ from theodolite.annotation.comparisons import (
     settled_keys,
     settled_sessions,
 )
-from theodolite.annotation.review import unsettled
+from theodolite.annotation.review import waiting_items
 from theodolite.demo.event import load_combined_review
 from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.coding import CodedState
@@ -310,7 +310,8 @@ def test_pages_read_the_same_responses_and_annotations_as_a_measurement(event):
         labelled[annotation.dialogue].append(annotation)
     answered = {one.session: one for one in evidence.responses if one.submitted and one.dialogues}
     by_people = {key for key, found in labelled.items() if any(not one.unit for one in found)}
-    settled = [key for key, one in answered.items() if set(one.dialogues) <= by_people - unsettled(study.name)]
+    waiting = set(waiting_items(study.name).values_list("dialogue__unit__key", flat=True))
+    settled = [key for key, one in answered.items() if set(one.dialogues) <= by_people - waiting]
     read = settled_sessions(study, run, start=0, size=100)
 
     assert tuple(current_responses(desk.store, study)) == evidence.responses

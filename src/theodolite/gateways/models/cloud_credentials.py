@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from theodolite.domain.errors import Rejected
@@ -22,14 +22,6 @@ _REGION = re.compile(r"bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.(?:vpce\.)?amazo
 _USUAL_REGION = "us-east-1"
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
-
-
-class CloudCredentials(Protocol):
-    """Credentials that are made for each attempt, since a signature and a token expire."""
-
-    async def headers(self, request: HttpRequest) -> Mapping[str, str] | AttemptError:
-        """Return the headers that authorise a request, or the reason why there are none."""
-        ...
 
 
 def _missing(words: str) -> AttemptError:

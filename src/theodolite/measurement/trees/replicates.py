@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import OUTCOMES
 from theodolite.domain.choices import Per, TransformForm, Weighing
-from theodolite.domain.errors import InputError
 from theodolite.domain.tree import (
     AnswersNode,
     CollapseNode,
@@ -494,97 +493,6 @@ Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
 """Weights that differ by less, relative to their sum, are equal: thirds do not add up to one in floats."""
-
-
-def table_mean(values: Sequence[float], weights: Sequence[float] | None = None) -> float | None:
-    """Return Table 2's weighted arithmetic mean: sum of w * x over sum of w.
-
-    Args:
-        values: Numbers, shape (n,).
-        weights: Their weights, 0 or more, shape (n,); equal where left out.
-
-    Returns:
-        None without values, or where all weights are 0: that is no data, not 0.
-
-    Raises:
-        InputError: If the lengths differ, or a weight is below 0.
-
-    Example:
-        >>> table_mean([1, 3], [1, 0])
-        1.0
-        >>> table_mean([1, 3], [0, 0]) is None
-        True
-
-    Source:
-        NIST AI 700-1 (ARIA programme evaluation design document, 2024), Table 2.
-    """
-    shares = [1.0] * len(values) if weights is None else list(weights)
-    if len(shares) != len(values) or any(not share >= 0 for share in shares):
-        message = f"`weights` must be as many as `values` ({len(values)}), none below 0; got {shares}"
-        raise InputError(message)
-    total = sum(shares)
-    return sum(w * x for w, x in zip(shares, values, strict=True)) / total if total else None
-
-
-def table_max(values: Sequence[float]) -> float | None:
-    """Return Table 2's max: the value that no other exceeds; None without values.
-
-    The table gives the set of all values that no other exceeds; they are equal.
-    It presumes that lower is better, which designs are checked for.
-
-    Example:
-        >>> table_max([0.2, 0.7, 0.7])
-        0.7
-
-    Source:
-        As for `table_mean`, with footnote 19.
-    """
-    return float(max(values)) if len(values) else None
-
-
-def table_median(values: Sequence[float]) -> float | None:
-    """Return Table 2's median: the middle value in order, or the mean of the two; None without values.
-
-    The table prints the index of the middle one as n+1 where (n+1)/2 is meant.
-
-    Example:
-        >>> table_median([5, 1, 2]), table_median([4, 1, 2, 3])
-        (2.0, 2.5)
-
-    Source:
-        As for `table_mean`.
-    """
-    ordered = sorted(values)
-    middle, odd = divmod(len(ordered), 2)
-    if not ordered:
-        return None
-    return float(ordered[middle]) if odd else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-def scale_normalised_median(values: Sequence[float], *, highest: float) -> float | None:
-    """Return Table 2's scale-normalised median: the median over the top of the scale, literally.
-
-    The top is that of the scale, not of the values that occur. The formula
-    presumes a scale that begins at 0 (footnote 21): on a scale of 1 to 10 the best
-    answer gives .1 and not 0. Designs must rescale such answers first, in a node
-    that all readers can see; this function does not.
-
-    Args:
-        values: Numbers, shape (n,).
-        highest: Top of the scale; above 0.
-
-    Example:
-        >>> scale_normalised_median([1, 3, 5], highest=5)
-        0.6
-
-    Source:
-        As for `table_mean`.
-    """
-    if not highest > 0:
-        message = f"`highest`, the top of the scale, must be above 0; got {highest}"
-        raise InputError(message)
-    middle = table_median(values)
-    return None if middle is None else middle / highest
 
 
 def summarise(method: SummaryMethod, values: Floats, weights: Floats, *, highest: float | None) -> Floats:

@@ -282,11 +282,6 @@ def _short(text: str) -> str:
     return flat if len(flat) <= _LONG else flat[: _LONG - 1].rstrip() + "…"
 
 
-def labels_line(subject: Subject, case: Case) -> str:
-    """Return each annotator's answers to the questions of its guideline's defect rules, in one line."""
-    return "; ".join(f"{title}: {label}" for title, label in _labels(subject, case))
-
-
 def grouped_labels(subject: Subject, case: Case) -> str:
     """Return the labels of a dialogue, each with its annotators: `partial refusal: A, B; full compliance: GPT-4`."""
     by_label: dict[str, list[str]] = defaultdict(list)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.contamination import ContaminationCheck
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
 from theodolite.domain.event import Series
@@ -55,12 +56,7 @@ from theodolite.reporting.results.testers import (
 )
 from theodolite.reporting.results.trees import tree_entries
 
-if TYPE_CHECKING:
-    from theodolite.domain.contamination import ContaminationCheck
-
 SCHEMA_VERSION = "2.0"
-
-
 """Version of the results file format; the first number changes when readers break."""
 
 

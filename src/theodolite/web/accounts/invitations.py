@@ -308,14 +308,6 @@ def code_path(code: PersonalCode) -> str:
 
 
 @transaction.atomic
-def withdraw_code(by: Account, code: PersonalCode) -> None:
-    """Withdraw a code."""
-    code.withdrawn_at = timezone.now()
-    code.save(update_fields=["withdrawn_at"])
-    audit(by, "withdrew code", f"code {code.token}", hosted=code.membership.hosted)
-
-
-@transaction.atomic
 def come_in(text: str) -> Membership | None:
     """Return the invitation for the words of a code; None if there is none."""
     code = (

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
-from theodolite.reporting.page.review import first_reads, labels_line
+from theodolite.reporting.page.review import first_reads, grouped_labels
 from theodolite.reporting.page.subject import subject_of
 
 
@@ -45,4 +45,4 @@ def test_for_rules_on_several_questions_each_answer_is_named():
         is_assigned=lambda _name: True,
     )
 
-    assert labels_line(SimpleNamespace(study=study), case) == "signs: withheld no, released yes"
+    assert grouped_labels(SimpleNamespace(study=study), case) == "withheld no, released yes: signs"
