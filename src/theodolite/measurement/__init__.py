@@ -1,6 +1,6 @@
 """Statistics: pure functions from labels to estimates.
 
-The functions are those of `theodolite.measurement.catalogue`. That module, and with it numpy and scipy,
+The functions are those of `theodolite.measurement.catalogue`. That module, with numpy and scipy,
 is loaded when the first function is used, because most commands need no statistics.
 """
 

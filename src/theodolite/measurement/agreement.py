@@ -42,8 +42,8 @@ def exact_agreement(
 ) -> Estimate | Undefined:
     """Estimate the share of units to which two annotators give the same label.
 
-    The level of chance is stated with it, since it can be high: what two
-    unrelated annotators would reach who use the labels as often as these two.
+    The chance level is stated with it, since it can be high: the agreement that two
+    unrelated annotators would reach if they used the labels as often as these two.
 
     Args:
         a: Labels of the first annotator, one per unit; None or NaN = missing.
@@ -112,7 +112,7 @@ def relaxed_agreement(
         1
 
     Source:
-        Its chance-corrected kin are the weighted coefficients of Gwet (2014),
+        The corresponding chance-corrected statistics are the weighted coefficients of Gwet (2014),
         Handbook of Inter-Rater Reliability, 4th ed., chapter 3, with weight 1
         within the band and 0 outside.
     """
@@ -125,7 +125,7 @@ def relaxed_agreement(
 
 
 def _positions(a: Sequence[Label], b: Sequence[Label], categories: Sequence[Label] | None) -> list[tuple[float, float]]:
-    """Return where on the scale the pairs of labels are; scale points."""
+    """Return the positions of both labels of each pair on the scale; scale points."""
     if categories is not None:
         pairs, points = paired(a, b), scale_points(categories)
         check_labels(pairs, points)
@@ -156,7 +156,7 @@ def _agreement(
 
 
 def _chance(first: Floats, second: Floats, within: float) -> float:
-    """Return the agreement if the pairing were random: sum of p(i) q(j) over i, j within reach."""
+    """Return the agreement of random pairs: the sum of p(i) q(j) over i, j at most `within` apart."""
     firsts, first_counts = np.unique(first, return_counts=True)
     seconds, second_counts = np.unique(second, return_counts=True)
     near = np.abs(firsts[:, None] - seconds[None, :]) <= within
@@ -174,7 +174,7 @@ def unanimity(
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing. Units
-            with fewer than two labels are left out.
+            with fewer than two labels are omitted.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -252,7 +252,7 @@ def _most_frequent(labels: Sequence[str]) -> str | None:
 
 
 def _unanimity_chance(units: Sequence[Sequence[str]]) -> float:
-    """Return how often all labels of a unit would be equal if drawn from the common use."""
+    """Return how often all labels of a unit would be equal if drawn from the common distribution."""
     use = Counter(label for labels in units for label in labels)
     total = use.total()
     by_size = {
@@ -295,7 +295,7 @@ class ClassificationReport:
 
     Attributes:
         classes: One entry for each label of the scale, in its order.
-        macro_f1: The mean F1 of all labels that occur, each label counting alike.
+        macro_f1: The mean F1 of all labels that occur, each with equal weight.
         n: Units with both labels; count.
     """
 
@@ -327,7 +327,7 @@ def classification_report(
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        Units without one of the two labels are left out. A label that neither
+        Units without one of the two labels are omitted. A label that neither
         side uses has no F1 and does not enter macro-F1, as `Undefined` states.
 
     Raises:
@@ -429,8 +429,8 @@ class _Counted:
     def _mover(self, scores: Sequence[Estimate]) -> Ends:
         """Return the half-widths of the interval of the mean of F1 scores, below and above it.
 
-        The root of sum rho_cd d_c d_d over all pairs of labels, divided by their number; d_c is how far
-        the label's own interval reaches. Where a label's score does not vary its correlation is unknown and taken as 1.
+        The root of sum rho_cd d_c d_d over all pairs of labels, divided by their number; d_c is the reach of
+        the label's own interval. If a label's score does not vary, its correlation is unknown and taken as 1.
         """
         alike = self._correlations()
         reaches = [

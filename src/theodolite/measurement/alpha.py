@@ -27,10 +27,10 @@ Floats = NDArray[np.float64]
 AlphaScale = Literal["nominal", "ordinal", "interval", "ratio"]
 
 MOST_POINTS: Final = 500
-"""Distinct values up to which the table of coincidences is a sensible size."""
+"""Maximum number of distinct values for a table of coincidences; count."""
 
 AT_ONCE: Final = 500_000
-"""Maximum number of values in memory while units are left out or resampled."""
+"""Maximum number of values in memory during jackknife and bootstrap; count."""
 
 
 def krippendorff_alpha(
@@ -46,7 +46,7 @@ def krippendorff_alpha(
 
     Args:
         ratings: shape (annotators, units), float64, NaN = missing; guideline
-            scale points. Units with fewer than two labels are left out.
+            scale points. Units with fewer than two labels are omitted.
         scale: Level of measurement: which differences count, and how much.
         clusters: The cluster of each unit; None = units are independent.
         replicates: Samples of a bootstrap of units or clusters, whose quantiles
@@ -61,8 +61,8 @@ def krippendorff_alpha(
         labels or one value only occurs.
 
     Raises:
-        InputError: If `ratings` is no table of numbers with two annotators at
-            least, the scale is unknown, or a ratio scale has values below 0.
+        InputError: If `ratings` is not a table of numbers with at least two annotators,
+            the scale is unknown, or a ratio scale has values below 0.
 
     Example:
         >>> nan = float("nan")
@@ -106,7 +106,7 @@ def krippendorff_alpha(
 def _from_sums(
     labels: Floats, clusters: ClusterIds | None, *, replicates: int, seed: int, confidence: float
 ) -> Estimate:
-    """Return alpha on an interval scale with many different values, which a table of coincidences is too large for."""
+    """Return alpha on an interval scale with too many different values for a table of coincidences."""
     sums, concord = interval_sums(labels, clusters), interval_concord(labels, clusters)
     value = 1.0 - float(interval_ratio(sums.total))
     if replicates:
@@ -142,7 +142,7 @@ class _Histograms:
 
     @property
     def n_clusters(self) -> int:
-        """Units of resampling, clusters or units; count."""
+        """Number of resampled units or clusters; count."""
         return len(self.times) if self.clustered else self.n
 
 
@@ -200,7 +200,7 @@ def _kinds(units: NDArray[np.int64], most: int) -> tuple[NDArray[np.int64], NDAr
     """Return the different rows and which of them each unit is; counts are `most` or less."""
     n_points = units.shape[1]
     if n_points * math.log2(most + 1) < 62:
-        # As digits of one number, rows are compared ten times faster.
+        # Rows encoded as digits of one number are compared ten times faster.
         codes = units @ (most + 1) ** np.arange(n_points, dtype=np.int64)
         _, first, kind = np.unique(codes, return_index=True, return_inverse=True)
         return units[first], kind
@@ -237,7 +237,7 @@ def _coincidences(kinds: Floats, times: Floats) -> Floats:
 
 def _disagreement_ratios(coincidences: Floats, points: Floats, scale: str) -> Floats:
     """Return observed over expected disagreement: (n - 1) sum o_ck d_ck / sum n_c n_k d_ck; NaN if there is none."""
-    # Sums of coincidences are counts of labels; rounding lets a value that is gone be gone.
+    # Sums of coincidences are counts of labels; rounding makes the count of a removed value exactly 0.
     used = np.rint(coincidences.sum(axis=-1))
     distance = _squared_distance(points, used, scale)
     expected = np.einsum("...c,...ck,...k->...", used, distance, used)
@@ -250,7 +250,7 @@ def _squared_distance(points: Floats, used: Floats, scale: str) -> Floats:
     """Return the squared difference of two values; shape (..., values, values)."""
     if scale == "nominal":
         return 1.0 - np.eye(len(points))
-    # Ranks in the middle of each value's share make ordinal distances: n_c/2 + ... + n_k/2.
+    # Mid-ranks of the values give ordinal distances: n_c/2 + ... + n_k/2.
     positions = np.cumsum(used, axis=-1) - used / 2.0 if scale == "ordinal" else points
     gaps = positions[..., :, None] - positions[..., None, :]
     if scale == "ratio":
@@ -261,7 +261,7 @@ def _squared_distance(points: Floats, used: Floats, scale: str) -> Floats:
 
 
 def _jackknife_error(units: _Histograms, scale: str) -> float:
-    """Return the standard error from leaving out each unit or cluster in turn.
+    """Return the jackknife's standard error: each unit or cluster is omitted in turn.
 
     Units with equal histograms give equal values, so each is computed once; 0
     if a value is undefined without one of the units.
@@ -319,11 +319,11 @@ def _between_quantiles(value: float, resampled: Floats, concord: Concord, confid
 def interval_sums(table: Floats, clusters: ClusterIds | None) -> ClusterSums:
     """Return the sums of each unit or cluster from which alpha on an interval scale is computed.
 
-    Values are centred and scaled first, which alpha does not depend on; so large
+    Values are centred and scaled first, which does not change alpha, so large
     values keep their digits.
 
     Args:
-        table: Labels, shape (annotators, units), NaN = missing; two labels a unit at least.
+        table: Labels, shape (annotators, units), NaN = missing; at least two labels per unit.
         clusters: The cluster of each unit; None = units are independent.
 
     Returns:
@@ -340,7 +340,7 @@ def interval_sums(table: Floats, clusters: ClusterIds | None) -> ClusterSums:
 
 
 def interval_ratio(sums: Floats) -> Floats:
-    """Return observed over expected disagreement; NaN if there is none to expect.
+    """Return observed over expected disagreement; NaN if the expected disagreement is 0.
 
     Over all pairs of n labels the squared differences add up to 2 (n sum x2 - (sum x)2), and
     likewise over those of one unit; so no table of coincidences is needed:

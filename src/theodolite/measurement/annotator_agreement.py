@@ -45,7 +45,7 @@ FEWEST_IN_SEGMENT: Final = 10
 """Minimum number of shared units in a segment; count."""
 
 FEWEST_ON_DAY: Final = 5
-"""Shared units from which a day has an alpha; count."""
+"""Minimum number of shared units for the alpha of a day; count."""
 
 MOST_IN_PAIRS: Final = 10
 """Largest number of people for a pairwise computation of alpha; count."""
@@ -127,7 +127,7 @@ def self_agreement(category: str, question: Question, columns: AnswerArrays) -> 
 
 
 def _apart(columns: AnswerArrays) -> AnswerArrays:
-    """Return the same answers with separate units for each person."""
+    """Return the answers with separate units for each person."""
     return replace(columns, unit=columns.unit * (len(columns.names) + 1) + columns.annotator)
 
 
@@ -239,7 +239,7 @@ def groups_of_annotators(
 ) -> tuple[GroupAgreement, ...]:
     """Return the agreement of the annotators of each group with each other and with the rest.
 
-    Annotators who did not describe themselves are left out; they are not a group.
+    Annotators who did not describe themselves are omitted; they are not a group.
 
     Args:
         question: The question; its labels count as unordered.
@@ -296,9 +296,9 @@ class Halves(NamedTuple):
 def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAgreement, ...]:
     """Return for every person, by name, their labels and the share of equal labels by others.
 
-    Of each dialogue the share of others' labels that equal the person's is taken
+    For each dialogue, the share of others' labels that equal the person's is computed
     first, and then the mean over dialogues, so that a dialogue that many have
-    labelled has no more weight than any other.
+    labelled weighs no more than any other.
 
     Args:
         question: The question.
@@ -350,8 +350,8 @@ def others_alike(
 
     Args:
         dialogues: The dialogue of each comparison; shape (comparisons,).
-        same: Labels that are the same in it; counts, or whether it is.
-        others: Its labels; counts, None for one each.
+        same: Number of equal labels in each comparison; counts, or whether its label is equal.
+        others: Number of labels in each comparison; counts, None for one each.
     """
     _, owner = np.unique(dialogues, return_inverse=True)
     hits, sizes = np.bincount(owner, weights=same), np.bincount(owner, weights=others)
@@ -363,8 +363,8 @@ def others_alike(
 def spreads(question: Question, columns: AnswerArrays) -> tuple[UnitSpread, ...]:
     """Return the labels of every unit that two or more people labelled, the most divided first.
 
-    Divided by how many of its labels are not its most frequent one; units that are
-    equally divided are in the order of their dialogues.
+    Units are sorted by the number of labels that differ from the most frequent one; equally
+    divided units are in the order of their dialogues.
 
     Args:
         question: The question.
@@ -431,15 +431,15 @@ def planned_passes(
 ) -> tuple[PlannedPasses, ...] | Undefined:
     """Return the number of dialogues with 1, 2, ... annotations each that gives a mean the required precision.
 
-    More passes lower the share of the spread that comes from people, more
-    dialogues lower all of it: with little disagreement a second pass is wasted.
-    The spread between dialogues and the spread between people about one dialogue
+    More passes reduce the part of the variance that comes from people, more
+    dialogues reduce all of it: with little disagreement, a second pass is wasted.
+    The variance between dialogues and the variance between people about one dialogue
     come from the answers so far (one-way random effects); the mean of n dialogues
     with k passes each has the variance (between + within / k) / n.
 
     Args:
         question: A question on numbers, or of two categories with the first one counted.
-        columns: The answers so far, two people on some dialogues at least.
+        columns: The answers so far; some dialogues have answers of at least two people.
         half_width: Required half-width of the interval; scale points, or a fraction for categories.
         most_passes: Maximum number of annotations per dialogue to consider; count.
         confidence: Coverage of that interval; fraction in (0, 1).

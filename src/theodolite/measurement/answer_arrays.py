@@ -29,7 +29,7 @@ _QUARTER_HOUR_S = 900
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerArrays:
-    """The answers of all annotators to one question, one number an answer in each column; all shapes are (answers,).
+    """The answers of all annotators to one question, one number per answer in each column; all shapes are (answers,).
 
     Attributes:
         names: Annotators; `annotator` holds indices into it.
@@ -95,8 +95,8 @@ def answer_arrays(rows: Iterable[tuple[Any, ...]]) -> AnswerArrays:
     """Return answers as arrays.
 
     Args:
-        rows: One tuple per answer: annotator, unit, dialogue and label (None for none), and, if they
-            are known, time in seconds since 1970, order shown in words, number of the annotation, turn.
+        rows: One tuple per answer: annotator, unit, dialogue and label (None for none), and, if
+            known, time in seconds since 1970, displayed order as text, number of the annotation, turn.
 
     Example:
         >>> arrays = answer_arrays([("ann", 1, 1, "yes"), ("ben", 1, 1, None)])
@@ -207,7 +207,7 @@ class UnitLabels:
         return {day: shared[code == index] for index, day in enumerate(in_order)}
 
     def alike(self, units: Whole) -> Estimate | Undefined:
-        """Return the share of units on which all gave the same label."""
+        """Return the share of units with unanimous labels."""
         if not len(units):
             return Undefined(reason=NO_SHARED_UNIT)
         same = self._same[units]
@@ -221,8 +221,8 @@ class UnitLabels:
     def alpha(self, units: Whole) -> Estimate | Undefined:
         """Return chance-corrected agreement of the units with at least two labels.
 
-        Alpha does not depend on who gave a label, so labels are stacked:
-        as many rows as a unit has labels at most, not as there are annotators.
+        Alpha does not depend on the annotator of a label, so labels are stacked:
+        the number of rows is the largest number of labels of a unit, not the number of annotators.
         """
         if not len(units):
             return Undefined(reason=NO_SHARED_UNIT)
@@ -246,7 +246,7 @@ def _ends(end: np.ufunc, start: int, owners: Whole, codes: Whole, n: int) -> Who
 
 
 class AnswerGroup(NamedTuple):
-    """All annotations that gave the same answer to the same question, as databases list them fastest.
+    """All annotations with the same answer to the same question, in the form that databases return fastest.
 
     Attributes:
         question: The question.
@@ -264,7 +264,7 @@ class AnswerGroup(NamedTuple):
 
 
 class AnnotationFacts(NamedTuple):
-    """Facts of one annotation: annotator, dialogue, time (seconds since 1970), order shown, number among its own."""
+    """Facts of one annotation: annotator, dialogue, time (seconds since 1970), displayed order, number."""
 
     annotator: str
     dialogue: int
@@ -277,8 +277,8 @@ class AnnotationFacts(NamedTuple):
 class QueueAnswers:
     """Answers to all questions of a category by all annotators.
 
-    Reading 200,000 answers out of a database takes longer than any figure that is
-    computed from them, so the columns stay in memory and only grow. They are those
+    Reading 200,000 answers from a database takes longer than computing any figure
+    from them, so the columns stay in memory and only grow. They are those
     of an answer table, except that `position` is the number of the annotation:
     its annotator, and whether it counts, may change while answers never do.
 
@@ -340,7 +340,7 @@ class QueueAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FactArrays:
-    """Facts of annotations, one number an annotation in each column."""
+    """Facts of annotations, one number per annotation in each column."""
 
     names: tuple[str, ...]
     annotator: Whole

@@ -55,10 +55,10 @@ def paired_difference(
 ) -> Estimate | Undefined:
     """Estimate the mean of `b` minus `a`, case by case.
 
-    Two systems on the same cases share what is hard about them, so their
-    difference is known far better than either mean. Yes and no get Newcombe's
+    Two systems on the same cases share the difficulty of these cases, so their
+    difference is known far better than either mean. Yes-or-no results get Newcombe's
     paired interval, in clusters that of `clustered_reach`; scores get the
-    cluster-robust error with Student's t. Where all scores differ by the same
+    cluster-robust error with Student's t. If all scores differ by the same
     amount there is no error; the interval then is that of `ends_of_constant`.
 
     Args:
@@ -116,14 +116,14 @@ def paired_difference(
 def newcombe_difference(both: int, only_a: int, only_b: int, neither: int, *, confidence: float = 0.95) -> Estimate:
     """Estimate the difference of two rates on the same cases, `b` minus `a`.
 
-    Wilson's intervals of both rates are put together with the correlation of
-    the pairs; it holds its coverage where few cases change.
+    Wilson's intervals of both rates are combined with the correlation of
+    the pairs; the coverage holds if few cases change.
 
     Args:
         both: Cases with the defect under both; count.
         only_a: Cases with the property only under the first; count.
         only_b: Cases with the property only under the second; count.
-        neither: Cases with it under neither; count.
+        neither: Cases with the property under neither; count.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
@@ -164,7 +164,7 @@ def newcombe_difference(both: int, only_a: int, only_b: int, neither: int, *, co
 
 
 def _phi(both: int, only_a: int, only_b: int, neither: int) -> float:
-    """Return the correlation of the pairs, drawn towards 0 as Newcombe does."""
+    """Return the correlation of the pairs, shrunk towards 0 as in Newcombe's method."""
     n = both + only_a + only_b + neither
     margins = math.sqrt((both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither))
     if margins == 0.0:
@@ -287,8 +287,8 @@ def non_inferiority(difference: Estimate, margin: float, *, better: Direction = 
         better: Whether lower values are better (defects) or higher values.
 
     Returns:
-        True when the margin is ruled out, False when it is surely passed, None
-        when the data leave it open or there is no interval.
+        True if the margin is ruled out, False if it is certainly exceeded, None
+        if the data do not decide or there is no interval.
 
     Raises:
         InputError: If the margin is not above 0.
@@ -338,17 +338,17 @@ UNPAIRED = "square-and-add of both intervals"
 def unpaired_difference(a: Estimate | Undefined, b: Estimate | Undefined) -> Estimate | Undefined:
     """Estimate `b` minus `a` from the intervals that both have.
 
-    Each interval knows its own clusters and bounds, and so does the difference:
-    it needs no normal estimates and no equal spread, only that the cases of
-    both are independent of each other.
+    Each interval accounts for its own clusters and bounds, and so does the difference:
+    it needs neither normal estimates nor equal variances, only independent cases of
+    the two.
 
     Args:
         a: The first number.
         b: The second, in the same unit and with the same confidence.
 
     Returns:
-        In the unit of both; n counts all cases. `Undefined` where one of them is
-        undefined or has another unit or confidence; without ends where one of them has none.
+        In the unit of both; n counts all cases. `Undefined` if one of them is
+        undefined or has another unit or confidence; without ends if one of them has none.
 
     Example:
         >>> from theodolite.measurement.proportion import defect_rate
@@ -396,21 +396,21 @@ AT_ONCE: Final = 1_000_000
 """Maximum number of values in memory while signs are flipped."""
 
 ROUNDING: Final = 1e-9
-"""Tolerance, so that a sum as far from 0 as the observed one counts, in any order of addition."""
+"""Tolerance, so that a sum as far from 0 as the observed one counts in any order of addition."""
 
 
 def mcnemar(only_a: int, only_b: int, *, method: McNemar = "exact") -> Significance:
     """Test whether as many cases got worse as got better.
 
     Only cases that changed are informative; without a difference, each is
-    equally likely to change either way. Cases must be independent: for clusters
-    take `cluster_permutation`.
+    equally likely to change either way. Cases must be independent; for clusters
+    use `cluster_permutation`.
 
     Args:
         only_a: Cases with the defect only under the first; count.
         only_b: Cases with the property only under the second; count.
-        method: `exact` never promises too much; `mid-p` is less cautious and
-            nearly right; `chi2` and `chi2, corrected` are approximations.
+        method: `exact` is never anti-conservative; `mid-p` is less conservative and
+            nearly exact; `chi2` and `chi2, corrected` are approximations.
 
     Returns:
         Two-sided p-value; n counts the cases that changed. With none it is 1.
@@ -460,7 +460,7 @@ def cluster_permutation(
     draws: int = 9_999,
     seed: int = 0,
 ) -> Significance | Undefined:
-    """Test for a difference by changing the names of the two systems in whole clusters.
+    """Test for a difference by exchanging the two systems in whole clusters.
 
     If there is no difference, it does not matter which system's results in a
     cluster belong to the first. All assignments are enumerated if there
@@ -528,20 +528,20 @@ Adjustment = Literal["holm", "bh", "bonferroni", "by"]
 def adjust_p_values(p_values: Sequence[float], *, method: Adjustment = "holm") -> tuple[float, ...]:
     """Adjust p-values for several comparisons.
 
-    `holm` keeps the chance of any false alarm below the limit, for release
+    `holm` keeps the probability of any false alarm below the limit, for release
     gates; it is never worse than `bonferroni`. `bh` keeps the share of false
-    alarms among all alarms below it, for exploring; `by` does so however the
+    alarms among all alarms below it, for exploration; `by` does so however the
     comparisons depend on each other.
 
     Args:
-        p_values: One a comparison; fractions.
+        p_values: One per comparison; fractions.
         method: One of the four methods.
 
     Returns:
         Adjusted p-values in the same order; compare them with the limit itself.
 
     Raises:
-        InputError: If one is no fraction or the method is unknown.
+        InputError: If one is not a fraction or the method is unknown.
 
     Example:
         >>> adjust_p_values([0.01, 0.04, 0.03])
@@ -585,10 +585,10 @@ _METHOD: Final = "Cochran's Q"
 def told_apart(
     flags: Sequence[Sequence[bool]], clusters: Sequence[str], *, draws: int = 1_999, seed: int = 1
 ) -> Significance | Undefined:
-    """Test whether things that the same testers met differ in how often something is so.
+    """Test whether things that the same testers met differ in the frequency of a property.
 
-    Cochran's Q, its matched sets added up within each cluster first: sets of one tester
-    resemble each other and are exchanged together. With one set a cluster it is Q itself.
+    Cochran's Q, with matched sets summed within each cluster first: sets of one tester
+    resemble each other and are exchanged together. With one set per cluster it is Q itself.
     Up to `MANY` clusters its p-value comes from drawn arrangements, which need no large n.
 
     Args:
@@ -643,7 +643,7 @@ def told_apart(
 
 
 def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.float64]:
-    """Return by cluster how often it is so with each thing; shape (clusters, things), counts."""
+    """Return the number of sets with the property by cluster and thing; shape (clusters, things), counts."""
     sums = np.zeros((len(set(clusters)), table.shape[1]))
     numbers = {cluster: position for position, cluster in enumerate(dict.fromkeys(clusters))}
     np.add.at(sums, [numbers[cluster] for cluster in clusters], table)
@@ -651,7 +651,7 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
 
 
 def _drawn_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
-    """Return the share of arrangements, the observed one included, that are as far apart."""
+    """Return the share of arrangements, including the observed one, with differences at least as large."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     drawn = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
     n_apart = sum(1 for one in drawn if one >= found - 1e-9)

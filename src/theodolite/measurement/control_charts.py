@@ -42,13 +42,13 @@ def cusum(observations: Sequence[float], *, target: float, slack: float, limit: 
     """Return the cumulative sums of deviations above and below a target.
 
     High: S = max(0, S + x - target - slack); low: S = max(0, S + target - slack
-    - x). A familiar view: how often it signals falsely depends on the
-    distribution, so alerts come from the detectors and not from here.
+    - x). This is a familiar view: its false alarm rate depends on the
+    distribution, so alerts come from the detectors instead.
 
     Args:
         observations: In order of time; shape (n,).
         target: In-control mean.
-        slack: Half the shift that matters; 0 or more.
+        slack: Half of the smallest relevant shift; 0 or more.
         limit: Sum at which it signals; above 0.
 
     Raises:
@@ -97,7 +97,7 @@ def ewma(
     Args:
         observations: In order of time; shape (n,).
         target: In-control mean.
-        sd: Standard deviation of one observation in the good times; 0 or more.
+        sd: In-control standard deviation of one observation; 0 or more.
         weight: Weight of the newest observation; fraction in (0, 1].
         width: Width of the limits; standard errors.
 
@@ -184,10 +184,10 @@ def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: f
     """Watch a share of defects for a rise above its baseline.
 
     A Shiryaev-Roberts detector, R = (R + 1) * likelihood ratio, averaged over
-    several possible new rates. While the true rate is at the baseline or below,
-    R - n is a supermartingale for any past; so a false alarm within n
-    observations has a probability of n / `arl` at most, and `arl` observations
-    at least lie between false alarms on average. No simulation is needed.
+    several possible new rates. While the true rate is at or below the baseline,
+    R - n is a supermartingale for any past, so a false alarm within n
+    observations has a probability of at most n / `arl`, and false alarms are on
+    average at least `arl` observations apart. No simulation is needed.
 
     Args:
         outcomes: 1 for a defect, 0 for none, in order of time; one for each
@@ -196,7 +196,7 @@ def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: f
         arl: Required average run length; observations.
 
     Raises:
-        InputError: If the baseline is no fraction, `arl` is below 1, or an outcome neither 0 nor 1.
+        InputError: If the baseline is not a fraction, `arl` is below 1, or an outcome is neither 0 nor 1.
 
     Example:
         >>> found = rate_detector([0] * 50 + [1] * 10, baseline=0.02, arl=1000)
@@ -218,7 +218,7 @@ def rate_detector(outcomes: Sequence[float] | Floats, *, baseline: float, arl: f
 
 
 def _log_ratios(baseline: float) -> tuple[Floats, Floats]:
-    """Return the log likelihood ratios of a defect and of none, for each rate that is bet on; shape (bets,)."""
+    """Return the log likelihood ratios of a defect and of no defect, for each alternative rate; shape (bets,)."""
     rates = np.array([min(times * baseline, (1.0 + baseline) / 2.0) for times in TIMES_BASELINE])
     return np.log(rates / baseline), np.log((1.0 - rates) / (1.0 - baseline))
 
@@ -231,10 +231,10 @@ def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER
     """Return the lowest defect rate that `rate_detector` detects within a number of observations.
 
     The detector's statistic after n observations is at least exp(S) / bets for
-    each rate bet on, with S the sum of its log likelihood ratios since the rise,
-    so it alarms at the latest where S reaches log(arl * bets). That takes a known
+    each alternative rate, with S the sum of its log likelihood ratios since the rise,
+    so it alarms at the latest when S reaches log(arl * bets). That takes a known
     number of defects, and their count is binomial: the probability is a lower
-    bound, exact, without simulation. Starts before the rise only add to it.
+    bound, exact, without simulation. Starts before the rise only increase it.
 
     Args:
         n: Observations since the rise; count.
@@ -246,7 +246,7 @@ def detectable_rate(n: int, *, baseline: float, arl: float, power: float = POWER
         The rate, fraction; None if even a rate of 1 is not detected.
 
     Raises:
-        InputError: If `n` is below 1, the baseline or `power` no fraction, or `arl` below 1.
+        InputError: If `n` is below 1, the baseline or `power` is not a fraction, or `arl` is below 1.
 
     Example:
         >>> round(detectable_rate(200, baseline=0.045, arl=60_000), 3)
@@ -279,8 +279,8 @@ _PRECISION = 1e-6
 def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: float) -> Detection:
     """Watch the mean of bounded scores for a turn to the worse.
 
-    The same detector with bets in place of likelihoods: 1 + stake * (score -
-    baseline) has mean 1 at most while the mean is at the baseline or below,
+    This is the detector of `rate_detector` with bets instead of likelihoods: 1 + stake * (score -
+    baseline) has a mean of at most 1 while the mean is at or below the baseline,
     for any distribution on 0..1.
 
     Args:
@@ -289,7 +289,7 @@ def level_detector(badness: Sequence[float] | Floats, *, baseline: float, arl: f
         arl: Required average run length; observations.
 
     Raises:
-        InputError: If a score is outside 0..1, the baseline is no fraction, or `arl` is below 1.
+        InputError: If a score is outside 0..1, the baseline is not a fraction, or `arl` is below 1.
 
     Example:
         >>> found = level_detector([0.1] * 50 + [0.8] * 20, baseline=0.2, arl=1000)
@@ -324,7 +324,7 @@ def _shiryaev_roberts(row: Floats, increments_of: Callable[[Floats], Floats], ar
 
     R_n = sum over starts j of the product of ratios j..n, so its logarithm is
     S_n + logsumexp of -S_(j-1), j = 1..n, with S the running sum. The row is
-    taken in blocks that grow while nothing alarms, so that time and memory do
+    processed in blocks that grow while there is no alarm, so that time and memory do
     not grow with the number of alarms.
     """
     threshold, alarms = float(np.log(arl)), list[Alarm]()
@@ -367,7 +367,7 @@ class _State:
 
     @classmethod
     def fresh(cls, begin: int) -> _State:
-        """Return the state of a detector that starts."""
+        """Return the initial state of a detector."""
         return cls(begin=begin)
 
     def extend(self, increments: Floats) -> tuple[Floats, Floats, Floats]:
@@ -386,7 +386,7 @@ class _State:
         """Return the state after a block without an alarm."""
         lowest, at = before.min(axis=0), start + before.argmin(axis=0)
         if self.spread is not None and self.lowest is not None and self.lowest_at is not None:
-            # The order of the sums is that of one pass, so that blocks change no digit.
+            # The order of the sums is that of one pass, so that blocks do not change any digit.
             spreads = np.logaddexp.accumulate(np.concatenate([self.spread[None], -before]), axis=0)[-1]
             at = np.where(lowest < self.lowest, at, self.lowest_at)
             lowest = np.minimum(lowest, self.lowest)
@@ -395,7 +395,7 @@ class _State:
         return _State(begin=self.begin, total=before[-1] + increments[-1], spread=spreads, lowest=lowest, lowest_at=at)
 
     def since(self, before: Floats, start: int, bet: int) -> int:
-        """Return the observation from which on a bet won most."""
+        """Return the observation since which a bet won most."""
         here = int(before.argmin())
         if self.lowest is None or self.lowest_at is None or before[here] < self.lowest[bet]:
             return start + here
@@ -405,7 +405,7 @@ class _State:
 Flags: TypeAlias = NDArray[np.bool_]
 
 SPANS: Final = (2, 4, 8, 16)
-"""Latest windows that are compared with the good times at a time; counts."""
+"""Numbers of latest windows that are compared with the in-control windows; counts."""
 
 _WORTH_A_LOOK = 2.5
 """Standard deviations below which no exact probability can be small enough."""
@@ -418,7 +418,7 @@ class ScanAlarm:
     Attributes:
         index: Index of the last compared window, from 0.
         since: Index of the first of them.
-        p_value: Exact probability of ranks as high as these, in the good times.
+        p_value: Exact in-control probability of ranks at least this high.
     """
 
     index: int
@@ -435,12 +435,12 @@ def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ..
     its own small probability regardless of the others; their sum bounds the false
     alarms: n / `arl` within n windows. After an alarm the spans fill up again.
 
-    Order metrics of windows take few values and have no useful likelihood; ranks
-    need none, and high values need not be likely in the good times.
+    Order metrics of windows take few values and have no useful likelihood. Ranks
+    need none, and high values need not be likely in control.
 
     Args:
         values: A metric of windows that do not overlap, in order of time; shape (n,). A rise is tested.
-        n_reference: First windows that are the good times; count.
+        n_reference: Number of first windows that are in control; count.
         arl: Windows between two false alarms, on average; count.
 
     Returns:
@@ -470,9 +470,9 @@ def scan(values: Floats, *, n_reference: int, arl: float) -> tuple[ScanAlarm, ..
 def _worth_a_look(reference: Floats, values: Floats, span: int) -> Flags:
     """Return for each end whether the rank sum of the `span` windows before it is far enough above its mean.
 
-    The rank sum is the sum of how many reference windows each one exceeds, plus
+    The rank sum is the sum over windows of the number of exceeded reference windows, plus
     a constant; its variance needs the counts of equal values. Both are running
-    sums, so that no window is evaluated twice. A tolerance is left for
+    sums, so no window is evaluated twice. A tolerance allows for
     rounding: `_rank_sum_p` decides.
     """
     result = np.zeros(len(values) + 1, dtype=bool)
@@ -485,7 +485,7 @@ def _worth_a_look(reference: Floats, values: Floats, span: int) -> Flags:
     for value in np.unique(values):
         count = _running(values == value, span) + int((reference == value).sum())
         ties += count.astype(np.float64) * (count * count - 1.0)
-    # Population variance of doubled mid-ranks: (n^2 - 1) / 3 less the ties' share.
+    # Population variance of doubled mid-ranks: (n^2 - 1) / 3 minus the ties' part.
     spread = np.maximum((n**3 - n - ties) / (3.0 * n), 0.0)
     sd = np.sqrt(span * (n - span) / (n - 1) * spread)
     result[span:] = doubled - span * (n + 1) >= (_WORTH_A_LOOK - 1e-6) * sd
@@ -511,7 +511,7 @@ def _rank_sum_p(reference: Floats, latest: Floats) -> float:
 
 
 def _doubled_ranks(values: Floats) -> Whole:
-    """Return twice the mean rank of each value: a whole number, ties or not."""
+    """Return twice the mean rank of each value: an integer, even with ties."""
     _, which, sizes = np.unique(values, return_inverse=True, return_counts=True)
     doubled: Whole = (2 * np.cumsum(sizes) - sizes + 1)[which]
     return doubled
@@ -525,13 +525,13 @@ def _at_least(ranks: Whole, span: int, found: int) -> float:
     ways = np.zeros((span + 1, int(np.sort(ranks)[-span:].sum()) + 1))
     ways[0, 0] = 1.0
     for rank in ranks.tolist():
-        # From the right-hand side, so that no rank is used twice.
+        # From the largest sum down, so that no rank is used twice.
         ways[1:, rank:] = ways[1:, rank:] + ways[:-1, : ways.shape[1] - rank]
     return float(ways[span, found:].sum() / math.comb(len(ranks), span))
 
 
 METHOD: Final = "confidence sequence, beta mixture"
-"""Name of the interval that is valid at every look."""
+"""Name of the interval that is valid at every reading."""
 
 _STEPS = 60
 
@@ -539,13 +539,13 @@ _STEPS = 60
 def confidence_sequence(
     defects: int, labelled: int, *, confidence: float = 0.95, prior: tuple[float, float] = (0.5, 0.5)
 ) -> Estimate | Undefined:
-    """Estimate a share of defects with an interval that is valid at every look.
+    """Estimate a share of defects with an interval that is valid at every reading.
 
-    An interval that is read after every session misses the truth at some time
-    in 40 to 49% of histories if it is Wilson's. This one misses it in 1 -
-    `confidence` at any number of readings, whenever one
-    stops: it holds the shares against which a mixture of all others has not
-    won the odds 1 / (1 - confidence). The price is width.
+    Wilson's interval, read after every session, misses the true share at some time
+    in 40 to 49% of histories. This interval misses it in 1 -
+    `confidence` of histories, for any number of readings and any stopping
+    time: it contains the shares against which a mixture of all others has not
+    reached the odds 1 / (1 - confidence). Its price is width.
 
     Args:
         defects: Sessions with a defect until now; count.

@@ -36,10 +36,10 @@ STRATIFIED: Final = "verdict-stratified, Jeffreys"
 """Name of the correction for independent dialogues."""
 
 STRATIFIED_CLUSTERS: Final = "verdict-stratified, beta-binomial"
-"""Its name for clustered dialogues."""
+"""Name of the correction for clustered dialogues."""
 
 TINY: Final = 1e-12
-"""A share or a spread that is as good as none."""
+"""Shares and variances below this count as 0."""
 
 
 def corrected_rate(
@@ -47,14 +47,14 @@ def corrected_rate(
 ) -> Estimate | Undefined:
     """Estimate the rate that people would find, from a judge's verdicts on all and people's labels on some.
 
-    The judge defines strata of dialogues; people's labels show the defects in each
-    heap. The labelled ones must be a random part of each heap, but heaps may
-    be drawn from unequally, and the sound ones must not be left out: what the
+    The judge's verdicts define strata of dialogues; people's labels show the defects in each
+    stratum. The labelled dialogues must be a random part of each stratum, but strata may
+    be sampled unequally, and dialogues without a verdict of defect must not be left out: what the
     judge misses is in there.
 
     Args:
         verdicts: The judge's verdict on every dialogue, of two kinds or more;
-            None = it gave none, which is its own heap.
+            None = it gave none, which is a stratum of its own.
         labels: Whether people found a defect; None = no label.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).
@@ -93,7 +93,7 @@ def corrected_rate(
 
 
 def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
-    """Return equally likely rates that are spread as far as the clusters' own differences ask for.
+    """Return equally likely rates whose spread reflects the differences between clusters.
 
     Shares of verdicts and of defects are drawn separately, although clusters move them
     together; if the error over clusters is larger, the logits are stretched.
@@ -110,7 +110,7 @@ def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
 
 
 def between(value: float, chances: Floats, strata_data: Strata, confidence: float) -> Estimate:
-    """Return the estimate of a share whose interval is the middle of equally likely ones.
+    """Return the estimate of a share with the central interval of equally likely shares.
 
     Args:
         value: The share; fraction.
@@ -119,8 +119,8 @@ def between(value: float, chances: Floats, strata_data: Strata, confidence: floa
         confidence: Coverage of the interval; fraction.
     """
     low, high = middle(chances, confidence)
-    # No defect found is compatible with none there is, which the prior alone denies; and it leaves room for
-    # more than the prior says.
+    # Finding no defect is compatible with there being none, which the prior alone excludes; and it allows
+    # more defects than the prior does.
     bound = strata_data.zero_defect_bound((1.0 - confidence) / 2.0) if value <= 0.0 or value >= 1.0 else 0.0
     low = 0.0 if value <= 0.0 else min(low, 1.0 - bound, value)
     high = 1.0 if value >= 1.0 else max(high, bound, value)
@@ -141,7 +141,7 @@ RATE_DIFFERENCE: Final = "difference of fractions of dialogues"
 
 
 DEFECT, SOUND = "defect", "sound"
-"""How the two verdicts are called."""
+"""Names of the two verdicts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +151,11 @@ class JudgeAccuracy:
     Attributes:
         rate: Rate that people would find in all judged dialogues.
         judge_rate: Rate by the judge's verdicts.
-        bias: The judge's rate minus people's; above 0 the judge sees too much.
-        sensitivity: Share of defects that the judge catches.
-        specificity: Share of sound dialogues that it passes.
+        bias: The judge's rate minus people's; above 0 the judge sees too many defects.
+        sensitivity: Share of defects that the judge detects.
+        specificity: Share of dialogues without a defect that it passes.
         precision: Share of its alarms that are defects, at the rate observed (PPV).
-        clean_rate: Share of what it passes that is sound (NPV).
+        clean_rate: Share of passed dialogues without a defect (NPV).
     """
 
     rate: Estimate | Undefined
@@ -175,19 +175,19 @@ def judge_accuracy(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> JudgeAccuracy:
-    """Estimate how often a judge is right, when people labelled some of its alarms and some of the rest.
+    """Estimate how often a judge is right if people labelled some of its alarms and some of the rest.
 
     If people labelled alarms more often than the rest, the plain share
-    of defects that were flagged is far too high: most missed ones were never
+    of defects that were flagged is far too high, because most missed defects were never
     labelled. So sensitivity and specificity are computed from the share in each
-    heap and how large the heaps are, not from the labelled dialogues alone.
+    stratum and the sizes of the strata, not from the labelled dialogues alone.
 
     Args:
         verdicts: The judge's verdict on every dialogue, True = defect; None =
-            it gave none. Those are left out here.
+            it gave none; these dialogues are omitted.
         labels: Whether people found a defect; None = no label.
-        drawn_from: What the labelled ones were drawn from beside the verdict,
-            e.g. the application, where shares drawn differ; None = nothing else.
+        drawn_from: Stratum of the sampling besides the verdict,
+            e.g. the application, if sampling fractions differ; None = none.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -238,7 +238,7 @@ def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None
 
 
 def _flagged(heaps: Strata) -> Floats:
-    """Return 1 for heaps that the judge called a defect, else 0; shape (verdicts,)."""
+    """Return 1 for strata that the judge called a defect, else 0; shape (verdicts,)."""
     kinds = [part.kind[0] if isinstance(part.kind, tuple) else part.kind for part in heaps.parts]
     return np.array([kind is True for kind in kinds], dtype=np.float64)
 
@@ -258,7 +258,7 @@ def _within(heaps: Strata, confidence: float, *, flagged: bool) -> Estimate | Un
     plain = np.array([part.defects / part.labelled for part in parts])
     weights = heaps.shares[chosen]
     value = float(weights @ (plain if flagged else 1.0 - plain) / weights.sum())
-    # The bound rests on these dialogues alone: of the others, some may have no label.
+    # The bound rests on these dialogues alone, because some of the others may have no label.
     return between(value, (shares * right).sum(axis=0) / shares.sum(axis=0), heaps.only(chosen), confidence)
 
 
@@ -274,7 +274,7 @@ def _share(
 def _joint(
     heaps: Strata, rate: Estimate | Undefined, confidence: float
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, Estimate | Undefined]:
-    """Return bias, sensitivity and specificity, which rest on both heaps and their sizes."""
+    """Return bias, sensitivity and specificity, which rest on both strata and their sizes."""
     if isinstance(rate, Undefined):
         return replace(rate, unit=RATE_DIFFERENCE), rate, rate
     flagged = _flagged(heaps)
@@ -299,11 +299,11 @@ def _joint(
 def _part_of(
     flagged: Floats, masses: tuple[Floats, Floats], heaps: Strata, confidence: float, *, otherwise: str
 ) -> Estimate | Undefined:
-    """Return which part of what there is is in the flagged heaps.
+    """Return the share of all such dialogues that is in the flagged strata.
 
     Args:
-        flagged: 1 for heaps that count, else 0.
-        masses: Share of all dialogues that is in each heap, shape (verdicts,),
+        flagged: 1 for strata that count, else 0.
+        masses: Share of all dialogues in each stratum, shape (verdicts,),
             and equally likely ones, shape (verdicts, points).
         heaps: Their strata.
         confidence: Coverage of the interval; fraction.
@@ -331,10 +331,10 @@ def rogan_gladen_rate(
 ) -> Estimate | Undefined:
     """Estimate a rate from a judge's verdicts and its errors, known from other dialogues.
 
-    For a calibration sample that is no part of the dialogues: it may hold
-    defects more or less often than they do, so only the judge's sensitivity and
-    specificity carry over. Where people labelled some of the dialogues
-    themselves take `corrected_rate`, which is narrower.
+    For a calibration sample that is not part of the dialogues: it may contain
+    more or fewer defects than they do, so only the judge's sensitivity and
+    specificity carry over. If people labelled some of the dialogues
+    themselves, use `corrected_rate`, which is narrower.
 
     Args:
         positives: Dialogues that the judge called a defect; count.
@@ -342,7 +342,7 @@ def rogan_gladen_rate(
         sensitivity: (detected, defects) of the calibration sample; counts.
         specificity: (passed, non-defects) of the calibration sample; counts.
         clusters: Pairs (positives, judged) that add up to the totals; None = dialogues are
-            independent. Their design effect divides the dialogues that count.
+            independent. Their design effect divides the effective number of dialogues.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
@@ -386,7 +386,7 @@ def rogan_gladen_rate(
             sample=f"{m0 - q0} of {m0} non-defects" if high <= 0.0 else f"{q1} of {m1} defects",
         )
         return Undefined(reason=reason, n=n, unit=DIALOGUES, method=ROGAN_GLADEN)
-    # A value at an edge is no better known than by a judge without errors that saw no defect, or nothing else.
+    # A value at an edge is known no better than by an error-free judge that saw no defects, or only defects.
     edge = -math.expm1(math.log((1.0 - confidence) / 2.0) / worth)
     low, high = (min(low, 1.0 - edge) if raw >= 1.0 else low), (max(high, edge) if raw <= 0.0 else high)
     return Estimate(
@@ -411,7 +411,7 @@ def _fraction(pair: tuple[int, int], name: str) -> tuple[int, int]:
 
 
 def _lee(p: float, q0: float, q1: float, sizes: tuple[float, int, int], z: float) -> tuple[float, float]:
-    """Return the ends: every fraction is drawn towards a half, and the centre moved for it."""
+    """Return the ends: every fraction is shrunk towards one half, and the centre is shifted accordingly."""
     n, m0, m1 = sizes[0] + z * z, sizes[1] + 2.0, sizes[2] + 2.0
     p = (sizes[0] * p + z * z / 2.0) / n
     q0, q1 = (sizes[1] * q0 + 1.0) / m0, (sizes[2] * q1 + 1.0) / m1
@@ -434,20 +434,20 @@ def corrected_mean(
 ) -> Estimate | Undefined:
     """Estimate the mean score that people would give, from a judge's scores on all units.
 
-    Prediction-powered inference: people's mean plus what the judge knows of
-    the units without labels, weighted by its correlation with people. For
-    rates take `corrected_rate`, which keeps its coverage where defects are rare.
+    Prediction-powered inference: people's mean plus the judge's information about
+    units without labels, weighted by its correlation with people. For
+    rates use `corrected_rate`, which keeps its coverage if defects are rare.
 
     Args:
         scores: The judge's score of every unit.
         labels: People's score; None or NaN = no score. The units with one
             are a random part of all, or of each of `drawn_from`.
-        drawn_from: What each unit would be drawn from, where some were drawn from
-            more often, e.g. the judge's verdict; None = all were drawn alike.
+        drawn_from: Stratum of each unit, if strata were sampled
+            unequally, e.g. the judge's verdict; None = all had equal probability.
         clusters: The cluster of each unit; None = units are independent. Without
             `drawn_from` each is labelled as a whole or not at all.
         scale: Lowest and highest possible human score; None = unknown. Only
-            labels that are all the same need it, as they show no error: their
+            labels that are all equal need it, because they show no error: their
             interval is that of `ends_of_constant`, and there is none without it.
         confidence: Coverage; fraction in (0, 1).
 
@@ -542,7 +542,7 @@ def _refuse_cut_clusters(codes: NDArray[np.int64], labelled: NDArray[np.bool_]) 
 
 
 def _means(codes: NDArray[np.int64], values: Floats) -> Floats:
-    """Return the mean of each cluster; of each unit where it is alone."""
+    """Return the mean of each cluster; a unit without a cluster is its own."""
     _, positions = np.unique(codes, return_inverse=True)
     counts = np.bincount(positions)
     means: Floats = np.bincount(positions, values) / counts if len(counts) else np.empty(0)
@@ -568,7 +568,7 @@ POWERED: Final = "PPI++, Student's t"
 
 
 POWERED_STRATA: Final = "PPI++ by strata, Student's t"
-"""Its name where the sample was drawn from strata."""
+"""Name of the interval if the sample was drawn from strata."""
 
 
 def stratum_codes(drawn_from: Sequence[Hashable], n: int) -> Whole:

@@ -21,7 +21,7 @@ Ends = tuple[float, float]
 """Lower and upper end of an interval."""
 
 LARGEST_EXPONENT = 50.0
-"""Beyond e**50 an interval is meaningless; the bound keeps floats finite."""
+"""Intervals beyond e**50 are meaningless; the bound keeps floats finite."""
 
 SMALLEST_ERROR = 1e-6
 """Standard errors below this are rounding."""
@@ -31,7 +31,7 @@ SMALLEST_RATIO = 1e-9
 
 
 def check_confidence(confidence: float) -> None:
-    """Reject a coverage that is no fraction between 0 and 1.
+    """Reject a coverage that is not a fraction between 0 and 1.
 
     Raises:
         InputError: If it is not.
@@ -101,13 +101,13 @@ def clopper_pearson(count: int, n: int, confidence: float) -> Ends:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concord:
-    """Observed agreement; an interval falls back on it.
+    """Observed agreement, for intervals without variation.
 
     Attributes:
         agreeing: Units with unanimous labels; count.
         n: Units; count, at least 1.
         chance: Share of pairs that would agree by chance; fraction below 1.
-        clusters: Pairs (agreeing, units), one a cluster; None = units are independent.
+        clusters: Pairs (agreeing, units), one per cluster; None = units are independent.
     """
 
     agreeing: int
@@ -125,8 +125,8 @@ class Concord:
 def corrected_for_chance(value: float, error: float, quantile: float, concord: Concord, confidence: float) -> Ends:
     """Return an interval for a statistic that is 1 minus a ratio of disagreements.
 
-    The ratio is positive and skewed, so its logarithm is what is taken as
-    normal: the interval then never passes 1 and stays honest near it. Where the
+    The ratio is positive and skewed, so its logarithm is treated as
+    normal: the interval then never exceeds 1 and keeps its coverage near 1. If the
     data show no variation at all (full agreement) a standard error of 0 would
     claim certainty; an interval of the share of agreeing units (Wilson's, or of
     clusters) takes its place, with the chance level fixed.
@@ -134,12 +134,12 @@ def corrected_for_chance(value: float, error: float, quantile: float, concord: C
     Args:
         value: The statistic; at most 1.
         error: Its standard error; 0 or more.
-        quantile: Standard errors to each side; of the normal or Student's t.
+        quantile: Number of standard errors to each side; from the normal or Student's t distribution.
         concord: Observed agreement.
         confidence: Coverage; fraction.
 
     Returns:
-        Ends within -1..1 (or the value itself, where that is lower).
+        Ends within -1..1 (or the value itself, if that is lower).
     """
     ratio = 1.0 - value
     if rests_on_wilson(value, error):
@@ -165,7 +165,7 @@ BY_WILSON: Final = "wilson, chance level fixed"
 """Name of the interval if annotators agree on all units or on none."""
 
 BY_BETA_BINOMIAL: Final = "beta-binomial, chance level fixed"
-"""Its name for clustered units."""
+"""Name of that interval for clustered units."""
 
 
 def beyond_chance(
@@ -176,7 +176,7 @@ def beyond_chance(
     Args:
         value: The statistic.
         error: Its standard error.
-        quantile: Standard errors to each side.
+        quantile: Number of standard errors to each side.
         concord: Observed agreement.
         confidence: Coverage of the interval; fraction.
         method: Method of the standard error.
@@ -210,20 +210,20 @@ CORRELATIONS = 64
 """Points of the grid over correlations."""
 
 NEGLIGIBLE = 1e-10
-"""Density relative to the highest below which a cell is left out."""
+"""Density relative to the highest below which a cell is omitted."""
 
 LOGARITHMS = 10
-"""Logarithms that take as long as one logarithm of the gamma function; count."""
+"""Number of logarithms that take as long as one logarithm of the gamma function; count."""
 
 CAUTION = 0.25
-"""Exponent that the outer end adds to the prior of a rare share: halfway from Jeffreys' prior, whose
-exponent is -1/2, to the prior of Clopper and Pearson's upper limit, whose exponent is 0."""
+"""Exponent that the outer end adds to the prior of a rare share: halfway between Jeffreys' prior, whose
+exponent is -1/2, and the prior of Clopper and Pearson's upper limit, whose exponent is 0."""
 
 RARE = 0.4
-"""Share of units from which on the outer end needs no caution."""
+"""Share of units from which the outer end needs no caution."""
 
 BISECTIONS = 60
-"""Steps that find a bound; the error halves with each."""
+"""Number of bisection steps for a bound; each halves the error."""
 
 Sizes = tuple[tuple[float, int], ...]
 """Pairs (units of a cluster, clusters of this size)."""
@@ -231,7 +231,7 @@ Sizes = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusteredShare:
-    """The posterior of a share over clusters, the correlation integrated out.
+    """The posterior of a share over clusters, with the correlation integrated out.
 
     Attributes:
         edges: Ends of the cells; angles whose squared sine is the share.
@@ -255,13 +255,13 @@ class ClusteredShare:
         return sum(size * times for size, times in self.sizes)
 
     def quantile(self, fraction: float) -> float:
-        """Return the share below which this fraction of the probability is."""
+        """Return the quantile of the share at this fraction of the probability."""
         return float(np.sin(np.interp(fraction, self.mass, self.edges)) ** 2)
 
     def ends(self, confidence: float) -> tuple[float, float]:
         """Return the ends of the interval of the share; fractions.
 
-        Equal tails of the posterior. Where few units have the property, the
+        Equal tails of the posterior. If few units have the property, the
         posterior knows little about the correlation within clusters, and its
         upper end is too low for clusters that resemble each other strongly. So
         the prior of the upper end is more cautious there (`CAUTION`, fading out
@@ -287,17 +287,17 @@ class ClusteredShare:
         return min(low, 1.0 - bound, share), max(high, bound, share)
 
     def zero_count_bound(self, tail: float) -> float:
-        """Return `zero_count_bound` over the posterior of the correlation, if there is a count to learn it from.
+        """Return `zero_count_bound` over the posterior of the correlation, if a count above 0 informs it.
 
         Args:
-            tail: Probability to see none; fraction in (0, 1).
+            tail: Probability of observing none; fraction in (0, 1).
         """
         if self.count <= 0.0:
             return zero_count_bound(self.sizes, tail)
         return _share_of_none(self.sizes, tail, self.correlations)
 
     def _cautious(self, rare: float, fraction: float, side: Callable[[Floats], Floats]) -> float:
-        """Return a quantile of the posterior times side**(2 c), c the caution that a share as rare as this needs."""
+        """Return a quantile of the posterior times side**(2 c), with c the caution for a share as rare as this."""
         caution = CAUTION * max(1.0 - rare / RARE, 0.0)
         if caution == 0.0:
             return self.quantile(fraction)
@@ -317,7 +317,7 @@ def zero_count_bound(sizes: Sizes, tail: float) -> float:
 
     Args:
         sizes: Pairs (units of a cluster, clusters of this size).
-        tail: Probability to see none; fraction in (0, 1).
+        tail: Probability of observing none; fraction in (0, 1).
 
     Source:
         Box (1980), Sampling and Bayes' Inference in Scientific Modelling and Robustness, Journal of the Royal
@@ -335,7 +335,7 @@ def _zero_count_bound(sizes: Sizes, tail: float) -> float:
 
 
 def _share_of_none(sizes: Sizes, tail: float, weights: Floats) -> float:
-    """Return the share at which no unit has the property with a probability of `tail`, correlations weighted."""
+    """Return the share at which no unit has the property with a probability of `tail`, averaged over correlations."""
     correlations, _ = _correlation_grid()
     concentration = (1.0 - correlations) / correlations
     whole = sum(times * (gammaln(concentration) - gammaln(concentration + size)) for size, times in sizes)
@@ -444,7 +444,7 @@ def _correlation_grid() -> tuple[Floats, Floats]:
     """Return correlations from nearly 0 to nearly 1 and their prior weights.
 
     They are cubes of evenly spaced numbers, so densest near 0, where many or
-    large clusters put the correlation; weights are the prior times the spacing.
+    large clusters place the correlation; weights are the prior times the spacing.
     """
     steps = (np.arange(CORRELATIONS) + 0.5) / CORRELATIONS
     points: Floats = steps**3

@@ -41,7 +41,7 @@ Chance = Callable[[Floats, Floats], Floats]
 """Computes the chance level from the category frequencies, shape (..., uses), and the weights."""
 
 AGREED, SHARED, UNITS, USE = 0, 1, 2, 3
-"""Places of the sums: agreement, units with two labels, units, and from there the use."""
+"""Indices of the sums: agreement, units with two labels, units, and then the category frequencies."""
 
 
 def gwet_ac(
@@ -52,17 +52,17 @@ def gwet_ac(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate agreement beyond chance so that a rare label does not sink it: AC1 and AC2.
+    """Estimate agreement beyond chance with coefficients that a rare label does not depress: AC1 and AC2.
 
-    If nearly all units get one label, kappa is low however well annotators
-    agree. AC1 is not; but it also stays high for a judge that misses half of
+    If nearly all units get one label, kappa is low no matter how well annotators
+    agree. AC1 is not, but it also stays high for a judge that misses half of
     the rare defects, so read it beside sensitivity and precision, never alone.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
         categories: The full scale in order, used or not.
         weights: `identity` is AC1; with the others it is AC2: `linear`,
-            `quadratic`, `ordinal`, or `band`, which takes neighbours as agreeing.
+            `quadratic`, `ordinal`, or `band`, which counts neighbours as agreeing.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -136,8 +136,8 @@ def conger_kappa(
 ) -> Estimate | Undefined:
     """Estimate the agreement of annotators who each use the labels with a constant frequency.
 
-    Cohen's kappa for more than two; unlike Fleiss' it does not take annotators
-    as drawn again for every unit.
+    Cohen's kappa for more than two annotators; unlike Fleiss' kappa it does not treat annotators
+    as drawn anew for every unit.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
@@ -170,7 +170,7 @@ class RatingTable:
 
     Attributes:
         units: shape (units, sums): agreement of each, whether two labelled it,
-            1, and its use of the categories.
+            1, and its category frequencies.
         alike: Agreement credit of two categories.
         agreeing: Whether labels are unanimous, of units with two labels or more.
         shared: Clusters of these units; None = units are independent.
@@ -200,7 +200,7 @@ class RatingTable:
         labels, alike = table.sum(axis=1), agreement_weights(table.shape[1], weights)
         shared = labels >= 2
         pairs = np.maximum(labels * (labels - 1.0), 1.0)
-        # Exactly 0 if all agree, which a share of agreeing pairs would miss by rounding.
+        # Exactly 0 if all agree; a share of agreeing pairs would differ by rounding.
         apart = np.einsum("ik,kl,il->i", table, 1.0 - alike, table) / pairs
         agreement = np.where(shared, 1.0 - apart, 0.0)
         use = table / labels[:, None] if use is None else use[labelled]
@@ -225,7 +225,7 @@ class RatingTable:
         """Build a table from labels; `by_annotator` stores each annotator's distribution of labels."""
         indicators = label_indicators(ratings, categories)
         table: Floats = indicators.sum(axis=0)
-        # Each annotator's labels, category by category, are in one row a unit.
+        # Each unit has one row with each annotator's labels, category by category.
         use = (
             np.moveaxis(indicators, 0, 1).reshape(indicators.shape[1], len(indicators) * indicators.shape[2])
             if by_annotator
@@ -237,7 +237,7 @@ class RatingTable:
         """Return the agreement beyond a level of chance.
 
         Args:
-            chance: Value expected of unrelated annotators.
+            chance: Expected agreement of unrelated annotators.
             confidence: Coverage; fraction.
         """
         check_confidence(confidence)
@@ -274,10 +274,10 @@ class RatingTable:
         return value
 
     def _linearised(self, sums: ClusterSums, chance: Chance) -> float:
-        """Return Gwet's standard error: the spread of each unit's contribution.
+        """Return Gwet's standard error, from the variance of the units' contributions.
 
-        The contribution is the statistic's derivative towards the unit, taken
-        along the imaginary axis, where no difference of near numbers is left.
+        The contribution is the derivative of the statistic with respect to the unit, taken
+        along the imaginary axis, which avoids a difference of nearly equal numbers.
         """
         n, total = sums.n, sums.total.astype(np.complex128)
         if n < 2:
@@ -285,7 +285,7 @@ class RatingTable:
         step = 1e-20
         towards = total[None, :] + 1j * step * sums.parts
         level = chance(self._use(towards), self.alike)
-        # Gwet holds the share of units with two labels fixed.
+        # Gwet treats the share of units with two labels as fixed.
         scale = total[UNITS] / total[SHARED]
         value = scale * (towards[:, AGREED] - level * towards[:, SHARED]) / (towards[:, UNITS] * (1.0 - level))
         return math.sqrt(float(((value.imag / step) ** 2).sum()) * n / (n - 1))
@@ -325,7 +325,7 @@ def label_indicators(ratings: Sequence[Sequence[Label]], categories: Sequence[La
 
 
 def _number_indicators(ratings: NDArray[np.generic], categories: Sequence[Label]) -> Floats | None:
-    """Return each annotator's number for each unit; None if labels are no numbers or off the scale."""
+    """Return each annotator's number for each unit; None if labels are not numbers or not on the scale."""
     if ratings.dtype.kind not in "iuf" or any(isinstance(point, str | None) for point in categories):
         return None
     table = ratings.astype(np.float64)
@@ -334,26 +334,26 @@ def _number_indicators(ratings: NDArray[np.generic], categories: Sequence[Label]
 
 
 def fleiss_chance(use: Floats, alike: Floats) -> Floats:
-    """Return the chance that two labels drawn from the common use agree: sum w_kl pi_k pi_l."""
+    """Return the probability that two labels from the common distribution agree: sum w_kl pi_k pi_l."""
     chance: Floats = np.einsum("...k,kl,...l->...", use, alike, use)
     return chance
 
 
 def _gwet_chance(use: Floats, alike: Floats) -> Floats:
-    """Return Gwet's chance: sum w / (q (q - 1)) times sum pi_k (1 - pi_k)."""
+    """Return Gwet's chance agreement: sum w / (q (q - 1)) times sum pi_k (1 - pi_k)."""
     q = len(alike)
     chance: Floats = alike.sum() / (q * (q - 1)) * (use * (1.0 - use)).sum(axis=-1)
     return chance
 
 
 def _even_chance(use: Floats, alike: Floats) -> Floats:
-    """Return the chance of picking evenly: sum w / q^2."""
+    """Return the chance agreement of uniform random choices: sum w / q^2."""
     level: Floats = np.full(use.shape[:-1], alike.mean())
     return level
 
 
 def _conger_chance(use: Floats, alike: Floats) -> Floats:
-    """Return the mean over pairs of annotators of sum w_kl p_gk p_hl, each with its own use."""
+    """Return the mean over pairs of annotators of sum w_kl p_gk p_hl, each with its own label frequencies."""
     labels = use.reshape(*use.shape[:-1], -1, len(alike))
     own = labels / labels.sum(axis=-1, keepdims=True)
     n = own.shape[-2]
@@ -371,8 +371,8 @@ KNOWN: Final = ("identity", "linear", "quadratic", "ordinal", "band")
 def agreement_weights(n_categories: int, weights: str) -> Floats:
     """Return the agreement credit of each pair of categories, shape (categories, categories).
 
-    1 on the diagonal. `identity` gives nothing for any disagreement, `linear`
-    and `quadratic` take its distance on the scale, `ordinal` the number of pairs
+    The diagonal is 1. `identity` gives no credit for any disagreement, `linear`
+    and `quadratic` use its distance on the scale, `ordinal` the number of pairs
     of points within the distance, `band` gives neighbours full agreement.
 
     Args:
@@ -417,14 +417,14 @@ def cohen_kappa(
     """Estimate the agreement of two annotators beyond chance.
 
     The full scale is required: with weights, omitting a label that
-    was not used changes the distances and so the value.
+    was not used changes the distances and therefore the value.
 
     Args:
         a: Labels of the first annotator, one per unit; None or NaN = missing.
         b: Labels of the second annotator, of the same units in the same order.
         categories: The full scale in order, used or not.
-        weights: None counts every disagreement alike; `linear` and `quadratic`
-            count it by its distance on the scale, or the square of it.
+        weights: None counts every disagreement equally; `linear` and `quadratic`
+            count it by its distance on the scale, or the square of that.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -457,7 +457,7 @@ def cohen_kappa(
         return Undefined(reason=NO_PAIR, unit=CORRECTED)
     shares = shares_of(matrix)
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
-    # Both constant on the same label is the only way to a chance of 1.
+    # A chance of 1 occurs only if both use the same single label.
     if np.count_nonzero(rows + columns) == 1:
         return Undefined(reason=SAME_ANSWER, n=matrix.n, unit=CORRECTED)
     value = float(_cohen(shares[None], alike)[0])
@@ -488,15 +488,15 @@ def fleiss_kappa(
 ) -> Estimate | Undefined:
     """Estimate the agreement of several annotators beyond chance.
 
-    Units may have different numbers of labels (Gwet's form); where all have the
-    same number this is Fleiss' kappa itself. Units with a single label contribute
-    about the use of the categories only.
+    Units may have different numbers of labels (Gwet's form); if all have the
+    same number, this is Fleiss' kappa itself. Units with a single label contribute
+    only to the category frequencies.
 
     Args:
         counts: shape (units, categories), whole numbers; how many annotators
             gave unit i the category k.
-        weights: `identity` takes categories as unordered; `linear`, `quadratic`,
-            `ordinal` and `band` count neighbours on a scale as near.
+        weights: `identity` treats categories as unordered; `linear`, `quadratic`,
+            `ordinal` and `band` give credit for nearby categories.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -507,8 +507,8 @@ def fleiss_kappa(
         occurs.
 
     Raises:
-        InputError: If `counts` is no table of whole numbers of 0 or more with
-            two categories at least, or no unit was met by two annotators.
+        InputError: If `counts` is not a table of integers of 0 or more with
+            at least two categories, or no unit has labels of two annotators.
 
     Example:
         >>> round(fleiss_kappa([[2, 0], [2, 0], [0, 2], [1, 1]]).value, 6)

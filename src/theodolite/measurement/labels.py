@@ -18,14 +18,14 @@ from theodolite.domain.estimate import ConfusionMatrix
 from theodolite.measurement.interval import Sizes, zero_count_bound
 
 Label: TypeAlias = "str | float | None"
-"""A label of the guideline's scale; None and NaN mean that there is none."""
+"""A label of the guideline's scale; None and NaN mean no label."""
 
 
 def label_text(label: Label) -> str | None:
     """Return the label as text (4 and 4.0 are both `4`), or None if there is none."""
     if label is None or isinstance(label, str):
         return label
-    # Scalars of arrays give their value by `item`; their booleans are no numbers otherwise.
+    # Scalars of arrays give their value by `item`; otherwise their booleans are not numbers.
     label = label.item() if hasattr(label, "item") else label
     if not isinstance(label, numbers.Real):
         message = f"a label must be a text, a number or None; got {label!r}"
@@ -37,7 +37,7 @@ def label_text(label: Label) -> str | None:
 
 
 def paired(a: Sequence[Label], b: Sequence[Label]) -> list[tuple[str, str]]:
-    """Return the pairs of labels, without units that either annotator left out.
+    """Return the pairs of labels, without units that lack a label of either annotator.
 
     Raises:
         InputError: If the annotators do not label the same units.
@@ -51,7 +51,7 @@ def clusters_of_pairs(a: Sequence[Label], b: Sequence[Label], clusters: ClusterI
     """Return the clusters of the units that both annotators labelled; None if there are no ids.
 
     Raises:
-        InputError: If there is not one id a unit.
+        InputError: If there is not one id per unit.
     """
     both = [
         label_text(first) is not None and label_text(second) is not None for first, second in zip(a, b, strict=True)
@@ -108,7 +108,7 @@ def confusion_matrix(a: Sequence[Label], b: Sequence[Label], *, categories: Sequ
         categories: The full scale in order, used or not.
 
     Returns:
-        Counts with `a` in the rows; units that either left out are not in it.
+        Counts with `a` in the rows; units without a label of both are omitted.
 
     Raises:
         InputError: If the lengths differ or a label is not on the scale.
@@ -144,7 +144,7 @@ Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 Statistic = Callable[[Floats], Floats]
-"""From sums, shape (..., sums), to values, shape (...); NaN if there is none."""
+"""Computes values, shape (...), from sums, shape (..., sums); NaN if there is none."""
 
 Id = TypeVar("Id", bound=Hashable)
 
@@ -160,7 +160,7 @@ def cluster_codes(clusters: ClusterIds | None, n: int) -> Whole:
         n: Units; count.
 
     Raises:
-        InputError: If there is not one id a unit.
+        InputError: If there is not one id per unit.
     """
     if clusters is None:
         return np.arange(n)
@@ -177,7 +177,7 @@ def selected_clusters(clusters: ClusterIds | None, is_selected: Sequence[bool]) 
     """Return the clusters of the selected units.
 
     Raises:
-        InputError: If there is not one id a unit.
+        InputError: If there is not one id per unit.
     """
     if clusters is None:
         return None
@@ -208,8 +208,8 @@ def cluster_sizes(flags: Iterable[bool], clusters: ClusterIds | None) -> list[tu
 class ClusterSums:
     """The sums of each cluster from which a statistic is computed.
 
-    Confusion matrices, coincidences and moments all are sums over units, so a
-    statistic without a cluster, or of clusters drawn again, needs no second look
+    Confusion matrices, coincidences and moments are all sums over units, so a
+    statistic without a cluster, or of resampled clusters, does not read the units again
     at the units.
 
     Attributes:
@@ -245,13 +245,13 @@ class ClusterSums:
         return total
 
     def jackknife_error(self, statistic: Statistic) -> float:
-        """Return the standard error from leaving out each cluster in turn.
+        """Return the jackknife's standard error: each cluster is omitted in turn.
 
         The root of (G - 1)/G times the squared deviations; 0 if there is one
         cluster or the statistic has no value without one of them.
 
         Args:
-            statistic: From sums to values.
+            statistic: Computes values from sums.
 
         Source:
             Efron, Stein (1981), Annals of Statistics 9:586-596,
@@ -268,7 +268,7 @@ class ClusterSums:
         """Return the statistic of resampled clusters, shape (replicates,).
 
         Args:
-            statistic: From sums to values.
+            statistic: Computes values from sums.
             replicates: Samples to draw; count.
             seed: Seed of the random generator.
         """
@@ -286,11 +286,11 @@ def score_column(scores: Iterable[float | None], name: str) -> Floats:
     """Return scores as an array, shape (units,), NaN for missing scores.
 
     Args:
-        scores: One a unit; None or NaN = missing.
+        scores: One per unit; None or NaN = missing.
         name: Their name in messages.
 
     Raises:
-        InputError: If one of them is infinite or no number.
+        InputError: If one of them is infinite or not a number.
     """
     values = list(scores)
     try:

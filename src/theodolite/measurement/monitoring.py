@@ -39,15 +39,15 @@ def watch_history(
     now: datetime | None = None,
     on_rows: Callable[[str, int], None] | None = None,
 ) -> Watch:
-    """Monitor a history of scores for slips, disorder and judge drift.
+    """Monitor a history of scores for deterioration, changes of order and judge drift.
 
-    Every application is watched on its own, and again where the instrument
-    changed: what moves at such a line is no news about the application. Within
-    a stretch the first scores are the good times that later ones are held
-    against. The detectors of a stretch share its false alarms: within n scores
-    of one application there is one with a probability of n / `rules.arl` at
-    most, provided that nothing changed, sessions are independent given the past,
-    and the good times were good. Anchors show what changed: the judge or the
+    Every application is monitored separately, and anew when the instrument
+    changes, because a shift at that point says nothing about the application. Within
+    a segment, the first scores are the in-control period with which later ones are
+    compared. The detectors of a segment share its false alarms: within n scores
+    of one application, the probability of a false alarm is at most n / `rules.arl`,
+    provided that nothing changed, sessions are independent given the past,
+    and the in-control period was in control. Anchors show what changed: the judge or the
     application.
 
     Args:
@@ -57,7 +57,7 @@ def watch_history(
         on_rows: Called before each long step with the step and its scores.
 
     Returns:
-        Stretches, instrument changes, anchor checks, and alerts in order of time.
+        Segments, instrument changes, anchor checks, and alerts in order of time.
 
     Example:
         >>> from theodolite.domain.monitoring import History, Score
@@ -117,7 +117,7 @@ def _segments(
 
 
 def _with_cause(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -> Alert:
-    """Return an alert with its cause, if anchors judged since then show it."""
+    """Return an alert with its cause, if anchors judged since then show one."""
     begin = alert.since if alert.since is not None else 0
     end = alert.last if alert.last is not None else len(history.scores)
     since = [check for check in checks if check.position >= begin]
@@ -127,7 +127,7 @@ def _with_cause(alert: Alert, history: History, checks: Sequence[AnchorCheck]) -
 
 
 def _drifts(checks: Sequence[AnchorCheck], rules: WatchRules) -> Iterator[Alert]:
-    """Yield one alert for each sequence of batches in which the judge is off."""
+    """Yield one alert for each sequence of batches in which the judge deviates."""
     drifting: list[AnchorCheck] = []
     for check in (*checks, None):
         if check is not None and check.is_drift:
@@ -216,7 +216,7 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
 
 
 SPANS = (1, 2, 4)
-"""Number of latest batches, compared with as many first ones; counts."""
+"""Numbers of latest batches that are compared with the same number of first ones; counts."""
 
 TESTS_PER_SESSION = 2 * len(SPANS)
 """Tests at each batch: for each span, whether scores shifted, and whether they shifted away from people's."""
@@ -226,9 +226,9 @@ Placed = tuple[int, Score]
 
 
 def sign_test(n_up: int, n_down: int) -> float:
-    """Return the probability of at least this many ups if ups and downs were equally likely.
+    """Return the probability of at least this many upward shifts if both directions were equally likely.
 
-    Exact, P(X >= n_up) for X binomial with n_up + n_down trials; 1 where nothing moved.
+    Exact: P(X >= n_up) for X binomial with n_up + n_down trials; 1 if nothing moved.
 
     Example:
         >>> round(sign_test(9, 1), 5)
@@ -245,13 +245,13 @@ def sign_test(n_up: int, n_down: int) -> float:
 def anchor_checks(history: History, arl: float) -> tuple[AnchorCheck, ...]:
     """Compare the latest batches on the anchors with the first ones, and with people.
 
-    The application does not enter: what moves here is the judge. A judge that
-    did not change would as likely have given the latest scores of an anchor
-    first and the first ones now, so each anchor moves up as likely as down, and
-    nearer to people's score as likely as away from it: the sign tests are exact,
-    for one batch against the first as for the last four against the first
-    four. A batch of m anchors alarms falsely with a probability of m / (2 *
-    `arl`) at most, shared by its tests.
+    The application has no influence: only the judge can move anchors. A judge that
+    did not change is equally likely to give an anchor's latest scores
+    first and its first scores now. So each anchor is equally likely to move up or down, and
+    towards people's score or away from it: the sign tests are exact,
+    for one batch against the first and for the last four against the first
+    four. A batch of m anchors raises a false alarm with a probability of at most m / (2 *
+    `arl`), shared by its tests.
 
     Args:
         history: With anchors among its scores; each batch scores them once.
@@ -297,7 +297,7 @@ class _Moves:
 def _batches(history: History) -> Iterator[list[Placed]]:
     """Yield the anchors of each batch, in order of time.
 
-    Without named batches, a batch ends where an anchor is repeated.
+    Without named batches, a batch ends when an anchor is repeated.
     """
     current: list[Placed] = []
     seen: set[str] = set()
@@ -370,7 +370,7 @@ FEWEST_MOVED = 8
 """Minimum number of applications that must move together before an instrument is suspected; count."""
 
 MOST_FALSE = 1e-4
-"""Probability below which a common shift of all applications is no accident; fraction."""
+"""Probability below which a common shift of all applications is not attributed to chance; fraction."""
 
 UNSTATED = "not stated"
 """Version of a part of the instrument that is unknown in a history."""
@@ -380,10 +380,10 @@ def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
     """Return the changes of a part of the instrument, and the movement of applications at each.
 
     Declared changes follow from the scores' instruments. A change that is not
-    declared is suspected where at least 8 applications move at one moment, and
-    either so one-sidedly, or so many of them beside what moves at other moments,
-    that it would happen by accident once in 10,000 times: one application has
-    its reasons, all of them together have the instrument's.
+    declared is suspected if at least 8 applications move at one moment, and
+    either so one-sidedly, or so many of them compared with other moments,
+    that it would happen by chance once in 10,000 times: a single application has
+    its own causes, but the cause of a common move is the instrument.
 
     Returns:
         The changes in order of time.
@@ -481,7 +481,7 @@ def _level_by_application(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def plain_name(application: str) -> str:
-    """Return a name without case and marks, so that `GPT 4` and `GPT-4` are one."""
+    """Return a name without case and punctuation, so that `GPT 4` and `GPT-4` are equal."""
     return re.sub(r"[\W_]+", "", application).casefold()
 
 

@@ -43,7 +43,7 @@ from theodolite.measurement.sequences import (
 )
 
 MANY_TIES = 0.3
-"""Share of patterns with equal scores above which `stable` and `weak` differ much."""
+"""Share of patterns with equal scores above which `stable` and `weak` differ considerably."""
 
 
 def relevance_profile(
@@ -56,13 +56,13 @@ def relevance_profile(
 ) -> OrderProfile:
     """Return all order metrics of a sequence, their bands and chance levels, and its level.
 
-    Order metrics see order: slides, alternation, sequences that are stuck. They
-    do not see level; eight fives and eight ones have the same three values. So
-    mean and defect share are beside them, and limits are stated.
+    Order metrics measure order: declines, alternation, constant sequences. They
+    do not measure level: eight fives and eight ones have the same three values. So
+    mean and defect share are reported with them, and limits are stated.
 
     Args:
-        scores: In order of time; None or NaN where one is missing. The missing
-            are counted, and the scores beside them become neighbours.
+        scores: In order of time; None or NaN = missing. Missing scores
+            are counted, and the scores around them become neighbours.
         order: Scores in a pattern; 2..7.
         delay: Step between them; 1 or more.
         defect_at_most: Highest score that is a defect; None if there is no rule.
@@ -85,7 +85,7 @@ def relevance_profile(
 
     Source:
         Microsoft Research (2024), RELEVANCE, project page: its three metrics.
-        Chance levels: permutation of the scores found, so given their ties.
+        Chance levels: permutations of the observed scores, hence given their ties.
         Golden values: tests/golden/order.json.
     """
     check_pattern(order, delay)
@@ -120,7 +120,7 @@ def relevance_profile(
 
 
 def profile_or_reason(scores: Sequence[float | None], *, order: int = 3, delay: int = 1) -> OrderProfile | Undefined:
-    """Return the order metrics of a sequence, or why they are undefined: below eight scores chance gives any value.
+    """Return the order metrics of a sequence, or why they are undefined: below eight scores, chance gives any value.
 
     Args:
         scores: In order of time; None if one is missing.
@@ -158,7 +158,7 @@ def _with_chance(
         "lnds": (not_falling_of_rows, values["lnds"]),
     }
     chance = {**chance_levels(present, metrics, seed=seed), "cin": trend_chance(present, int(values["cin"]))}
-    # Equal scores alone keep LIS low, so its band says nothing if nothing could rise.
+    # Equal scores alone keep LIS low, so its band means nothing if nothing could rise.
     of_metric: dict[str, Band | None] = {"pen": bands.pen, "cin": bands.cin, "lis": bands.lis, "lnds": None}
     if present.min() == present.max():
         of_metric = dict.fromkeys(of_metric)
@@ -216,9 +216,9 @@ class Bands:
     """The bands of three metrics.
 
     Attributes:
-        name: Which rule of thumb they are from.
+        name: The rule of thumb of the bands.
         pen: Cut-offs of the normalised permutation entropy.
-        pen_in_gap: Whether the published table leaves that value out.
+        pen_in_gap: Whether the published table does not cover the value.
         cin: Cut-offs of the inversions.
         lis: Cut-offs of the longest increasing subsequence.
     """
@@ -231,17 +231,17 @@ class Bands:
 
 
 def published_bands(pen_normalized: float, cin: int, lis: int, n: int) -> Bands:
-    """Return where three metrics are in RELEVANCE's table.
+    """Return the bands of three metrics in RELEVANCE's table.
 
     The table reads PEN 0-.3, .4-.6, .7-1.0 for low, medium and high; CIN 0-4,
     5-9, 10-28; LIS 1-3, 4-5, 6-8. Its PEN ranges leave .3 to .4 and .6 to .7
-    open, and its own example (.3869 normalised) falls into the first hole.
-    Only normalised entropy with the holes closed in their middle, at .35 and
-    .65, gives the class that the document's text describes; so does this.
+    open, and its own example (.3869 normalised) falls into the first gap.
+    Only normalised entropy with the gaps closed at their middle, .35 and
+    .65, gives the class that the document's text describes; this function does the same.
 
-    For other lengths the cuts are rescaled as fractions of the largest value.
-    That is how the table would read, not what it would mean: noise alone has a
-    "high" CIN in 86% of sequences of 8 and in 99.99% of 64. Use chance levels.
+    For other lengths, the cut-offs are rescaled as fractions of the largest value.
+    That extends the table formally, not in meaning: noise alone has a
+    "high" CIN in 86% of sequences of 8 scores and in 99.99% of those of 64. Use chance levels.
 
     Args:
         pen_normalized: Permutation entropy as a fraction of its largest value.
@@ -277,21 +277,21 @@ def _band(value: float, cuts: tuple[float, float]) -> Band:
 
 
 EXACT_UP_TO = 8
-"""Longest sequence all of whose orders are enumerated: 8! = 40,320."""
+"""Maximum length of a sequence for enumerating all orders: 8! = 40,320."""
 
 DRAWS = 1_999
-"""Random orders where not all can be enumerated; count."""
+"""Number of random orders if not all can be enumerated; count."""
 
 _CELLS = 4_000_000
 """Scores that are permuted at a time; count."""
 
 FEWEST_DRAWS = 199
-"""Random orders that are too few for a p value of .01; count."""
+"""Number of random orders below which a p-value of .01 cannot be estimated; count."""
 
 _SAME = 1e-9
 
 Metric = Callable[[Whole], Floats]
-"""From sequences, shape (rows, n), to a value for each row."""
+"""Computes a value for each row of sequences, shape (rows, n)."""
 
 
 def entropy_of_rows(order: int, delay: int, ties: str) -> Metric:
@@ -326,8 +326,8 @@ def rising_of_rows(rows: Whole) -> Floats:
 def not_falling_of_rows(rows: Whole) -> Floats:
     """Return the longest subsequence of each row that does not fall; counts.
 
-    With few values it takes a step for each score over the longest thread that
-    ends at or below each value; patience would have as many piles as scores.
+    With few values it takes one step per score, over the longest subsequence that
+    ends at or below each value; patience sorting would have as many piles as scores.
     """
     n_values = int(rows.max(initial=0)) + 1
     if n_values > FEW_VALUES:
@@ -368,8 +368,8 @@ class Null:
     def of(self, metric: Metric, observed: float) -> Chance:
         """Return the position of a value among the values of all orders.
 
-        Exact where all orders were enumerated. Otherwise the order that was
-        found counts as one of the sample, so that no share is ever 0.
+        Exact if all orders were enumerated. Otherwise the observed order
+        counts as part of the sample, so that no share is ever 0.
         """
         values = metric(self.rows)
         low, high = int((values <= observed + _SAME).sum()), int((values >= observed - _SAME).sum())
@@ -392,7 +392,7 @@ def null_of(scores: Floats, *, seed: int = 0) -> Null | Undefined:
         seed: Seed of the random generator.
 
     Returns:
-        `Undefined` where the sequence is too long for a useful sample.
+        `Undefined` if the sequence is too long for a useful sample.
     """
     rank, n = ranks(scores), len(scores)
     if n <= EXACT_UP_TO:
@@ -425,10 +425,10 @@ def chance_levels(
 def trend_chance(scores: Floats, inversions: int) -> Chance | Undefined:
     """Return the position of a count of inversions, by Mann and Kendall's test against trend.
 
-    In closed form for any length: S = untied pairs - 2 * inversions has mean 0
-    and variance (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over all orders, t the
+    The test has a closed form for any length: S = untied pairs - 2 * inversions has mean 0
+    and variance (n(n-1)(2n+5) - sum t(t-1)(2t+5)) / 18 over all orders, with t the
     sizes of the groups of equal scores. Normal, with a correction for
-    continuity; all orders are enumerated where there are 8 scores at most.
+    continuity; all orders are enumerated for at most 8 scores.
 
     Args:
         scores: Shape (n,).

@@ -27,13 +27,13 @@ FAR: Final = 1e3
 """A threshold that no answer passes."""
 
 NODES: Final = 31
-"""Points of the quadrature; 5 give a wrong variance, 31 the same as 61."""
+"""Number of quadrature points: 5 give a wrong variance, 31 the same as 61."""
 
 FLATTEST: Final = 1e-4
-"""Gradient an answer below which the search has arrived."""
+"""Gradient per answer below which the search has converged."""
 
 STEEPEST: Final = 15.0
-"""Log odds from a factor's lowest number to its highest beyond which it settles the answer."""
+"""Log odds between a factor's lowest and highest number beyond which the factor determines the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +41,13 @@ class OrdinalFit:
     """A proportional-odds model of answers.
 
     Attributes:
-        coefficients: By name of what moves the answers: log odds of a higher
+        coefficients: By name of the factor: log odds of a higher
             answer a unit.
         thresholds: Log odds of an answer up to each point but the last, at 0.
-        person_variance: Variance of people's own tendencies; 0 without people.
+        person_variance: Variance of the people's random intercepts; 0 without people.
         log_likelihood: Log likelihood of the answers at the fit.
         n: Answers; count.
-        n_people: Groups of answers; None if answers are independent.
+        n_people: Number of people; None if answers are independent.
     """
 
     coefficients: Mapping[str, Estimate]
@@ -66,21 +66,21 @@ def ordinal_model(
     people: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> OrdinalFit | Undefined:
-    """Fit the effects on answers on an ordered scale, with each person's own tendency.
+    """Fit the effects of factors on answers on an ordered scale, with a random intercept for each person.
 
-    Treats the scale as ordered and nothing more. Where people answer several
-    times, each gets their own tendency (a random intercept), integrated
+    The scale is only assumed to be ordered. If people answer several
+    times, each gets a random intercept, integrated
     over by Gauss and Hermite's quadrature.
 
     Args:
-        answers: One a row; None or NaN = missing, the row is left out.
+        answers: One per row; None or NaN = missing, and the row is omitted.
         factors: By name: a number for every row, 1 and 0 for yes and no.
         categories: The full scale in order; unused points are skipped.
-        people: Who gave each answer; None = answers are independent.
+        people: The person behind each answer; None = answers are independent.
         confidence: Coverage of Wald's intervals; fraction in (0, 1).
 
     Returns:
-        The fit; `Undefined` when one point only was given or a factor settles
+        The fit; `Undefined` if only one point occurs or a factor determines
         the answer completely, so that no finite effect fits best.
 
     Raises:
@@ -141,11 +141,11 @@ def odds_by_threshold(
 ) -> dict[str, OrdinalFit | Undefined]:
     """Fit every threshold of a scale separately, to see whether one effect holds for all.
 
-    `ordinal_model` takes a factor to move the odds alike at every threshold.
-    If these fits differ by more than their intervals, it does not.
+    `ordinal_model` assumes that a factor shifts the odds equally at every threshold.
+    If these fits differ by more than their intervals, the assumption fails.
 
     Args:
-        answers: One a row; None or NaN = missing.
+        answers: One per row; None or NaN = missing.
         factors: By name: a number for every row.
         categories: The full scale in order.
         confidence: Coverage of the intervals; fraction in (0, 1).
@@ -187,7 +187,7 @@ class _Rows:
     """Answers with their possible causes, sorted by person.
 
     Attributes:
-        answers: Place of each answer among the points given.
+        answers: Index of each answer among the observed points.
         factors: shape (answers, factors).
         starts: Start of each person's answers.
         n_points: Number of observed points; count.
@@ -276,7 +276,7 @@ def _quadrature() -> tuple[Floats, Floats]:
 
 
 def _climbed(rows: _Rows) -> tuple[Floats, bool]:
-    """Return the values of highest likelihood, and whether the search arrived there."""
+    """Return the values of highest likelihood, and whether the search converged."""
     # scipy.optimize takes a quarter of a second to load; only this model needs it.
     from scipy.optimize import minimize
 
@@ -303,7 +303,7 @@ def _climbed(rows: _Rows) -> tuple[Floats, bool]:
 
 
 def _natural(values: Floats, k: int, *, people: bool) -> Floats:
-    """Return thresholds that rise and a standard deviation above 0 from numbers that are free."""
+    """Return increasing thresholds and a standard deviation above 0 from unconstrained numbers."""
     natural = values.copy()
     natural[:k] = np.cumsum(np.concatenate((values[:1], np.exp(np.minimum(values[1:k], 50.0)))))
     if people:
@@ -320,7 +320,7 @@ def _errors(rows: _Rows, parameters: Floats) -> Floats:
         moved[index] = step * max(abs(float(parameters[index])), 1.0)
         change = rows.log_likelihood(parameters + moved)[1] - rows.log_likelihood(parameters - moved)[1]
         curvature[index] = change / (2.0 * moved[index])
-    # A tendency without variance is on the edge, if there is no curvature to read.
+    # An intercept variance of 0 is at the boundary, where there is no curvature.
     used = np.abs(np.diag(curvature)) > 1e-8
     errors = np.full(size, np.nan)
     try:

@@ -11,10 +11,10 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.undefined_reasons import NOTHING_LEFT, TOO_FEW_COMPLETED, TOO_SHORT_FOR_PACE
 
 FEWEST_DAYS: Final = 3
-"""Days of data from which the time is predicted; count. With fewer the variation between days is unknown."""
+"""Minimum number of days for a prediction; count. With fewer, the variation between days is unknown."""
 
 FEWEST_COMPLETED: Final = 10
-"""Completed sessions from which the time is predicted; count."""
+"""Minimum number of completed sessions for a prediction; count."""
 
 CONFIDENCE: Final = 0.95
 """Coverage of the prediction interval."""
@@ -23,7 +23,7 @@ CONFIDENCE: Final = 0.95
 def time_to_finish(per_day: Sequence[int], n_left: int) -> Estimate | Undefined:
     """Return the number of days that the remaining sessions take at the current pace, with a prediction interval.
 
-    Completions are counts of a Poisson process: with n in m days, the time of the next k is
+    Completions are modelled as a Poisson process: with n in m days, the time of the next k is
     `m * k / n * F(2k, 2n)`. Sessions of an event come in groups, so counts vary more than those of a
     Poisson process; n and k are divided by the dispersion of the counts of the days if it is above 1.
 
@@ -32,7 +32,7 @@ def time_to_finish(per_day: Sequence[int], n_left: int) -> Estimate | Undefined:
         n_left: Sessions that are still to be completed; count.
 
     Returns:
-        Days from the end of the last period; `Undefined` while there is too little data.
+        Days from the end of the last period; `Undefined` if there is too little data.
 
     Source:
         Nelson (1970), Confidence Intervals for the Ratio of Two Poisson Means and Poisson Predictor

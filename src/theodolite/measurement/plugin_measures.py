@@ -17,7 +17,7 @@ from theodolite.domain.instrument import QuestionLevel, ScaleKind, decimal_of
 from theodolite.domain.undefined_reasons import NO_LABEL
 
 REPLICATES = 1000
-"""Samples of the bootstrap; count."""
+"""Number of bootstrap samples; count."""
 
 FEW_CLUSTERS = 10
 """Clusters below which a percentile interval is too narrow to be shown; count."""
@@ -33,7 +33,7 @@ class LabelledDialogue:
         dialogue: Label of the dialogue, e.g. `d001`.
         scenario: Name of the scenario.
         groups: Values of the dialogue's groups, by name.
-        cluster: Dialogues of one cluster resemble each other, e.g. those of one persona.
+        cluster: Name of the cluster; its dialogues resemble each other, e.g. those of one persona.
         label: The label.
         score: The label as a number; None on scales without numbers.
         defect: Whether the label is a defect by the first defect rule of the question; None without a rule.
@@ -49,7 +49,7 @@ class LabelledDialogue:
 
 
 ComputeMeasure: TypeAlias = Callable[[Sequence[LabelledDialogue]], float | None]
-"""From labelled dialogues to one number; None if they have none."""
+"""Computes one number from labelled dialogues; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +58,10 @@ class PluginMeasure:
 
     Attributes:
         name: Name in studies, with a version: `our-house/mean-score@1`.
-        compute: The function; it does no I/O and draws no random numbers, for it is called once a sample.
+        compute: The function; it does no I/O and draws no random numbers, because it is called for each sample.
         title: Short description.
         unit: Unit of the value, e.g. `fraction of dialogues`.
-        needs_scores: Whether the measure applies to questions with numbers alone.
+        needs_scores: Whether the measure applies only to questions with numbers.
     """
 
     name: str
@@ -84,7 +84,7 @@ def measure_labels(measure: PluginMeasure, labelled: Sequence[LabelledDialogue],
         seed: Seed of the random generator.
 
     Returns:
-        Undefined if the measure has no value, returns no finite number or raises an exception.
+        `Undefined` if the measure has no value, returns no finite number or raises an exception.
 
     Example:
         >>> def share_of_yes(rows: Sequence[LabelledDialogue]) -> float:

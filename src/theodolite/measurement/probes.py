@@ -39,10 +39,10 @@ class PositionBias:
 
     Attributes:
         consistent: Share of units with the same choice in both orders.
-        prefers_first: Among the others, share on which it chose what stood first
+        prefers_first: Among the others, share on which it chose the first option
             both times; .5 is no preference.
-        p_value: Probability of a preference as strong if there is none (sign
-            test, two-sided); 1 where nothing flipped.
+        p_value: Probability of a preference at least this strong if there is none (sign
+            test, two-sided); 1 if no choice changed.
     """
 
     consistent: Estimate | Undefined
@@ -57,12 +57,12 @@ def position_bias(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> PositionBias:
-    """Estimate how far the place of an option sways a judge that chose twice, in both orders.
+    """Estimate the effect of an option's position on a judge that chose in both orders.
 
     Args:
-        one_way: What it chose of each unit in the first order: `first` or
-            `second` for the place, anything else (a tie) for neither; None = missing.
-        other_way: The same in the turned order.
+        one_way: Its choice for each unit in the first order: `first` or
+            `second` for the position, anything else (a tie) for neither; None = missing.
+        other_way: Its choice in the reverse order.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction in (0, 1).
 
@@ -70,7 +70,7 @@ def position_bias(
         Consistency, preference and its p-value.
 
     Raises:
-        InputError: If the lengths differ or there is not one cluster a unit.
+        InputError: If the lengths differ or there is not one cluster per unit.
 
     Example:
         >>> bias = position_bias(["first"] * 8 + ["second"] * 2, ["second"] * 3 + ["first"] * 7)
@@ -110,8 +110,8 @@ def length_bias(
 ) -> Estimate | Undefined:
     """Estimate whether a judge's errors depend on the length of the judged text.
 
-    Longer dialogues may really be better or worse; so it is the judge's score
-    minus people's that is compared with the length, not the score.
+    Longer dialogues may really be better or worse, so the judge's score
+    minus people's is compared with the length, not the score itself.
 
     Args:
         scores: The judge's score of each unit (a verdict as 1 and 0); None = missing.
@@ -121,11 +121,11 @@ def length_bias(
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        Spearman's correlation of error and length; above 0 the judge scores long
-        ones too high. `Undefined` when nothing varies.
+        Spearman's correlation of error and length; above 0, the judge scores long
+        dialogues too high. `Undefined` if nothing varies.
 
     Raises:
-        InputError: If the lengths differ or there is not one cluster a unit.
+        InputError: If the lengths differ or there is not one cluster per unit.
 
     Example:
         >>> round(length_bias([1, 2, 3, 5, 5], [1, 2, 2, 3, 2], [10, 20, 30, 40, 50]).value, 3)
@@ -149,7 +149,7 @@ class HumanCeiling:
     """Agreement of a judge with people, and of people with each other.
 
     Attributes:
-        people: Share of pairs of people that agree, on units with two people or more.
+        people: Share of pairs of people that agree, on units with at least two people.
         judge: Share of pairs of the judge and a person that agree, on the same units.
         gap: The judge's share minus people's; above 0 the judge is nearer to
             people than they are to each other.
@@ -170,8 +170,8 @@ def human_ceiling(
     """Estimate the agreement of a judge with people, and of people with each other.
 
     No judge can be expected to agree with people more than they do among
-    themselves; an agreement of .80 is poor where people reach .95, and all
-    there is where they reach .80.
+    themselves: an agreement of .80 is poor if people reach .95, and the maximum
+    if they reach .80.
 
     Args:
         judge: The judge's label of each unit; None or NaN = missing.
@@ -183,7 +183,7 @@ def human_ceiling(
         Three estimates, on units with the judge's label and two people's.
 
     Raises:
-        InputError: If the lengths differ or there is not one cluster a unit.
+        InputError: If the lengths differ or there is not one cluster per unit.
 
     Example:
         >>> ceiling = human_ceiling(["a", "b", "a"], [["a", "b", "b"], ["a", "a", "b"]])
@@ -230,14 +230,14 @@ def leak_rate(
 ) -> tuple[Estimate | Undefined, float | None]:
     """Estimate how often testers guess right, and how likely that is if they only guess.
 
-    Both are exact: the interval keeps its coverage however few testers there
-    are, and the p-value adds up what so many right guesses or more weigh, each
-    guess with the chance of its own number of options.
+    Both are exact: the interval keeps its coverage for any number of testers,
+    and the p-value is the probability of at least as many right guesses, each
+    with the chance of its own number of options.
 
     Args:
-        right: Whether each guess was right; one a tester, since a second guess by
+        right: Whether each guess was right; one per tester, since a second guess by
             the same person often follows from the first by elimination.
-        chances: Chance of being right by guessing alone, one a guess; fractions in (0, 1].
+        chances: Chance of being right by guessing alone, one per guess; fractions in (0, 1].
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
@@ -245,7 +245,7 @@ def leak_rate(
         p-value against chance. `Undefined` and None without guesses.
 
     Raises:
-        InputError: If there is not one chance a guess, or one is no fraction.
+        InputError: If there is not one chance per guess, or one is not a fraction.
 
     Example:
         >>> rate, p_value = leak_rate([True] * 8 + [False] * 2, [0.5] * 10)
@@ -347,7 +347,7 @@ class _Ways:
         factor: Factor that varies.
         names: Names of the first and the second order.
         way: Order of each answer: 0 or 1; -1 for neither.
-        beside: Subtracted from each answer's number before orders are compared; None for nothing.
+        beside: Subtracted from each answer's number before the comparison; None to subtract nothing.
     """
 
     factor: OrderFactor
@@ -371,19 +371,19 @@ def order_effects(
 ) -> list[OrderEffect]:
     """Return the effects of order on the answers to one question; empty without data.
 
-    Yes and no, and other named answers, are compared by the share that is a
-    defect, or else that is the first label; numbers and ordered answers by how
-    often one in the second order is the higher one.
+    Yes, no and other named answers are compared by the share of defects,
+    or else of the first label; numbers and ordered answers by how
+    often an answer in the second order is higher.
 
     The previous dialogue is described by the annotator's answer about it. People
-    who say yes often say so before and after, so that each answer is held
-    against the same annotator's other answers: those to all dialogues but this
-    one and the one before, which chance would make equal on average.
+    who often say yes do so before and after, so each answer is compared
+    with the same annotator's other answers: those to all dialogues except this
+    one and the previous one, which are equal on average without an effect.
 
     Args:
         guideline: The questions.
         question: The question.
-        columns: All answers, one a person and unit.
+        columns: All answers, one per person and unit.
         annotator: Name of the judge that gave them; empty for people.
 
     Source:
@@ -403,12 +403,12 @@ def order_effects(
 def suggestion_effects(
     guideline: Guideline, question: Question, columns: AnswerArrays, judge: str
 ) -> list[OrderEffect]:
-    """Return the effects of a judge's suggestions on people's answers and on their agreement with it; empty without.
+    """Return the effects of a judge's suggestions on people's answers and on agreement with it; empty without any.
 
     Args:
         guideline: The questions.
         question: The question.
-        columns: Answers of people and of the judge, one an annotator and unit.
+        columns: Answers of people and of the judge, one per annotator and unit.
         judge: Name of the judge in `columns`.
 
     Source:
@@ -453,7 +453,7 @@ def _scored(guideline: Guideline, question: Question, columns: AnswerArrays) -> 
 
 
 def _counted(guideline: Guideline, question: Question) -> tuple[str, ...]:
-    """Return the labels with compared shares: the defects, or else the first label."""
+    """Return the labels whose share is compared: the defects, or else the first label."""
     scale = question.scale
     rules = [rule for rule in guideline.defect_rules if rule.question == question.name]
     defects = tuple(label for label in scale.categories if rules and rules[0].is_defect(label, scale))
@@ -494,7 +494,7 @@ def _ways_by_order(instrument: Instrument, question: Question, columns: AnswerAr
 
 
 def _is_later(instrument: Instrument, question: Question, order: ShownOrder) -> bool | None:
-    """Return whether an order asks a question later than average; None in the middle."""
+    """Return whether an order asks a question later than average; None at the average."""
     if not order.rows:
         return None
     positions = [
@@ -596,27 +596,27 @@ def order_shift(
 ) -> Estimate | Undefined:
     """Estimate the difference between the mean answers in the second and in the first order.
 
-    The answers of one annotator resemble each other, and so do those about one
-    dialogue; the error knows both. It is the sum of the squared errors over
-    either, less that over answers that share both, and never less than the
+    The answers of one annotator resemble each other, as do those about one
+    dialogue; the error accounts for both. Its square is the sum of the squared errors over
+    each, minus that over answers that share both, and at least the
     smaller of the two. Student's t has one degree of freedom less
-    than there are annotators or dialogues, whichever are fewer: with two
-    annotators an interval is wide, and it should be.
+    than the smaller number of annotators or dialogues: with two
+    annotators the interval is wide, as it should be.
 
     Args:
-        values: An answer each, as a number: 1 and 0, or a rank as a fraction.
+        values: Each answer as a number: 1 and 0, or a rank as a fraction.
         is_second: Whether it was given in the second order.
         annotators: Who gave it.
-        dialogues: The dialogue that it is about.
+        dialogues: The dialogue of each answer.
         unit: Unit of a difference of the values.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        In `unit`; n counts answers, clusters are the fewer of annotators and dialogues.
+        In `unit`; n counts answers, clusters are annotators or dialogues, whichever are fewer.
         `Undefined` if all have one order, fewer than two dialogues have the other, or all are equal.
 
     Raises:
-        InputError: If the arguments differ in length, or `confidence` is no fraction.
+        InputError: If the arguments differ in length, or `confidence` is not a fraction.
 
     Example:
         >>> shift = order_shift(

@@ -36,7 +36,7 @@ BETA_BINOMIAL: Final = "beta-binomial"
 
 
 Clusters = Sequence[tuple[int, int]]
-"""Pairs (defects, labelled), one a cluster; counts."""
+"""Pairs (defects, labelled), one per cluster; counts."""
 
 _INDEPENDENT: Mapping[str, Callable[[int, int, float], Ends]] = MappingProxyType(
     {"wilson": wilson, "clopper-pearson": clopper_pearson}
@@ -44,7 +44,7 @@ _INDEPENDENT: Mapping[str, Callable[[int, int, float], Ends]] = MappingProxyType
 
 
 class _Default(str):
-    """The default method, which clusters may replace."""
+    """The default method; clusters replace it."""
 
     __slots__ = ()
 
@@ -59,24 +59,24 @@ def defect_rate(
 ) -> Estimate | Undefined:
     """Estimate the share of labelled dialogues that have a defect.
 
-    Wilson's score interval is the default: it keeps its coverage when defects
-    are rare, where the normal approximation would report no uncertainty at all.
-    Clopper and Pearson's never covers less than its level, at the price of width.
+    Wilson's score interval is the default: it keeps its coverage if defects
+    are rare, whereas the normal approximation would report no uncertainty at all.
+    Clopper and Pearson's interval never covers less than its level, at the price of width.
     Both need independent dialogues. Dialogues of one cluster (one persona, one
-    script) resemble each other; where `clusters` hold more than one dialogue
+    script) resemble each other; if `clusters` contain more than one dialogue,
     the beta-binomial interval is used, and an interval for independent
-    dialogues is refused when it is asked for by name.
+    dialogues is refused if requested by name.
 
     Without any defect among six dialogues or fewer, Wilson's upper end is below the
     one-sided exact bound of `zero_defect_bound`. The default then reaches up to that
-    bound, and down to its mirror image where all dialogues have a defect; the method
-    that is asked for by name stays as published (ADR-0068).
+    bound, and down to its mirror image if all dialogues have a defect; a method
+    that is requested by name stays as published (ADR-0068).
 
     The beta-binomial interval has equal tails, and is consistent with
-    `zero_defect_bound` where defects are few. It takes the share of a cluster
-    to have nothing to do with its size; for clusters of unequal size it reaches
-    at least as far as the cluster-robust interval of the pooled share, which
-    does not (`clustered_ends`).
+    `zero_defect_bound` if defects are few. It assumes that the share of a cluster
+    does not depend on its size; for clusters of unequal size it reaches
+    at least as far as the cluster-robust interval of the pooled share, which does
+    not assume it (`clustered_ends`).
 
     Args:
         defects: Dialogues labelled with the defect; count, 0..labelled.
@@ -135,12 +135,12 @@ def zero_defect_bound(
 ) -> Estimate | Undefined:
     """Return the highest defect rate that is compatible with no defect at all.
 
-    The bound is one-sided: were the true rate higher, at least one defect would
-    have shown with the probability `confidence`. It is exact for independent
+    The bound is one-sided: if the true rate were higher, at least one defect would
+    have occurred with the probability `confidence`. It is exact for independent
     dialogues. Dialogues of one cluster resemble each other to an unknown degree;
     for them the probability is that of the beta-binomial model, averaged over
     the prior of the correlation within clusters. The bound of clusters is never
-    below that of as many independent dialogues.
+    below that of the same number of independent dialogues.
 
     Args:
         labelled: Dialogues with a label, none of them a defect; count.
@@ -304,22 +304,22 @@ def beta_below_half(a: float, b: float) -> float:
 
 
 WHOLLY_UNEQUAL = 0.25
-"""Squared coefficient of variation of clusters' sizes from which on the robust ends count in full."""
+"""Squared coefficient of variation of clusters' sizes from which the robust ends count in full."""
 
 
 def clustered_ends(sizes: Sequence[tuple[int, int]], posterior: ClusteredShare, confidence: float) -> Ends:
     """Return the ends of the interval of the pooled share; fractions.
 
-    Those of the beta-binomial posterior (`ClusteredShare.ends`). It takes every cluster for a
-    draw from one distribution, regardless of its size; if large clusters have
-    another share than small ones, it does not estimate the pooled share.
+    The ends of the beta-binomial posterior (`ClusteredShare.ends`) assume that every cluster is a
+    draw from one distribution, regardless of its size. If large clusters have
+    another share than small ones, they do not estimate the pooled share.
     So for clusters of unequal size the ends reach at least as far as those of
     the ratio of sums with its cluster-robust error, on the logit: completely
-    if sizes spread by half of their mean or more, in part if they
-    spread less, so that one dialogue more or less moves the ends by little.
+    if the standard deviation of the sizes is at least half of their mean, in part if it
+    is smaller, so that one dialogue more or less moves the ends only slightly.
 
     Args:
-        sizes: Pairs (with the property, units), one a cluster; counts, at least one unit in all.
+        sizes: Pairs (with the property, units), one per cluster; counts, at least one unit in all.
         posterior: Posterior of the share.
         confidence: Coverage; fraction in (0, 1).
 
@@ -346,7 +346,7 @@ def _spread(sizes: np.ndarray) -> float:
 def _robust_ends(sizes: np.ndarray, value: float, confidence: float) -> Ends:
     """Return logit(p) -+ t(K-1) s / (p (1-p)), s2 = G/(G-1) sum e_g2 / n2, e_g = d_g - p n_g, K = n2 / sum n_g2.
 
-    A few large clusters among many small ones are worth as many as K equal ones.
+    A few large clusters among many small ones carry the information of K equal ones.
     """
     n_clusters, n = len(sizes), float(sizes[:, 1].sum())
     worth = n * n / float(sizes[:, 1] @ sizes[:, 1])
@@ -374,8 +374,8 @@ def mean_fraction(
 ) -> Estimate | Undefined:
     """Estimate the mean of fractions that units have, each between 0 and 1.
 
-    The exact interval of a share, with as many independent units as the spread
-    from the variance of the clusters' means.
+    The interval is the exact one of a share, with the effective number of independent units
+    that follows from the variance of the clusters' means.
 
     Args:
         values: The fraction of each unit.
@@ -417,7 +417,7 @@ def _ratio(sums: Floats) -> Floats:
 
 
 def _ends(value: float, sums: ClusterSums, confidence: float) -> Ends:
-    """Return the exact interval of a share of as many units as the error is worth."""
+    """Return the exact interval of a share, with the effective number of units that the error implies."""
     error = sums.jackknife_error(_ratio)
     worth = float(sums.n)
     if error > 0.0 and 0.0 < value < 1.0:
@@ -443,18 +443,18 @@ def pass_hat_k(
     """Estimate the probability that k attempts at the same task all succeed: pass^k.
 
     Args:
-        outcomes: Whether each try of each task succeeded; None = the try failed
-            to take place. Tasks with fewer than k tries are left out.
-        k: Tries that must all succeed; count, at least 1.
+        outcomes: Whether each attempt at each task succeeded; None = the attempt did
+            not take place. Tasks with fewer than k attempts are omitted.
+        k: Attempts that must all succeed; count, at least 1.
         clusters: The cluster of each task; None = tasks are independent.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        The mean over tasks of C(successes, k) / C(tries, k); n counts tasks.
-        `Undefined` when no task has k tries.
+        The mean over tasks of C(successes, k) / C(attempts, k); n counts tasks.
+        `Undefined` if no task has k attempts.
 
     Raises:
-        InputError: If `k` is below 1 or there is not one cluster a task.
+        InputError: If `k` is below 1 or there is not one cluster per task.
 
     Example:
         >>> pass_hat_k([[True, True, False, True], [True] * 4], 2).value
@@ -500,7 +500,7 @@ def pooled_defect_rate(
     that a dialogue with many labels weighs no more than one with few. Dialogues
     differ, and so do annotators, each of whom labels many dialogues. The variance
     therefore has both as clusters: ignoring the annotators gives a coverage of .60
-    to .75 where they differ by one logit. The interval holds for other dialogues
+    to .75 if they differ by one logit. The interval applies to other dialogues
     and other annotators of the same kinds.
 
     Args:
@@ -508,12 +508,12 @@ def pooled_defect_rate(
         annotators: Annotator of each label; None for a final label.
         defects: Whether it is a defect.
         clusters: The cluster of the label's dialogue, e.g. its persona; None = dialogues are independent.
-            An entry None is a dialogue without a cluster.
+            None in a place means a dialogue without a cluster.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
         Unit: fraction of dialogues; n counts dialogues. `Undefined` without any label.
-        Without any defect, or with defects alone, the interval is that of `defect_rate`.
+        Without any defect, or with only defects, the interval is that of `defect_rate`.
 
     Raises:
         InputError: If the columns differ in length.
@@ -584,11 +584,11 @@ def _without_variance(
 
 
 def _two_way_ends(value: float, shares: Floats, cluster: Whole, annotator: Whole, confidence: float) -> Ends:
-    """Return the exact interval of a share of as many independent dialogues as the variance is worth."""
+    """Return the exact interval of a share, with the effective number of dialogues that the variance implies."""
     dialogues = _variance(shares, cluster)
     people = _variance(shares, annotator)
     both = _variance(shares, _codes(list(zip(cluster.tolist(), annotator.tolist(), strict=True))))
-    # Where annotators hardly differ, their part may come out below 0; the dialogues' part always counts.
+    # If annotators hardly differ, their part may be below 0; the dialogues' part always counts.
     added = max(people - both, 0.0)
     variance = dialogues + added
     n_clusters, n_people = int(cluster.max()) + 1, int(annotator.max()) + 1

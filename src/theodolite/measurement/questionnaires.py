@@ -34,7 +34,7 @@ from theodolite.measurement.scores import average_ranks
 Floats = NDArray[np.float64]
 
 MOST_WAYS: Final = 20_000
-"""Largest number of arrangements to enumerate; of more, some are drawn."""
+"""Maximum number of arrangements to enumerate; otherwise a random sample is drawn."""
 
 
 SAME: Final = 1e-9
@@ -49,26 +49,26 @@ def people_permutation(
     draws: int = 9_999,
     seed: int = 1,
 ) -> Significance | Undefined:
-    """Test whether people answer higher about one of two subjects, each person counting once.
+    """Test whether people answer higher about one of two subjects; each person counts once.
 
-    Answers enter by their ranks, so that only the order of the scale counts. Where
-    two people or more answered about both things, each of those is compared with
-    themself and their two sides are exchanged; else whole people are exchanged
-    between the sides, all arrangements at once where they are of two kinds alone.
-    It assumes nothing but that people are independent.
+    Answers are converted to ranks, so only the order of the scale counts. If
+    at least two people answered about both subjects, each of them is compared with
+    themselves and their two sides are exchanged; otherwise whole people are exchanged
+    between the sides, with all arrangements at once if there are only two kinds of people.
+    The only assumption is that people are independent.
 
     Args:
         answers: Points of an ordered scale; None = none given, left out.
         sides: Subjects of each answer; two different ones.
-        people: Who gave each answer.
-        draws: Arrangements that are drawn if there are too many to enumerate.
+        people: The person behind each answer.
+        draws: Number of random arrangements if there are too many to enumerate; count.
         seed: Seed of the random generator.
 
     Returns:
-        Two-sided p-value, exact where there are few people; n counts answers,
-        clusters people. The statistic is the mean difference of ranks, second
-        side (in order of the alphabet) minus first; the effect runs from -1 to 1:
-        people, or pairs of people, for whom the second is higher minus those for
+        Two-sided p-value, exact for few people; n counts answers,
+        clusters count people. The statistic is the mean difference of ranks, second
+        side (in alphabetical order) minus first; the effect ranges from -1 to 1:
+        the share of people, or pairs of people, for whom the second is higher minus the share
         for whom it is lower. `Undefined` with too few people or equal answers.
 
     Raises:
@@ -129,7 +129,7 @@ def _within(
 def _between(
     by_person: dict[str, dict[str, list[float]]], names: Sequence[str], draws: int, seed: int
 ) -> Significance | Undefined:
-    """Return the test of whole people: those with answers about both count on the side of most of their answers."""
+    """Return the test of whole people: people with answers about both count on the side of most of their answers."""
     side = {person: _main_side(ranks, names) for person, ranks in by_person.items()}
     means = np.array([np.mean(ranks[side[person]]) for person, ranks in by_person.items()])
     second = np.array([side[person] == names[-1] for person in by_person])
@@ -160,7 +160,7 @@ def _between(
 
 
 def _of_two_kinds(is_high: NDArray[np.bool_], second: NDArray[np.bool_]) -> float:
-    """Return the p-value where people are of two kinds alone: all arrangements at once, by the hypergeometric law."""
+    """Return the p-value for only two kinds of people: all arrangements at once, by the hypergeometric distribution."""
     n, m, high = int((~second).sum()), int(second.sum()), int(is_high.sum())
     there = np.arange(max(0, high - n), min(high, m) + 1)
     gaps = np.abs(there / m - (high - there) / n)
@@ -172,12 +172,12 @@ def _of_two_kinds(is_high: NDArray[np.bool_], second: NDArray[np.bool_]) -> floa
 
 
 def _main_side(ranks: dict[str, list[float]], names: Sequence[str]) -> str:
-    """Return the side of most of a person's answers; the first of two that have as many."""
+    """Return the side of most of a person's answers; the first one in a tie."""
     return max(names, key=lambda name: len(ranks.get(name, ())))
 
 
 def _arrangements(n: int, m: int, draws: int, seed: int, *, is_whole: bool) -> Iterator[Sequence[int]]:
-    """Yield which m of n people are the second side."""
+    """Yield each choice of m of n people as the second side."""
     if is_whole:
         yield from combinations(range(n), m)
         return
@@ -187,7 +187,7 @@ def _arrangements(n: int, m: int, draws: int, seed: int, *, is_whole: bool) -> I
 
 
 def _share(statistics: Floats, found: float, *, is_whole: bool) -> float:
-    """Return the share of arrangements at least as far out; drawn ones are joined by the observed one."""
+    """Return the share of arrangements at least as extreme; random ones include the observed one."""
     as_far = int((np.abs(statistics) >= abs(found) - SAME).sum())
     return as_far / len(statistics) if is_whole else (as_far + 1) / (len(statistics) + 1)
 
@@ -200,9 +200,9 @@ class AnswerDescription:
         counts: Frequency of each point of the scale, in its order.
         n: Answers; count.
         missing: People without an answer; count.
-        median: The point up to which half of the answers lie; None if there is none.
-        lower_quartile: The point up to which a quarter lie; None if there is none.
-        upper_quartile: The point up to which three quarters lie; None if there is none.
+        median: The point at or below which half of the answers are; None if there is none.
+        lower_quartile: The point at or below which a quarter are; None if there is none.
+        upper_quartile: The point at or below which three quarters are; None if there is none.
         top_two: Share of answers on the highest points; two by default.
     """
 
@@ -231,7 +231,7 @@ def describe_answers(
     Args:
         answers: One per person; None or NaN = missing.
         categories: The full scale in order, used or not.
-        clusters: The cluster of each answer, e.g. the person, where one gives
+        clusters: The cluster of each answer, e.g. the person, if one gives
             several; None = answers are independent.
         confidence: Coverage of the interval; fraction in (0, 1).
         top: Number of highest points whose share is reported; count. Short scales need fewer than two.
@@ -323,13 +323,13 @@ def set_alpha(
     agree in part.
 
     Args:
-        given: One entry a text: the set that each of its coders gave; texts with
-            fewer than two are left out.
-        clusters: The cluster of each text, e.g. who wrote it; None = texts are independent.
+        given: One entry per text: the set of each of its coders; texts with
+            fewer than two are omitted.
+        clusters: The cluster of each text, e.g. its author; None = texts are independent.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        1 is perfect, 0 is chance; n counts the texts with two sets or more; the
+        1 is perfect, 0 is chance; n counts the texts with at least two sets; the
         interval is a jackknife over texts or clusters on the logarithm of
         1 - alpha, with Student's t. `Undefined` when no text has two sets or one
         set only occurs.
@@ -379,7 +379,7 @@ def _sums(units: Sequence[Sequence[Codes]], kinds: Sequence[Codes], distance: Fl
 
 
 def _alphas(totals: Floats, distance: Floats) -> Floats:
-    """Return 1 - (n - 1) sum of distances within texts / sum n_c n_k d_ck; NaN where nothing is to be expected."""
+    """Return 1 - (n - 1) sum of distances within texts / sum n_c n_k d_ck; NaN if the expected disagreement is 0."""
     observed, used = totals[..., 0], totals[..., 1:]
     expected = np.einsum("...c,ck,...k->...", used, distance, used)
     ratio = np.divide(

@@ -36,7 +36,7 @@ EXACT_UP_TO: Final = 25
 def rank_sum_test(a: Answers, b: Answers) -> Significance | Undefined:
     """Test whether one of two groups tends to give higher answers (Mann-Whitney).
 
-    It takes both groups as spread alike; where they may not be, read the
+    The test assumes equal spread in both groups; if that is doubtful, read the
     interval of `superiority` instead.
 
     Args:
@@ -44,7 +44,7 @@ def rank_sum_test(a: Answers, b: Answers) -> Significance | Undefined:
         b: Answers of the second group; likewise.
 
     Returns:
-        Two-sided p-value, exact where groups are small and nothing is tied; the
+        Two-sided p-value, exact for small groups without ties; the
         statistic is U of the second group, the effect Cliff's delta. `Undefined`
         when a group has fewer than two answers or all are the same.
 
@@ -90,9 +90,9 @@ def signed_rank_test(a: Answers, b: Answers) -> Significance | Undefined:
         b: Second answers of the same people, in the same order; likewise.
 
     Returns:
-        Two-sided p-value, exact where there are 25 changes or fewer and nothing
-        is tied; the statistic is the sum of ranks of the rises. Answers that did
-        not change are left out. `Undefined` when none changed.
+        Two-sided p-value, exact for at most 25 changes without
+        ties; the statistic is the sum of ranks of the rises. Answers that did
+        not change are omitted. `Undefined` if none changed.
 
     Raises:
         InputError: If the lengths differ or an answer is infinite.
@@ -133,9 +133,9 @@ def signed_rank_test(a: Answers, b: Answers) -> Significance | Undefined:
 
 
 def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate | Undefined:
-    """Estimate how probable it is that one of the second group answers higher (Brunner-Munzel).
+    """Estimate the probability that a member of the second group answers higher (Brunner-Munzel).
 
-    One half is no difference. Groups may be spread differently.
+    One half means no difference. The spread of the groups may differ.
 
     Args:
         a: Answers of the first group; None or NaN = missing.
@@ -143,9 +143,9 @@ def superiority(a: Answers, b: Answers, *, confidence: float = 0.95) -> Estimate
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        Fraction, ties counting half; n counts answers. The interval is taken on
-        the logit, with Student's t; where the groups do not overlap there is no
-        error to take it from, and the interval is Newcombe's. `Undefined` when
+        Fraction, with ties counted half; n counts answers. The interval is computed on
+        the logit, with Student's t; if the groups do not overlap, there is no
+        error to compute it from, and the interval is Newcombe's. `Undefined` if
         a group has fewer than two answers.
 
     Example:
@@ -197,7 +197,7 @@ def _newcombe_ends(value: float, n: int, m: int, confidence: float) -> tuple[flo
 
 
 def _turn(is_outside: Callable[[float], bool], outer: float, inner: float) -> float:
-    """Return the boundary of a condition that holds at the outer end but not at the inner one."""
+    """Return the boundary of a condition that holds at the outer but not at the inner end."""
     for _ in range(60):
         middle = (outer + inner) / 2.0
         outer, inner = (middle, inner) if is_outside(middle) else (outer, middle)
@@ -205,7 +205,7 @@ def _turn(is_outside: Callable[[float], bool], outer: float, inner: float) -> fl
 
 
 def brunner_munzel_test(a: Answers, b: Answers) -> Significance | Undefined:
-    """Test whether one of two groups tends to give higher answers, with equal spread or not.
+    """Test whether one of two groups tends to give higher answers, also with unequal spread.
 
     Args:
         a: Answers of the first group; None or NaN = missing.
@@ -272,7 +272,7 @@ def _brunner_munzel(first: Floats, second: Floats) -> tuple[float, float, float]
     """Return the probability that the second is higher, its standard error and degrees of freedom."""
     n, m = len(first), len(second)
     ranks = average_ranks(np.concatenate((first, second)))
-    # How many of the other group each answer beats, as a share of them.
+    # Share of the other group that each answer exceeds.
     beaten_a = (ranks[:n] - average_ranks(first)) / m
     beaten_b = (ranks[n:] - average_ranks(second)) / n
     parts = float(np.var(beaten_a, ddof=1)) / n, float(np.var(beaten_b, ddof=1)) / m
@@ -291,7 +291,7 @@ def _rank_sums(n: int, m: int) -> Floats:
     """Return the distribution of U for untied groups of n and m: counts of placements of m among n."""
     ways = np.zeros((m + 1, n * m + 1))
     ways[0, 0] = 1.0
-    # Each of n + m places goes to one of the m or not; U counts those of n before it.
+    # Each of n + m positions belongs to one of the m or not; U counts those of the n before it.
     for position in range(n + m):
         for chosen in range(min(position + 1, m), 0, -1):
             before = position - (chosen - 1)
@@ -317,7 +317,7 @@ def kruskal_wallis(groups: Mapping[str, Answers]) -> Significance | Undefined:
         groups: Answers by name of the group; None or NaN = missing.
 
     Returns:
-        P-value by the chi-squared distribution; the effect is epsilon squared,
+        P-value of the chi-squared distribution; the effect is epsilon squared,
         0 for no difference and 1 for groups that do not overlap. `Undefined`
         when there are fewer than two groups with two answers, or all are the same.
 
@@ -362,7 +362,7 @@ class GroupDifference:
         second: Name of another.
         test: Its z and unadjusted p-value; the effect is the difference of mean
             ranks, first minus second.
-        adjusted_p_value: The p-value for having compared all pairs; fraction.
+        adjusted_p_value: The p-value adjusted for all pairs; fraction.
     """
 
     first: str
@@ -379,7 +379,7 @@ def dunn(groups: Mapping[str, Answers], *, adjustment: Adjustment = "holm") -> t
         adjustment: How p-values are adjusted, as for `adjust_p_values`.
 
     Returns:
-        One comparison a pair; none if `kruskal_wallis` is undefined.
+        One comparison per pair; empty if `kruskal_wallis` is undefined.
 
     Raises:
         InputError: If the adjustment is unknown.
@@ -424,10 +424,10 @@ def friedman(rows: Sequence[Answers]) -> Significance | Undefined:
 
     Args:
         rows: One per person: the answer to each question; None or NaN = missing.
-            People with a gap are left out.
+            People with a missing answer are omitted.
 
     Returns:
-        P-value by the chi-squared distribution; the effect is Kendall's W, 0 for
+        P-value of the chi-squared distribution; the effect is Kendall's W, 0 for
         no agreement of people on the order and 1 for full agreement. `Undefined`
         if fewer than two people answered all, or if all answers are equal.
 

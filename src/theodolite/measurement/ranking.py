@@ -50,10 +50,10 @@ def ranking_agreement(
 ) -> RankingAgreement:
     """Return the agreement of a judge's scores with the order of people's scores.
 
-    This is what PEN, CIN and LIS were made for: people's ranking is the order
-    in which the judge's scores are read, so that 0 inversions are agreement.
-    Equal scores are no disagreement: CIN counts the pairs that the two put in
-    opposite order, and LIS is the longest chain that rises strictly for both.
+    This is the original purpose of PEN, CIN and LIS: people's ranking is the order
+    in which the judge's scores are read, so 0 inversions mean full agreement.
+    Equal scores are not a disagreement: CIN counts the pairs that the two put in
+    opposite order, and LIS is the longest chain that increases strictly for both.
 
     Args:
         human: People's scores; shape (units,), None or NaN for missing scores.
@@ -148,12 +148,12 @@ def _both(
 
 
 def _opposed(people: Floats, scores: Floats) -> int:
-    """Count the pairs in opposite order: units of equal human score are put in the judge's order first."""
+    """Count the pairs in opposite order; units of equal human score are first put in the judge's order."""
     return inversion_count(scores[np.lexsort((scores, people))].tolist())
 
 
 def _common_chain(people: Floats, scores: Floats) -> int:
-    """Return the longest chain that rises for both: units of equal human score are put in falling order first."""
+    """Return the longest chain that increases for both; units of equal human score are first put in falling order."""
     return longest_increasing_subsequence(scores[np.lexsort((-scores, people))].tolist())
 
 
@@ -172,11 +172,11 @@ def _correlation(
 
 
 def _opposed_pairs(people: Floats, scores: Floats, opposed: int, tau: Estimate | Undefined) -> Estimate | Undefined:
-    """Return CIN as a share of all pairs; its interval is that of tau-b, ties as observed.
+    """Return CIN as a share of all pairs; its interval is that of tau-b, given the observed ties.
 
-    tau-b = (alike - opposed) / scale, and alike + opposed are the pairs that
-    there are no ties, so each end of tau-b is a count of opposed pairs. Two intervals
-    of one order cannot contradict each other then.
+    tau-b = (concordant - opposed) / scale, and concordant + opposed are the pairs without
+    ties, so each end of tau-b gives a count of opposed pairs. So two intervals
+    of one order cannot contradict each other.
     """
     if isinstance(tau, Undefined):
         return replace(tau, unit=PAIRS, method="")
@@ -205,12 +205,12 @@ def _opposed_pairs(people: Floats, scores: Floats, opposed: int, tau: Estimate |
 
 
 def _chain(lis: int, n: int, clusters: ClusterIds | None, confidence: float, n_points: int | None) -> Estimate:
-    """Return LIS as an estimate of the chain in as many other units, with a bound on both sides.
+    """Return LIS as an estimate of the chain in the same number of other units, with a bound on both sides.
 
     The longest chain counts units of a property that every part of a chain
-    keeps, so its tails are no heavier than a Poisson variable's of the same
-    mean m: the interval holds all m with m - L + L ln(L / m) <= ln(2 / alpha),
-    L the length found. Over clusters, L is first divided by the largest one.
+    has, so its tails are no heavier than those of a Poisson variable with the same
+    mean m: the interval contains all m with m - L + L ln(L / m) <= ln(2 / alpha),
+    with L the observed length. Over clusters, L is first divided by the size of the largest one.
     """
     codes = cluster_codes(clusters, n)
     most = int(np.bincount(np.unique(codes, return_inverse=True)[1]).max())
@@ -231,7 +231,7 @@ def _chain(lis: int, n: int, clusters: ClusterIds | None, confidence: float, n_p
 
 
 def _tied(rank: Whole) -> int:
-    """Return the pairs of equal ranks; count."""
+    """Return the number of pairs of equal ranks; count."""
     sizes = np.unique(rank, return_counts=True)[1]
     return int((sizes * (sizes - 1) // 2).sum())
 
@@ -275,7 +275,7 @@ def _opposed_tables(rows: Whole, groups: Whole, n_groups: int, n_values: int) ->
     cells = np.arange(len(rows))[:, None] * (n_groups * n_values) + groups * n_values + rows
     counts = np.bincount(cells.ravel(), minlength=len(rows) * n_groups * n_values)
     table = counts.reshape(len(rows), n_groups, n_values).astype(np.float64)
-    # Opposed to a unit are those of lower groups with a higher value.
+    # A unit is opposed to units of lower groups with a higher value.
     higher = table.sum(axis=2, keepdims=True) - np.cumsum(table, axis=2)
     before = np.cumsum(higher, axis=1) - higher
     return np.asarray((table * before).sum(axis=(1, 2)))

@@ -42,16 +42,16 @@ GivenLabels = Sequence[tuple[Hashable, Hashable, Label]]
 """Triples (unit, rater, label); a rater may label a unit more than once."""
 
 ENOUGH: Final = 1e-9
-"""Rise of the log likelihood a label below which the search has arrived."""
+"""Increase of the log likelihood per label below which the search has converged."""
 
 TINY: Final = 1e-300
-"""A probability that is as good as none."""
+"""Probabilities below this count as 0."""
 
 FEW_UNITS: Final = 2_000
-"""Units up to which each is searched for itself; count."""
+"""Maximum number of units that are processed one by one; count."""
 
 MOST_CELLS: Final = 20_000_000
-"""Cells of units and raters up to which units that are labelled alike are put together; count."""
+"""Maximum number of cells (units times raters) for grouping equally labelled units; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +63,13 @@ class RaterModel:
         units: Names, likewise.
         categories: The points of the scale.
         prevalence: Share of each true label; shape (categories,).
-        errors: How often each rater gives which label to which true one, shape
-            (raters, true, given); rows add up to 1. For MACE, what follows from
+        errors: Frequency of each rater's labels by true label, shape
+            (raters, true, given); rows add up to 1. For MACE, the errors implied by
             competence and guessing.
-        competence: Share of a rater's labels that are no guess (MACE), or that
+        competence: Share of a rater's labels that are not guesses (MACE), or that
             fit the true label beyond chance (Dawid-Skene); by rater.
-        beliefs: How likely each true label of each unit is, shape (units, categories).
-        log_likelihood: Of the labels at the fit.
+        beliefs: Probability of each true label of each unit, shape (units, categories).
+        log_likelihood: Log likelihood of the labels at the fit.
         rounds: Number of iterations; count.
     """
 
@@ -87,10 +87,10 @@ class RaterModel:
 def dawid_skene(
     labels: GivenLabels, *, categories: Sequence[Label], smoothing: float = 0.0, most_rounds: int = 1_000
 ) -> RaterModel:
-    """Fit every rater's own errors and the true labels at once (Dawid and Skene).
+    """Estimate each rater's errors and the true labels together (Dawid and Skene).
 
-    A diagnostic of raters: their confusions of labels. Its beliefs are no labels, since
-    it takes disagreement as error, and people may disagree with good reason.
+    This is a diagnostic of raters: their confusions of labels. Its beliefs are not labels, because
+    it treats disagreement as error, and people may disagree with good reason.
 
     Args:
         labels: Triples (unit, rater, label).
@@ -100,7 +100,7 @@ def dawid_skene(
         most_rounds: Maximum number of iterations; count.
 
     Returns:
-        The model at a peak of the likelihood, found from the shares of labels.
+        The model at a maximum of the likelihood, searched from the shares of labels.
 
     Raises:
         InputError: If there is no label, one is not on the scale, or smoothing
@@ -131,7 +131,7 @@ def dawid_skene(
     right = np.einsum("k,rkk->r", prevalence, errors)
     use = np.einsum("k,rkl->rl", prevalence, errors)
     chance = use @ prevalence
-    # A rater who fits no better than its own habits has no measurable competence.
+    # A rater whose labels fit no better than their own frequencies has no measurable competence.
     competence = np.where(chance < 1.0 - 1e-12, (right - chance) / np.maximum(1.0 - chance, 1e-12), 0.0)
     return coded.model(prevalence, errors, competence, beliefs, (float(reached), rounds))
 
@@ -139,10 +139,10 @@ def dawid_skene(
 def mace(
     labels: GivenLabels, *, categories: Sequence[Label], smoothing: float = 0.1, most_rounds: int = 1_000
 ) -> RaterModel:
-    """Estimate each rater's competence and the true labels at once (MACE).
+    """Estimate each rater's competence and the true labels together (MACE).
 
-    Two numbers a rater and a habit, so it works where raters gave few labels
-    each. A diagnostic of careless raters; its beliefs are no labels.
+    The model has few parameters per rater, so it works if raters gave few labels
+    each. It is a diagnostic of careless raters; its beliefs are not labels.
 
     Args:
         labels: Triples (unit, rater, label).
@@ -151,7 +151,7 @@ def mace(
         most_rounds: Maximum number of iterations; count.
 
     Returns:
-        The model at a peak of the likelihood, found from the shares of labels.
+        The model at a maximum of the likelihood, searched from the shares of labels.
 
     Raises:
         InputError: If there is no label, one is not on the scale, or smoothing
@@ -198,10 +198,10 @@ def mace(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Coded:
-    """Labels by numbers: shape (labels,) each. Many units with the same labels by the same raters are one of them.
+    """Labels as numbers; shape (labels,) each. Units with the same labels by the same raters are one entry.
 
     Attributes:
-        unit: The unit, or all units that are labelled alike.
+        unit: The unit, or all units with the same labels.
         rater: The rater.
         label: The label.
         weight: Number of units with these labels; counts, shape (kinds of units,).
@@ -271,7 +271,7 @@ class _Coded:
         counts = np.stack([np.bincount(position, weight[:, k], size).reshape(-1, q) for k in range(q)], axis=1)
         smoothed = counts.astype(np.float64) + smoothing
         total = smoothed.sum(axis=2, keepdims=True)
-        # Nothing is known about a true label that a rater never had.
+        # Nothing is known about true labels that a rater never saw.
         errors: Floats = np.where(total > 0.0, smoothed / np.maximum(total, TINY), 1.0 / q)
         return errors
 
@@ -288,7 +288,7 @@ class _Coded:
     def model(
         self, prevalence: Floats, errors: Floats, competence: Floats, beliefs: Floats, end: tuple[float, int]
     ) -> RaterModel:
-        """Return the model with names for numbers."""
+        """Return the model with names instead of numbers."""
         return RaterModel(
             raters=self.raters,
             units=self.units,
@@ -349,9 +349,9 @@ def group_agreement(
 ) -> tuple[GroupAgreement, ...]:
     """Estimate every group's agreement within the group and with all other raters.
 
-    A group that agrees more with itself than with others sees something that a
-    majority would hide. Whether that is more than chance is asked by giving
-    raters their groups at random.
+    A group that agrees more within itself than with others sees something that a
+    majority would hide. A permutation test, which assigns raters to groups
+    at random, shows whether that exceeds chance.
 
     Args:
         ratings: shape (raters, units); labels, None or NaN = missing.
@@ -364,11 +364,11 @@ def group_agreement(
         clusters: Cluster of each unit; similar units share one; None if units are independent.
 
     Returns:
-        One a group, in the order of their first rater; p-values are adjusted by
+        One per group, in the order of their first rater; p-values are adjusted by
         Benjamini and Hochberg.
 
     Raises:
-        InputError: If there is not one group a rater or a label is not on the scale.
+        InputError: If there is not one group per rater or a label is not on the scale.
 
     Example:
         >>> ratings = [["y", "n", "y", "n"]] * 3 + [["y", "y", "n", "n"]] * 3
@@ -452,12 +452,12 @@ def cross_agreement(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRates:
-    """The defect rate as each group of raters sees it.
+    """The defect rate according to each group of raters.
 
     Attributes:
         rates: By group: the share of its labels that are defects.
         gap: Highest minus lowest rate; None with fewer than two rates.
-        p_value: Probability of a gap as wide if groups were made of raters at
+        p_value: Probability of a gap at least as wide if raters were assigned to groups at
             random; None likewise.
     """
 
@@ -475,7 +475,7 @@ def defect_rates_by_group(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> GroupRates:
-    """Estimate the defect rate as each group of raters sees it, so that no majority hides a group's.
+    """Estimate the defect rate according to each group of raters, so that no majority hides a group's view.
 
     Args:
         ratings: shape (raters, units); whether the rater sees a defect, None = no label.
@@ -489,7 +489,7 @@ def defect_rates_by_group(
         Rates with intervals over raters, for these units; and the gap.
 
     Raises:
-        InputError: If there is not one group a rater.
+        InputError: If there is not one group per rater.
 
     Example:
         >>> ratings = [[True, True, False]] * 3 + [[False, False, False]] * 3
@@ -533,7 +533,7 @@ def defect_rates_by_group(
 
 
 def _gap(totals: Floats, members: NDArray[np.bool_], draws: int, seed: int) -> tuple[float, float]:
-    """Return the widest gap of groups' rates, and the share of random groupings with one at least as wide."""
+    """Return the widest gap between groups' rates, and the share of random groupings with a gap at least as wide."""
 
     def widest(order: NDArray[np.int64]) -> float:
         sums = members.astype(np.float64) @ totals[order]

@@ -28,7 +28,7 @@ from theodolite.measurement.labels import shared_clusters
 from theodolite.measurement.proportion import mean_fraction
 
 MOST_CLUSTERS = 100_000
-"""Clusters beyond which a plan is no plan."""
+"""Maximum number of clusters of a plan; count."""
 
 
 def n_for_difference(
@@ -46,9 +46,9 @@ def n_for_difference(
         difference: The smallest difference to detect; above 0.
         variance: Variance of the difference between cases.
         confidence: Coverage of the interval that should exclude 0; fraction.
-        power: Chance to find it; fraction.
+        power: Probability of detecting it; fraction.
         cluster_size: Cases in a cluster; count, 1 = cases are independent.
-        correlation: How alike cases of a cluster are; fraction.
+        correlation: Correlation of cases within a cluster; fraction.
 
     Returns:
         Cases; count, rounded up.
@@ -82,7 +82,7 @@ def detectable_difference(n: int, variance: float, *, confidence: float = 0.95, 
         n: Cases; count, at least 1.
         variance: Variance of the difference between cases.
         confidence: Coverage of the interval that should exclude 0; fraction.
-        power: Chance to find it; fraction.
+        power: Probability of detecting it; fraction.
 
     Returns:
         A difference, in the unit of the results.
@@ -110,13 +110,13 @@ def n_for_flips(only_a: float, only_b: float, *, confidence: float = 0.95, power
         only_a: Share of cases with the defect only under the first; fraction.
         only_b: Share of cases with it only under the second; fraction.
         confidence: 1 minus the chance of a false alarm; fraction.
-        power: Chance to find the difference; fraction.
+        power: Probability of detecting the difference; fraction.
 
     Returns:
         Cases, changed or not; count, rounded up.
 
     Raises:
-        InputError: If the shares are equal or no fractions that fit together.
+        InputError: If the shares are equal, or not fractions with a sum of at most 1.
 
     Example:
         >>> n_for_flips(0.10, 0.05), n_for_flips(0.25, 0.10)
@@ -139,7 +139,7 @@ def n_for_rate(rate: float, half_width: float, *, confidence: float = 0.95) -> i
     """Return the number of independent dialogues that gives a rate an interval of this width.
 
     Args:
-        rate: The rate expected; fraction.
+        rate: Expected rate; fraction.
         half_width: Half-width of the interval; fraction above 0.
         confidence: Coverage of Wilson's interval; fraction.
 
@@ -174,16 +174,16 @@ def n_for_zero_defects(highest: float, *, confidence: float = 0.95, cluster_size
     """Return the number of dialogues without a defect that shows that the rate is no higher.
 
     Args:
-        highest: The rate that should be ruled out; fraction above 0.
+        highest: The rate to rule out; fraction above 0.
         confidence: Confidence of the claim, one-sided; fraction.
         cluster_size: Dialogues of one persona or script; count. Above 1 the
-            clustered bound is used, which asks for more dialogues.
+            clustered bound is used, which requires more dialogues.
 
     Returns:
         Dialogues; count, whole clusters.
 
     Raises:
-        InputError: If a number is out of range, or no number of clusters will do.
+        InputError: If a number is out of range, or no number of clusters suffices.
 
     Example:
         >>> n_for_zero_defects(0.01), n_for_zero_defects(0.01, cluster_size=25)
@@ -233,10 +233,10 @@ def compare_sides(
 ) -> Comparison:
     """Compare the defect rates of two sides on the pairs that both have.
 
-    Two dialogues are a pair where the tester's side saw the same. Labels of
-    different versions of a judge or guideline are no pair of measurements: such
-    rates are side by side without a difference. Pairs of one cluster change
-    together, so the interval and the test are those of clusters there. P-values
+    Two dialogues are a pair if the tester's side saw the same. Labels of
+    different versions of a judge or guideline cannot be paired: such
+    rates are reported side by side without a difference. Pairs of one cluster change
+    together, so the interval and the test are those for clusters. P-values
     are adjusted by Holm for all rates of one annotator.
 
     Args:
@@ -268,7 +268,7 @@ def compare_sides(
 
 
 def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 0.95) -> tuple[Comparison, ...]:
-    """Compare all pairs of variants in which the second has one mitigation more than the first.
+    """Compare all pairs of variants in which the second has one more mitigation than the first.
 
     Applications that are not variants of one differ by more than their declared mitigations.
 
@@ -374,7 +374,7 @@ def _adjusted(rates: Sequence[PairedRate]) -> Iterator[PairedRate]:
 
 
 ASSUMED: Final = 0.1
-"""Share of answers that change by themselves, if no two people answered about the same; fraction."""
+"""Assumed share of answers that change without a cause, if no two people answered about the same; fraction."""
 
 FEWEST_PAIRS: Final = 20
 """Smallest number of pairs for estimating that share from people's answers; count."""
@@ -390,14 +390,14 @@ IsDefect = Callable[[str], bool]
 def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> SamplePlan:
     """Return the number of dialogues to annotate again with the new wording.
 
-    Two people differ about the same words too; as much is expected to change, in both directions
-    alike, whether the words matter or not. For a shift of `d` the shares that change to a defect and
+    Two people also differ about the same words; the same share is expected to change, equally in both
+    directions, whether the words matter or not. For a shift of `d`, the shares that change to a defect and
     back are then (changing + d) / 2 and (changing - d) / 2, each dialogue counting as one pair of a
-    yes or no, independent of the others. For agreement the share that stays is 1 - changing.
+    yes or no, independent of the others. For agreement, the unchanged share is 1 - changing.
 
     Args:
         answered: People's answers to the old wording.
-        wish: Purpose of the sample.
+        wish: Purpose and required precision of the sample.
 
     Returns:
         The plan; with too few dialogues also the precision with all of them.
@@ -433,7 +433,7 @@ def _reached(wish: SampleWish, changing: float, n: int) -> float | None:
 
 
 def differing(answered: Sequence[DialogueAnswers]) -> tuple[float, int]:
-    """Return the share of pairs of two people's answers about the same that differ, and the pairs; fraction, count."""
+    """Return the share of pairs of two people's answers about the same that differ, and the number of pairs."""
     n_pairs = n_apart = 0
     for answer in answered:
         by_turn: dict[int | None, dict[str, str]] = {}
@@ -457,15 +457,15 @@ def measured_shift(
 ) -> MeasuredShift:
     """Return the effect of the new wording, on the dialogues answered in both versions.
 
-    Each dialogue counts as much as any other, and each answer about it as much as any other: no
-    label is made from several. Dialogues of one tester resemble each other and are clusters.
+    Each dialogue has equal weight, and so has each answer about it: no
+    label is merged from several. Dialogues of one tester resemble each other and are clusters.
 
     Args:
         question: Name of the question.
         before: People's answers to the old wording.
         after: People's answers to the new wording.
         sample: Keys of the dialogues selected for annotation.
-        rules: Which values are defects by the old version, and by the new one; None if not stated.
+        rules: The defect rules of the old and of the new version; None if not stated.
         confidence: Coverage; fraction.
 
     Returns:
@@ -473,7 +473,7 @@ def measured_shift(
         answer that are the same.
 
     Source:
-        Rates: `paired_difference`, Newcombe's interval for yes and no, Student's t over clusters else.
+        Rates: `paired_difference`, with Newcombe's interval for yes and no, otherwise Student's t over clusters.
         Agreement: `mean_fraction`, Korn, Graubard (1998), Survey Methodology 24:193-201.
     """
     old = {answer.dialogue: answer for answer in before}
@@ -524,7 +524,7 @@ def _alike(
 
 
 def _same(old: DialogueAnswers, new: DialogueAnswers) -> float | None:
-    """Return the share of pairs of an old and a new answer about the same that are the same; None without a pair."""
+    """Return the share of equal pairs of an old and a new answer about the same; None without a pair."""
     pairs = [
         a == b
         for _, turn, a in old.said

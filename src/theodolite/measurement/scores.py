@@ -1,4 +1,4 @@
-"""Scores: how a judge's scores follow people's, point by point and in their order."""
+"""Scores: how a judge's scores follow people's, in value and in order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CORRELATED: Final = "correlation; 1 is the same order, 0 is none"
 POINTS: Final = "points of the scale"
 
 MOST_CELLS: Final = 2_500
-"""Pairs of values up to which a jackknife works on tables of counts; count."""
+"""Maximum number of pairs of values for a jackknife on tables of counts; count."""
 
 TABLES_AT_ONCE: Final = 256
 """Maximum number of such tables in memory; count."""
@@ -41,11 +41,11 @@ CONSTANT: Final = "all values are the same; bound on the share of other values"
 """Name of the interval of a mean of equal values."""
 
 NO_VARIATION: Final = "all values are the same, so no interval without the ends of the scale"
-"""Why a mean of equal values on an unknown scale has no interval."""
+"""Reason why a mean of equal values on an unknown scale has no interval."""
 
 
 PERFECT: Final = 1e-12
-"""Correlations nearer to 1 are perfect, but for rounding."""
+"""Correlations closer to 1 than this are perfect except for rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class ScoreAgreement:
         bias: Mean of the judge's score minus people's; points of the scale.
         pearson: Correlation of the scores.
         spearman: Correlation of their ranks.
-        kendall: Pairs in the same order minus pairs in the other, ties allowed for (tau-b).
+        kendall: Pairs in the same order minus pairs in opposite order, corrected for ties (tau-b).
     """
 
     rmse: Estimate | Undefined
@@ -78,18 +78,18 @@ def score_agreement(
     """Estimate how a judge's scores follow people's.
 
     The distance shows the judge's error, the correlations whether it
-    puts units in the same order; either can be good where the other is poor.
+    puts units in the same order; one can be good while the other is poor.
 
     Args:
         scores: The judge's score of each unit; None or NaN = missing.
         labels: People's score of the same units, in the same form.
         clusters: The cluster of each unit; None = units are independent.
-        scale: Lowest and highest score; None = unknown. Only distances that are all the same need it, as they show
+        scale: Lowest and highest score; None = unknown. Only equal distances need it, because they show
             no error: their interval is that of `ends_of_constant`, and there is none without it.
         confidence: Coverage; fraction in (0, 1).
 
     Returns:
-        Five estimates; each `Undefined` where units or differences are lacking.
+        Five estimates; each `Undefined` if units or differences are lacking.
 
     Raises:
         InputError: If the lengths differ or there is not one cluster a unit.
@@ -139,8 +139,8 @@ def correlation(
 
     Returns:
         -1..1; the interval is that of Fisher's z (over clusters with the
-        jackknife's error and Student's t); it has no ends where fewer than five
-        the units are. A perfect correlation shows no error; its inner end is
+        jackknife's error and Student's t); it has no ends for fewer than five
+        units. A perfect correlation shows no error; its inner end is
         the correlation that remains if as many units follow no order as the
         bound of a count of 0 allows. `Undefined` when fewer than three units
         have both or one score only occurs.
@@ -198,13 +198,13 @@ def mean_estimate(
     unit: str = POINTS,
     scale: Scale | None = None,
 ) -> Estimate | Undefined:
-    """Estimate a mean that may be any number, with Student's t over units or clusters.
+    """Estimate an unbounded mean, with Student's t over units or clusters.
 
     If all values are equal, there is no variation to estimate an error from.
     The interval then is that of `ends_of_constant`; without a scale there is none.
 
     Args:
-        values: One number a unit.
+        values: One number per unit.
         clusters: The cluster of each unit; None = units are independent.
         confidence: Coverage; fraction.
         unit: Unit of the mean.
@@ -256,7 +256,7 @@ def _both(
 
 
 def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float, width: float | None) -> Estimate | Undefined:
-    """Return the root of the mean squared gap; its logarithm is what is taken as normal."""
+    """Return the root of the mean squared gap; its logarithm is treated as normal."""
     scale = None if width is None else (0.0, width**2)
     squares = mean_estimate(gaps**2, clusters=clusters, confidence=confidence, scale=scale)
     if isinstance(squares, Undefined):
@@ -264,7 +264,7 @@ def _rmse(gaps: Floats, clusters: ClusterIds | None, confidence: float, width: f
     if squares.low is not None and squares.high is not None and np.ptp(gaps**2) == 0.0:
         ends = math.sqrt(squares.low), math.sqrt(squares.high)
         return replace(squares, value=math.sqrt(squares.value), low=ends[0], high=ends[1], unit=POINTS)
-    # Gaps of one size show no variation to take an error from; there is no factor then.
+    # Equal gaps show no variation, so there is no error and no factor.
     factor = None if squares.high is None else math.exp((squares.high - squares.value) / squares.value)
     return Estimate(
         value=math.sqrt(squares.value),
@@ -283,10 +283,10 @@ def _perfect_ends(
 ) -> tuple[float, float]:
     """Return the ends of a perfect correlation.
 
-    A share b of units may follow no order and not have been drawn. Mixed with
-    1 - b units in perfect order it leaves a correlation of 1 - b, of scores and
-    of ranks; of pairs, (1 - b)**2 stay in order, and of the 2 b (1 - b) mixed
-    ones a third more are in order than not.
+    A share b of units may follow no order without having been drawn. Mixed with
+    1 - b units in perfect order, it leaves a correlation of 1 - b, of scores and
+    of ranks; of the pairs, (1 - b)**2 stay in order, and of the 2 b (1 - b) mixed
+    pairs, the concordant ones exceed the discordant ones by a third.
     """
     sizes = [1] * n if codes is None else np.unique(codes, return_counts=True)[1].tolist()
     others = zero_count_bound(sizes_of(sizes), (1.0 - confidence) / 2.0)
@@ -315,11 +315,11 @@ def _reach(first: Floats, second: Floats, method: str, codes: NDArray[np.int64] 
 
 
 def without_each(first: Floats, second: Floats, method: str, codes: NDArray[np.int64]) -> Floats:
-    """Return the correlation without each cluster in turn; shape (clusters,).
+    """Return the correlation with each cluster omitted in turn; shape (clusters,).
 
     All three correlations are functions of the table of counts of two scores.
     If scores have few values, the table of each cluster is subtracted from the whole
-    one, so that the work grows with units and clusters and not with their product.
+    one, so that the work grows with units and clusters, not with their product.
 
     Args:
         first: One score of each unit.
@@ -377,20 +377,20 @@ def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) 
 
 
 def _shifted(sums: Floats, axis: int) -> Floats:
-    """Return cumulative sums that leave each entry itself out."""
+    """Return cumulative sums that exclude each entry itself."""
     selected = (np.arange(sums.shape[axis]) > 0).reshape((1, -1, 1) if axis == 1 else (1, 1, -1))
     return np.asarray(np.roll(sums, 1, axis=axis) * selected)
 
 
 def average_ranks(values: Floats) -> Floats:
-    """Return the rank of each value from 1, equal values sharing the mean of theirs."""
+    """Return the rank of each value from 1; equal values share their mean rank."""
     _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2.0)[position]
     return ranks
 
 
 def _pearson(a: Floats, b: Floats) -> float:
-    """Return sum of da db over the root of sum da^2 sum db^2; NaN where one is constant, or there is no pair."""
+    """Return sum of da db over the root of sum da^2 sum db^2; NaN if one is constant or there is no pair."""
     if not len(a):
         return math.nan
     first, second = a - a.mean(), b - b.mean()

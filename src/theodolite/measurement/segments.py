@@ -48,7 +48,7 @@ from theodolite.measurement.ranking import ranking_or_reason
 from theodolite.measurement.sequences import Floats, Whole, packed, packed_counts, rolling_mean, rolling_windows
 
 N_DETECTORS: Final = 6
-"""Detectors that share the false alarms of a segment: rate, level, and PEN twice, CIN, LIS; count."""
+"""Number of detectors that share the false alarms of a segment: rate, level, PEN twice, CIN and LIS; count."""
 
 SR: Final = "e-SR detector"
 SCAN: Final = "exact rank-sum scan"
@@ -58,7 +58,7 @@ _LEARNING = 0.95
 _LEAST_BASELINE, _MOST_BASELINE = 0.001, 0.95
 _CUSUM_SLACK, _EWMA_WEIGHT = 0.5, 0.2
 _RANKED = 2_000
-"""Latest scores with a human score that are ranked; count."""
+"""Number of latest scores with a human score that are ranked; count."""
 
 _RECENT, _MOST_WORST = 100, 5
 """Number of latest scores, and of worst ones shown with their reasons; counts."""
@@ -153,10 +153,10 @@ def watch_segment(
     """Watch the scores of one application under one instrument.
 
     Args:
-        history: Their conversation.
+        history: The history of scores.
         application: Application of the scores.
         instruments: Part to version.
-        placed: Places of its scores in the history, in order of time.
+        placed: Positions of its scores in the history, in order of time.
         rules: The monitoring rules.
 
     Returns:
@@ -198,7 +198,7 @@ def watch_segment(
 
 
 def _rate(row: SegmentRow, rules: WatchRules) -> tuple[Estimate | Undefined, bool | None, int | None]:
-    """Return the rate, whether it is above the limit, and at which session that was shown first."""
+    """Return the rate, whether it is above the limit, and the first session at which that was shown."""
     if row.defects is None:
         reason = NO_SCORE_RULE if len(row.values) else NO_SCORE
         return Undefined(reason=reason, n=len(row.last_positions), unit=DIALOGUES, method=METHOD), None, None
@@ -229,11 +229,11 @@ def _baselines(row: SegmentRow, rules: WatchRules) -> dict[str, float]:
 
 
 _WITHIN = (100, 200, 500)
-"""Scores after a rise for which the power is stated; counts."""
+"""Numbers of scores after a rise for which the power is stated; counts."""
 
 
 def _detectable(baseline: float | None, rules: WatchRules) -> tuple[DetectableRise, ...]:
-    """Return the rises that the rate detector finds within some numbers of scores."""
+    """Return the rises that the rate detector detects within some numbers of scores."""
     if baseline is None:
         return ()
     arl = float(rules.arl * N_DETECTORS)
@@ -341,7 +341,7 @@ def _limit_alert(
 def _order_alerts(
     history: History, application: str, row: SegmentRow, values: RollingWindows, rules: WatchRules
 ) -> Iterator[Alert]:
-    """Scan windows that do not overlap for a change of order against the good times."""
+    """Scan windows without overlap for a change of order compared with the in-control period."""
     n_reference = _reference_windows(rules)
     arl = rules.arl * N_DETECTORS / rules.window
     for kind, metric, sign, words in _ORDER_ALERTS:
@@ -367,7 +367,7 @@ def _order_alerts(
 
 
 def _reference_windows(rules: WatchRules) -> int:
-    """Return the in-control windows; at least 12, since ranks of fewer prove nothing."""
+    """Return the in-control windows; at least 12, because ranks of fewer show nothing."""
     return max(12, rules.reference // rules.window)
 
 
@@ -383,7 +383,7 @@ def _latest(row: SegmentRow, rules: WatchRules) -> OrderProfile | Undefined:
 
 
 def _good_times(row: SegmentRow, rules: WatchRules) -> tuple[float, float]:
-    """Return mean and standard deviation of badness in the good times; 0 if it never varied."""
+    """Return the in-control mean and standard deviation of badness; 0 if it never varied."""
     reference = row.badness[: rules.reference]
     if len(reference) < 2:
         return 0.0, 0.0

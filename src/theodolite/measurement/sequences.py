@@ -22,14 +22,14 @@ Floats: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 
 LARGEST_ORDER = 7
-"""Longest pattern that is coded; 7! = 5,040 patterns are more than any window fills."""
+"""Maximum length of a pattern; 7! = 5,040 patterns are more than any window contains."""
 
 
 def as_scores(scores: Sequence[float] | NDArray[Any], name: str = "scores") -> Floats:
     """Return scores as an array of shape (n,), float64.
 
     Raises:
-        InputError: If they are not one row of numbers, or one of them is missing or infinite.
+        InputError: If they are not a row of numbers, or one of them is missing or infinite.
     """
     try:
         array = np.asarray(scores, dtype=np.float64)
@@ -94,7 +94,7 @@ def packed_counts(values: NDArray[Any]) -> array[int]:
 
 
 MANY_VALUES = 64
-"""From this number of different scores on, merging is faster than going digit by digit."""
+"""Number of different scores from which merging is faster than a pass per digit; count."""
 
 SMALL_BLOCK = 16
 """Number of scores whose pairs are compared one by one before merging starts; a power of 2."""
@@ -102,7 +102,7 @@ SMALL_BLOCK = 16
 
 @dataclass(frozen=True, slots=True)
 class _Digit:
-    """One binary digit of all ranks, scores with equal higher digits standing together.
+    """One binary digit of all ranks; scores with equal higher digits are adjacent.
 
     Attributes:
         places: Index of each score in the sequence; shape (n,).
@@ -118,8 +118,8 @@ class _Digit:
 def inversion_count(scores: Sequence[float]) -> int:
     """Return the number of pairs of scores in falling order.
 
-    Equal scores are no inversion. Counted in O(n log n): digit by digit of the
-    scores' ranks where there are few different scores, else by merging.
+    Equal scores are not an inversion. The time is O(n log n): a pass per digit of the
+    scores' ranks for few different scores, else merging.
 
     Args:
         scores: In order of time; shape (n,), without missing scores.
@@ -128,7 +128,7 @@ def inversion_count(scores: Sequence[float]) -> int:
         Count, 0..n * (n - 1) / 2.
 
     Raises:
-        InputError: If a score is missing or no number.
+        InputError: If a score is missing or not a number.
 
     Example:
         >>> inversion_count([5, 4] * 4), inversion_count([3, 1, 2, 5, 4])
@@ -160,8 +160,8 @@ def _by_merging(rank: Whole) -> int:
     """Count the inversions between the halves of ever larger blocks.
 
     A block is sorted with a mark at the scores of its second half. A score of
-    the first half then is as many places too late as there are lower scores
-    in the second. Scores are put in one order for good (equal ones by time), and
+    the first half is then displaced by the number of lower scores
+    in the second. Scores are sorted once (equal ones by time), and
     the last block is filled up with scores above all others, which adds nothing.
     """
     n = len(rank)
@@ -190,9 +190,9 @@ def _digits(rank: Whole) -> Iterator[_Digit]:
     """Yield the digits from the highest on.
 
     Two scores compare by the highest digit in which their ranks differ, so a
-    pair is an inversion exactly where the digits above are equal, the earlier
-    has a one and the later a zero. After each digit zeros move before ones
-    within their group, which keeps the order of time within the new groups.
+    pair is an inversion exactly if the digits above are equal, the earlier
+    has a one and the later a zero. After each digit, zeros move before ones
+    within their group, which preserves the order of time within the new groups.
     """
     if len(rank) < 2:
         return
@@ -210,7 +210,7 @@ def _digits(rank: Whole) -> Iterator[_Digit]:
 
 
 def _zeros_first(is_one: NDArray[np.bool_], ones_before: Whole, starts: Whole) -> tuple[Whole, Whole]:
-    """Return the order that puts zeros before ones in each group, and where each new group starts."""
+    """Return the order that puts zeros before ones in each group, and the start of each new group."""
     n = len(is_one)
     within = np.arange(n) - starts
     zeros_before = within - ones_before
@@ -226,7 +226,7 @@ def _zeros_first(is_one: NDArray[np.bool_], ones_before: Whole, starts: Whole) -
 
 
 FEW_VALUES = 32
-"""Up to this number of different scores, a pass per value is faster than a pass per score."""
+"""Number of different scores up to which a pass per value is faster than a pass per score; count."""
 
 
 def longest_increasing_subsequence(scores: Sequence[float], *, strict: bool = True) -> int:
@@ -239,13 +239,13 @@ def longest_increasing_subsequence(scores: Sequence[float], *, strict: bool = Tr
 
     Args:
         scores: In order of time; shape (n,), without missing scores.
-        strict: Whether equal scores end the thread.
+        strict: Whether equal scores end the subsequence.
 
     Returns:
         Count, 0..n.
 
     Raises:
-        InputError: If a score is missing or no number.
+        InputError: If a score is missing or not a number.
 
     Example:
         >>> longest_increasing_subsequence([1, 3, 2, 4, 3, 5])
@@ -268,9 +268,9 @@ def longest_increasing_subsequence(scores: Sequence[float], *, strict: bool = Tr
 
 
 def _by_values(rank: Whole, n_values: int, *, strict: bool) -> int:
-    """Extend the best thread that ends at or below each value, value by value.
+    """Extend the longest subsequence that ends at or below each value, value by value.
 
-    best[t] is the longest thread within the first t scores that uses no value
+    best[t] is the longest subsequence within the first t scores that uses no value
     above the present one.
     """
     best = np.zeros(len(rank) + 1, dtype=np.int64)
@@ -286,7 +286,7 @@ def _by_values(rank: Whole, n_values: int, *, strict: bool) -> int:
 
 
 def _by_patience(rank: list[int], *, strict: bool) -> int:
-    """Put each score on the first pile with a top that is not lower (or, if equals may follow, is higher)."""
+    """Put each score on the first pile whose top is not lower (or, if equals may follow, is higher)."""
     position = bisect_left if strict else bisect_right
     tops: list[int] = []
     for score in rank:
@@ -303,11 +303,11 @@ def permutation_entropy(
 ) -> float:
     """Return the entropy of the ordinal patterns of a sequence.
 
-    Each run of `order` scores is replaced by the order in which they are; the
-    entropy of these patterns is 0 if one pattern alone occurs, and largest
+    Each run of `order` scores is replaced by its order pattern; the
+    entropy of these patterns is 0 if only one pattern occurs, and largest
     if all are equally frequent. `stable` treats equal scores as rising, as a
     stable sort does; the published program uses an unstable one, whose answer
-    to ties differs from machine to machine where `order` is 4 or more. `weak`
+    to ties differs between machines if `order` is 4 or more. `weak`
     gives equal scores patterns of their own.
 
     Args:
@@ -351,12 +351,12 @@ def all_triples_entropy(scores: Sequence[float], *, normalize: bool = False) -> 
     """Return the entropy of the patterns of *all* triples of a sequence, neighbours or not.
 
     The tables of PiCO rest on a random sample of such triples, not on the
-    neighbours that its formula names. This is the value which that sample tends
-    to, and it needs no chance. Equal scores count as rising.
+    neighbours that its formula names. This is the limit of that sample,
+    and it involves no chance. Equal scores count as rising.
 
-    The six counts follow from how many scores before each one are higher: with
-    them the triples that rise, fall, or have their lowest or highest score
-    first can be counted, and the other patterns are what is left.
+    The six counts follow from the number of higher scores before each one: with
+    it, the triples that rise, fall, or have their lowest or highest score
+    first can be counted, and the other patterns are the rest.
 
     Args:
         scores: In order of time; shape (n,), n at least 3.
@@ -387,7 +387,7 @@ def _triple_counts(array: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Whole
     n = len(array)
     before_higher = greater_before(array)
     before_not = np.arange(n) - before_higher
-    # Scores after the place that are lower: higher ones before it, seen from the end of the reversed, negated row.
+    # Lower scores after each one equal the higher ones before it in the reversed, negated row.
     after_lower = greater_before(-array[::-1])[::-1]
     after_not = np.arange(n)[::-1] - after_lower
     rising, falling = int(before_not @ after_not), int(before_higher @ after_lower)
@@ -399,7 +399,7 @@ def _triple_counts(array: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Whole
 
 
 def _entropy(counts: Whole, possible: int | None) -> float:
-    """Return -sum p ln p, divided by ln `possible` where that is given."""
+    """Return -sum p ln p, divided by ln `possible` if that is given."""
     present = counts[counts > 0]
     shares = present / present.sum()
     nats = max(0.0, -float(shares @ np.log(shares)))
@@ -412,14 +412,14 @@ def _too_short(n: int, order: int, delay: int) -> str:
 
 
 TIES: Final = ("stable", "weak")
-"""How equal scores are read: as rising, or as their own pattern."""
+"""Treatment of equal scores: as rising, or as their own pattern."""
 
 _WEAK_ORDERS: Final = (1, 1, 3, 13, 75, 541, 4683, 47293)
-"""Weak orders of 0, 1, 2 ... things (Fubini numbers); OEIS A000670."""
+"""Numbers of weak orders of 0, 1, 2 ... things (Fubini numbers); OEIS A000670."""
 
 
 def check_ties(ties: str) -> None:
-    """Reject a tie rule that is not known.
+    """Reject an unknown tie rule.
 
     Raises:
         InputError: If it is neither `stable` nor `weak`.
@@ -477,7 +477,7 @@ def tied_patterns(scores: Floats, order: int, delay: int) -> float | None:
 
 
 FEW = 24
-"""Up to this number of flags, sums of single bytes are faster than a running sum."""
+"""Number of flags up to which sums of single bytes are faster than a running sum; count."""
 
 
 def rolling_windows(scores: Sequence[float] | Floats, *, window: int, order: int = 3, delay: int = 1) -> RollingWindows:

@@ -19,7 +19,7 @@ from theodolite.measurement.labels import ClusterIds, cluster_codes, sizes_of
 Floats = NDArray[np.float64]
 
 Verdicts = Sequence[Hashable]
-"""The judge's verdict on each dialogue; None = it gave none, which is a stratum too."""
+"""The judge's verdict on each dialogue; None = it gave none, which is also a stratum."""
 
 Labels = Sequence[bool | None]
 """Whether people found a defect in each dialogue; None = no label."""
@@ -30,7 +30,7 @@ TINY: Final = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
-    """The dialogues that got one verdict.
+    """The dialogues with one verdict.
 
     Attributes:
         verdict: The verdict, as text.
@@ -38,7 +38,7 @@ class Stratum:
         judged: Dialogues with it; count.
         labelled: Dialogues labelled by people; count.
         defects: Dialogues in which they found a defect; count.
-        by_cluster: Pairs (defects, labelled), one a cluster; counts.
+        by_cluster: Pairs (defects, labelled), one per cluster; counts.
     """
 
     verdict: str
@@ -54,10 +54,10 @@ class Strata:
     """All dialogues, by verdict.
 
     Attributes:
-        parts: One a verdict, in the order of their first appearance.
+        parts: One per verdict, in the order of first appearance.
         verdicts_by_cluster: Dialogues of each cluster by verdict, shape (clusters, verdicts).
-        labels_by_cluster: Those with labels by people, shape likewise.
-        defects_by_cluster: Those with a defect found by people, shape likewise.
+        labels_by_cluster: Dialogues with labels by people, same shape.
+        defects_by_cluster: Dialogues with a defect found by people, same shape.
         alone: Whether dialogues are independent.
     """
 
@@ -111,9 +111,9 @@ class Strata:
     def robust_error(self) -> float:
         """Return the standard error of the corrected rate over clusters.
 
-        It sees what shares of verdicts and of defects have in common: a persona
-        that provokes defects raises all of them at once. sqrt(G/(G-1) sum e_g^2),
-        e_g the cluster's part in the rate, linearised; 0 for a single cluster.
+        It includes the covariance of the shares of verdicts and of defects: a persona
+        that provokes defects raises all of them together. sqrt(G/(G-1) sum e_g^2),
+        with e_g the cluster's linearised contribution to the rate; 0 for a single cluster.
         """
         n_clusters = len(self.verdicts_by_cluster)
         if n_clusters < 2:
@@ -133,7 +133,7 @@ class Strata:
         over all distributions. With d_h the share of defects of a verdict, w_h its share of
         the dialogues and n_h its labels, sum w_h d_h is largest under sum n_h
         ln(1 - d_h) = ln(tail) where 1 - d_h = min(1, c n_h / w_h), c the same for
-        all. Clusters weaken the labels by as much as they raise `zero_count_bound`.
+        all. Clusters weaken the labels to the extent that they raise `zero_count_bound`.
 
         Args:
             tail: Probability to see none; fraction in (0, 1).
@@ -159,8 +159,8 @@ class Strata:
     def chances(self) -> tuple[Floats, Floats]:
         """Return equally likely shares of the verdicts and of defects in each, shape (verdicts, points).
 
-        Verdicts split the dialogues one after another, each taking a share of
-        what the earlier ones left.
+        Verdicts split the dialogues one after another; each takes a share of
+        what the earlier ones leave.
         """
         k = len(self.parts)
         spread = lattice(2 * k - 1)
@@ -247,13 +247,13 @@ TABLE: Final = 513
 """Fractions at which a posterior is computed exactly."""
 
 JEFFREYS: Final = 0.5
-"""Counts that Jeffreys' prior adds to each side."""
+"""Count that Jeffreys' prior adds to each side."""
 
 
 def lattice(dimensions: int, points: int = POINTS) -> Floats:
     """Return points spread evenly over a cube, shape (dimensions, points); deterministic.
 
-    They take the place of random draws: multiples of powers of the root of
+    They replace random draws: multiples of powers of the root of
     x**(d + 1) = x + 1, modulo 1.
 
     Args:
@@ -273,12 +273,12 @@ def lattice(dimensions: int, points: int = POINTS) -> Floats:
 
 
 def share_chances(clusters: Sequence[tuple[int, int]], spread: Floats, *, alone: bool) -> Floats:
-    """Return shares that are as likely as the counts make them, one for each point.
+    """Return shares that are equally likely given the counts, one for each point.
 
     Jeffreys' posterior for independent units, the beta-binomial one for clusters.
 
     Args:
-        clusters: Pairs (with the property, units), one a cluster; counts.
+        clusters: Pairs (with the property, units), one per cluster; counts.
         spread: Fractions spread evenly over 0..1.
         alone: Whether units are independent.
     """
@@ -295,7 +295,7 @@ def beta_chances(count: float, others: float, spread: Floats) -> Floats:
     """Return shares from Jeffreys' posterior; counts need not be integers.
 
     The inverse is computed at some fractions, densest near 0 and 1, and interpolated
-    between them as an angle: as good as exact but for the outermost points, and
+    between them as an angle: practically exact except for the outermost points, and
     ten times as fast.
     """
     at = np.clip(np.sin(np.linspace(0.0, np.pi / 2, TABLE)) ** 2, 1e-6, 1.0 - 1e-6)
@@ -305,7 +305,7 @@ def beta_chances(count: float, others: float, spread: Floats) -> Floats:
 
 
 def middle(values: Floats, confidence: float) -> tuple[float, float]:
-    """Return the ends between which the middle of some equally likely values is."""
+    """Return the ends of the central interval of some equally likely values."""
     low, high = np.quantile(values, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return float(low), float(high)
 
@@ -321,7 +321,7 @@ class LabelPlan:
         take: Number of further labels for each verdict; counts.
         dialogues: Indices of the dialogues, sampled at random within a verdict.
         width: Expected width of the corrected rate's interval; fraction.
-        width_at_random: The same, were they drawn at random from all.
+        width_at_random: Expected width if the dialogues were drawn at random from all.
         width_now: Current width; 1 if there is no rate yet.
     """
 
@@ -335,11 +335,11 @@ class LabelPlan:
 def plan_labels(
     verdicts: Verdicts, labels: Labels, *, budget: int, seed: int = 0, confidence: float = 0.95
 ) -> LabelPlan:
-    """Plan which dialogues people should label next for the most precise corrected rate.
+    """Select the dialogues that people should label next for the most precise corrected rate.
 
-    A verdict gets labels in proportion to its share of the dialogues and to how
-    much its rate of defects may still vary. That is mostly the large heap of
-    sound ones, where a few missed defects weigh heavily: labelling alarms
+    A verdict gets labels in proportion to its share of the dialogues and to the
+    uncertainty of its rate of defects. Most go to the large stratum of passed
+    dialogues, where a few missed defects weigh heavily: labelling alarms
     alone is the wrong design.
 
     Args:
@@ -383,7 +383,7 @@ def plan_labels(
 
 
 def _neyman(heaps: Strata, free: Whole, budget: int) -> Whole:
-    """Return the number of labels for each verdict, assigned one by one where the variance falls most."""
+    """Return the number of labels for each verdict; each label goes where it reduces the variance most."""
     labelled = np.array([part.labelled for part in heaps.parts], dtype=np.float64)
     spread = heaps.shares * np.array([_expected_sd(part.defects, part.labelled) for part in heaps.parts])
     take = np.zeros(len(free), dtype=np.int64)

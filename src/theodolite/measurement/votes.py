@@ -64,10 +64,10 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
 def vote_share(
     votes: Votes, label: Label, *, clusters: ClusterIds | None = None, confidence: float = 0.95
 ) -> Estimate | Undefined:
-    """Estimate the mean share of votes for a label: its frequency in single calls.
+    """Estimate the mean share of votes for a label, which is its frequency in single calls.
 
-    This is what a rate means when every dialogue is judged once; the share of
-    majorities is another number.
+    This is the rate if every dialogue is judged once; the share of
+    majorities is another quantity.
 
     Args:
         votes: One judge's votes on each unit; None = no label.
@@ -97,10 +97,10 @@ def vote_share(
 def majority_share(
     votes: Votes, label: Label, *, clusters: ClusterIds | None = None, confidence: float = 0.95
 ) -> Estimate | Undefined:
-    """Estimate the share of dialogues of which most votes are for a label.
+    """Estimate the share of dialogues with a majority of votes for a label.
 
-    Majorities draw a rate towards 0 or 1: a dialogue that one call in four
-    flags is flagged by one majority of five in ten. Compare `vote_share`.
+    Majorities pull a rate towards 0 or 1: a dialogue that one call in four
+    flags is flagged by one in ten majorities of five votes. Compare `vote_share`.
 
     Args:
         votes: One judge's votes on each unit; None = no label. Units whose
@@ -140,7 +140,7 @@ def retest_alpha(
     clusters: ClusterIds | None = None,
     confidence: float = 0.95,
 ) -> Estimate | Undefined:
-    """Estimate how far a judge agrees with itself beyond chance.
+    """Estimate the agreement of a judge with itself beyond chance.
 
     Args:
         votes: One judge's votes on each unit, in the order they were given;
@@ -175,7 +175,7 @@ def retest_alpha(
         )
         raise InputError(message)
     most = max((len(texts) for texts in given), default=0)
-    # Alpha does not ask which vote came first, so gaps may be closed up.
+    # Alpha does not depend on the order of votes, so gaps may be closed.
     rows = [
         [position[texts[turn]] if turn < len(texts) else math.nan for texts in given] for turn in range(max(most, 2))
     ]
@@ -195,7 +195,7 @@ def _apart(texts: Sequence[str]) -> float:
 
 
 def _majority(texts: Sequence[str]) -> str | None:
-    """Return the label with the most votes; None if two have as many, or none has any."""
+    """Return the label with the most votes; None in a tie or without votes."""
     ranked = Counter(texts).most_common(2)
     tied = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
     return ranked[0][0] if ranked and not tied else None
@@ -206,7 +206,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotesOrSamples:
-    """The error of a rate with several votes a dialogue, and with the same calls spent on new dialogues.
+    """The error of a rate with several votes per dialogue, and with the same calls spent on new dialogues.
 
     Attributes:
         units: Dialogues with votes; count.
@@ -214,7 +214,7 @@ class VotesOrSamples:
         between: Variance of dialogues' own shares of the label.
         within: Variance of single votes about their dialogue's share.
         error: Standard error of the rate from these votes; fraction.
-        error_as_samples: Standard error if each call had judged a dialogue of
+        error_as_samples: Standard error if each call judged a dialogue of
             its own; fraction.
         best_votes: Votes per dialogue that make the rate most precise for the
             money; at least 1.
@@ -238,16 +238,16 @@ def votes_or_samples(votes: Votes, label: Label, *, cost_of_dialogue: float = 0.
     """Compare votes with samples: would the same calls give a more precise rate on other dialogues?
 
     Votes remove the judge's noise from single labels, for triage and examples.
-    A rate rests on how dialogues differ, and votes do nothing about that.
+    The precision of a rate depends on differences between dialogues, which votes do not reduce.
 
     Args:
         votes: One judge's votes on each unit; None = no label.
         label: The label of the rate.
-        cost_of_dialogue: What one more dialogue costs, in calls of the judge;
+        cost_of_dialogue: Cost of one more dialogue, in calls of the judge;
             0 if dialogues exist already.
 
     Returns:
-        Numbers; `Undefined` when no unit has two votes or there is one unit only.
+        The errors; `Undefined` if no unit has two votes or there is only one unit.
 
     Raises:
         InputError: If the cost is below 0.
@@ -301,12 +301,12 @@ def _components(units: list[Floats], sizes: Floats) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotingOutcome:
-    """The value of a voting rule on a dialogue about which the judge is this certain.
+    """The value of a voting rule on a dialogue, given the judge's certainty.
 
     Attributes:
         right: Probability that the votes end with the judge's own usual label.
         tied: Probability that they end without a majority.
-        calls: Votes to expect; count.
+        calls: Expected number of votes; count.
     """
 
     right: float
@@ -319,7 +319,7 @@ def voting_outcome(share: float, *, most: int, lead: int | None = None, curtaile
 
     Args:
         share: How often one call gives the judge's usual label; fraction.
-        most: Votes at most; count, at least 1.
+        most: Maximum number of votes; count, at least 1.
         lead: Stop as soon as one label leads by this number of votes; None = never.
         curtailed: Whether to stop when the rest cannot change the majority.
 
