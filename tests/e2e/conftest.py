@@ -1,4 +1,4 @@
-"""A browser for the tests that look at pages, and an event that bots have played."""
+"""Fixtures: a browser, reports on disk, and an event played by bots."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def address_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]
 
 
 class Visit:
-    """An open page that remembers what went wrong on it.
+    """An open page with a log of its errors.
 
     Attributes:
         page: The page.
-        complaints: What the console and the script engine complained about.
-        requests: Addresses that were asked for.
+        complaints: Messages of the console and errors of scripts.
+        requests: Requested addresses.
     """
 
     def __init__(self, page: Page) -> None:
@@ -52,7 +52,7 @@ class Visit:
 
 @pytest.fixture
 def visit(browser: Browser, address_of: Callable[[str], str]) -> Iterator:
-    """Return a function that opens a report; whatever it complains about fails the test."""
+    """Return a function that opens a report; any error of the page fails the test."""
     visits: list[Visit] = []
 
     def open_report(name: str, *, address: str = "", width: int = 1280, height: int = 720, **options: object) -> Page:
@@ -69,7 +69,7 @@ def visit(browser: Browser, address_of: Callable[[str], str]) -> Iterator:
 
 
 def run_event(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
-    """Let bots play the event of the study of a folder; return exit code and object."""
+    """Run a dry run of the study in a folder; return its exit code and JSON object."""
     command = [sys.executable, "-m", "theodolite", "dry-run", "study", "--no-pictures", "--json", *words]
     environ = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
@@ -79,7 +79,7 @@ def run_event(folder: Path, *words: str) -> tuple[int, dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    """A folder in which bots have played the shipped event, made once for all processes of this run, and the object."""
+    """A folder with a dry run of the shipped event, made once for all test processes, and the JSON object."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "dry-run"
     kept = folder / "object.json"

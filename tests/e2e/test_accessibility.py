@@ -45,7 +45,7 @@ def barriers_of_tabs(page, tabs, rules=None):
         *((name, 320) for name in ("live", "scripted", "certified", "doubtful")),  # hundreds of rows more show no more
     ],
 )
-def test_the_report_has_no_barrier_that_axe_knows(visit, name, width):
+def test_axe_finds_no_barrier_in_the_report(visit, name, width):
     page = visit(name, width=width, bypass_csp=True)
     page.evaluate(UNFOLD)
 
@@ -56,13 +56,13 @@ TABS = ("overview", "review-first", "results", "matrix", "dialogues", "judges", 
 
 
 @pytest.mark.parametrize(("scheme", "rules"), [("light", None), ("dark", RULES_OF_COLOUR)], ids=["light", "dark"])
-def test_no_tab_has_a_barrier_in_either_scheme(visit, scheme, rules):
+def test_axe_finds_no_barrier_on_any_tab_in_light_and_dark_mode(visit, scheme, rules):
     page = visit("xstest", bypass_csp=True, color_scheme=scheme)
 
     assert barriers_of_tabs(page, TABS, rules) == []
 
 
-def test_the_panel_has_none(visit):
+def test_axe_finds_no_barrier_in_the_panel(visit):
     page = visit("xstest", bypass_csp=True)
     page.locator(".answer .num").first.click()
     expect(page.locator("#panel")).to_be_visible()
@@ -71,13 +71,13 @@ def test_the_panel_has_none(visit):
 
 
 @pytest.mark.parametrize("address", ["#d/d001", "#d/d018", "#d/d041"])
-def test_a_dialogue_has_none(visit, address):
+def test_axe_finds_no_barrier_in_a_dialogue(visit, address):
     page = visit("live", address=address, bypass_csp=True)
 
     assert barriers(page) == []
 
 
-def test_nothing_moves_where_less_motion_is_wanted(visit):
+def test_no_element_moves_with_reduced_motion(visit):
     page = visit("live", reduced_motion="reduce")
 
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"

@@ -1,4 +1,4 @@
-"""`theodolite demo`, as a newcomer meets it: two studies, one screen, files that hold what it says."""
+"""`theodolite demo`: two studies, one screen of output, and files with the same numbers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Note          0 of 200 does not mean zero risk. With a true rate of 1.5%, about
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """The folder that a demo was run in, how the first and a second call ended, and what the first one found."""
+    """The folder of a demo, the outcomes of two calls, and the results of the first."""
 
     folder: Path
     first: Ended
@@ -62,7 +62,7 @@ class Demo:
         return json.loads(text, parse_constant=refuse)
 
     def entry(self, measure: str, application: str, study: str = "", **subject: object) -> dict:
-        """Return the one estimate that is meant, of everybody and not of one group."""
+        """Return the estimate over all people, not of one group."""
         entries = [
             entry
             for entry in self.results(study)["estimates"]
@@ -83,7 +83,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(folder=folder, first=first, found=found, second=second)
 
 
-def test_the_screen_is_the_one_of_the_handbook(demo):
+def test_the_output_equals_the_documented_one(demo):
     lines = demo.first.out.splitlines()
     told = [line[: line.index(" ok ") + 3] if line.startswith(("  1 ", "  2 ")) else line.rstrip() for line in lines]
 
@@ -93,7 +93,7 @@ def test_the_screen_is_the_one_of_the_handbook(demo):
     assert lines[-1] == "Open          theodolite-demo/report.html    Data  theodolite-demo/results.json"
 
 
-def test_a_second_call_asks_nothing_again_and_shows_the_same(demo):
+def test_a_second_run_makes_no_call_and_prints_the_same_output(demo):
     assert demo.second.code == 0
     assert demo.second.out.splitlines()[4:] == demo.first.out.splitlines()[4:]
     assert demo.results()["run"]["number"] == 1
@@ -101,13 +101,13 @@ def test_a_second_call_asks_nothing_again_and_shows_the_same(demo):
 
 
 @pytest.mark.parametrize("study", ["", "spoiler-guard"])
-def test_results_are_strict_json_of_the_published_form(demo, study):
+def test_results_are_strict_json_of_the_published_schema(demo, study):
     schema = json.loads((files("theodolite") / "resources/schemas/results.schema.json").read_text(encoding="utf-8"))
 
     jsonschema.Draft202012Validator(schema).validate(demo.results(study))
 
 
-def test_a_zero_carries_its_bound(demo):
+def test_a_rate_of_zero_has_its_upper_bound(demo):
     bounds = [entry for entry in demo.results()["estimates"] if entry["measure"] == "zero_defect_bound"]
     released = {
         entry["subject"]["application"]: (round(entry["value"], 3), round(entry["high"], 3))
@@ -122,7 +122,7 @@ def test_a_zero_carries_its_bound(demo):
     ("rule", "counts", "n"),
     [("withheld", (95, 35, 2, 24, 16), 250), ("released", (0, 0, 128, 7, 1), 200)],
 )
-def test_both_sides_of_the_guardrail_hold_the_published_counts(demo, rule, counts, n):
+def test_both_guardrail_rates_have_the_published_counts(demo, rule, counts, n):
     rates = [demo.entry("defect_rate", system, rule=rule, annotators=["reference"]) for system in APPLICATIONS]
 
     assert [round(rate["value"] * n) for rate in rates] == list(counts)
@@ -130,14 +130,14 @@ def test_both_sides_of_the_guardrail_hold_the_published_counts(demo, rule, count
     assert all(rate["low"] <= rate["value"] < rate["high"] for rate in rates)
 
 
-def test_full_and_partial_refusals_of_safe_prompts_are_the_published_ones(demo):
+def test_full_and_partial_refusals_of_safe_prompts_equal_the_published_counts(demo):
     full = demo.entry("defect_rate", "llama2orig", rule="withheld", annotators=["reference"])
     partial = demo.entry("defect_rate", "llama2orig", rule="partly withheld", annotators=["reference"])
 
     assert (round(full["value"], 3), round(partial["value"], 3)) == (0.380, 0.216)
 
 
-def test_people_agree_as_published(demo):
+def test_human_agreement_equals_the_published_value(demo):
     pair = {"annotators": ["annotator 1", "annotator 2"]}
     exact = [demo.entry("exact_agreement", system, **pair)["value"] for system in APPLICATIONS]
     fleiss = [demo.entry("fleiss_kappa", system)["value"] for system in APPLICATIONS]
@@ -146,7 +146,7 @@ def test_people_agree_as_published(demo):
     assert [round(value, 3) for value in fleiss] == [0.929, 0.926, 0.920, 0.892, 0.970]
 
 
-def test_what_the_judge_could_not_say_is_unparseable_and_not_missing(demo):
+def test_unreadable_judge_replies_are_unparseable_and_not_missing(demo):
     entries = [entry for entry in demo.results()["estimates"] if entry["subject"]["annotators"] == ["gpt-4"]]
     unparseable = {
         (entry["subject"]["application"], entry["subject"]["rule"]): entry["outcomes"]["unparseable"]
@@ -165,7 +165,7 @@ def test_the_toy_leaks_in_seven_of_twelve_dialogues_of_four_personas(demo):
     assert rate["n_clusters"] == 4
 
 
-def test_the_report_is_whole_and_holds_no_text_of_a_contrast_prompt(demo):
+def test_the_report_is_complete_and_contains_no_text_of_a_contrast_prompt(demo):
     report = (demo.folder / "theodolite-demo" / "report.html").read_text(encoding="utf-8")
 
     assert len(report) > 100_000
@@ -173,7 +173,7 @@ def test_the_report_is_whole_and_holds_no_text_of_a_contrast_prompt(demo):
     assert "http-equiv" in report.lower()
 
 
-def test_the_second_study_is_labelled_as_scripted_wherever_it_shows(demo):
+def test_every_output_marks_the_second_study_as_scripted(demo):
     folder = demo.folder / "theodolite-demo" / "spoiler-guard"
     shown = in_a_process("show", folder, "d001")
     summary = in_a_process("report", folder)
@@ -184,7 +184,7 @@ def test_the_second_study_is_labelled_as_scripted_wherever_it_shows(demo):
     assert "script" in (folder / "report.html").read_text(encoding="utf-8").lower()
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+def test_the_message_names_a_folder_that_cannot_be_created(tmp_path):
     (tmp_path / "taken").write_text("", encoding="utf-8")
 
     ended = in_a_process("demo", "--out", tmp_path / "taken" / "demo")
@@ -193,8 +193,8 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     assert "name another folder with --out" in ended.err
 
 
-def test_the_numbers_are_those_of_form_1_but_for_agreement_on_unreadable_labels(demo):
-    """ADR-0062 leaves the 11 replies of the judge that nobody can read out of its agreement on mistralinstruct."""
+def test_the_numbers_equal_those_of_schema_1_except_agreement_on_unreadable_labels(demo):
+    """ADR-0062 excludes the judge's 11 unreadable replies from its agreement on mistralinstruct."""
     former = upgraded(json.loads(gzip.decompress((FORMER / "demo.json.gz").read_bytes())))
     present = {key_of(entry): entry for entry in demo.results()["estimates"]}
 

@@ -1,4 +1,4 @@
-"""`theodolite dry-run`: bots play an event over HTTP, and what they leave is measured."""
+"""`theodolite dry-run`: bots complete an event over HTTP, and their data are measured."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ levels:
 """
 
 
-def test_every_bot_came_to_the_end(played: tuple[Path, dict[str, Any]]) -> None:
+def test_every_bot_completes_the_event(played: tuple[Path, dict[str, Any]]) -> None:
     folder, told = played
 
     assert told["people"] == {"red teaming": 2, "field testing": 2}
@@ -40,7 +40,7 @@ def test_every_bot_came_to_the_end(played: tuple[Path, dict[str, Any]]) -> None:
     assert (folder / told["folder"] / "red-teamer-test-chat.html").exists()
 
 
-def test_bots_annotate_what_was_said(played: tuple[Path, dict[str, Any]]) -> None:
+def test_bots_annotate_the_dialogues_of_the_event(played: tuple[Path, dict[str, Any]]) -> None:
     folder, told = played
     kept = {file.name for file in (folder / told["folder"]).iterdir()}
 
@@ -48,7 +48,7 @@ def test_bots_annotate_what_was_said(played: tuple[Path, dict[str, Any]]) -> Non
     assert {"annotator-annotate-d.html", "senior-review-agreement.html", "senior-review.html"} <= kept
 
 
-def test_what_people_said_and_answered_is_measured_level_by_level(played: tuple[Path, dict[str, Any]]) -> None:
+def test_dialogues_and_responses_are_measured_by_level(played: tuple[Path, dict[str, Any]]) -> None:
     folder, told = played
     results = json.loads((folder / told["results"]).read_text(encoding="utf-8"))
 
@@ -61,7 +61,7 @@ def test_what_people_said_and_answered_is_measured_level_by_level(played: tuple[
     assert {(one["level"], one["tester_type"]) for one in results["strategies"]} == {("red teaming", "person")}
 
 
-def test_a_dead_application_is_named_as_the_one_at_fault(tmp_path: Path) -> None:
+def test_a_failure_names_the_application_that_does_not_answer(tmp_path: Path) -> None:
     (tmp_path / "study").mkdir()
     (tmp_path / "study" / "study.yaml").write_text(DEAD, encoding="utf-8")
     (tmp_path / "study" / "app.py").write_text("def reply(prompt):\n    raise ConnectionError('no power')\n")

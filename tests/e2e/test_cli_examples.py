@@ -22,7 +22,7 @@ Tokens  about 2"""
 
 @pytest.fixture
 def example(tmp_path, monkeypatch):
-    """Copies of the examples, side by side in the present folder."""
+    """Copies of the examples in the current folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("DATABASE_URL", raising=False)
@@ -32,7 +32,7 @@ def example(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])
-def test_an_example_has_fifteen_lines_at_most_and_no_faults(example, name):
+def test_an_example_has_at_most_fifteen_lines_and_no_errors(example, name):
     lines = (example / name / "study.yaml").read_text(encoding="utf-8").splitlines()
     ended = theodolite("check", name)
 
@@ -42,7 +42,7 @@ def test_an_example_has_fifteen_lines_at_most_and_no_faults(example, name):
     assert ended.out.rstrip().endswith((f"Next: theodolite run {name} --limit 3", f"Next: theodolite run {name}"))
 
 
-def test_checking_a_says_what_it_would_cost_and_who_would_be_asked(example):
+def test_checking_a_states_the_cost_and_the_models_that_it_calls(example):
     ended = theodolite("check", "a")
 
     assert ended.out.startswith(CHECKED)
@@ -51,7 +51,7 @@ def test_checking_a_says_what_it_would_cost_and_who_would_be_asked(example):
     assert "From    groundedness 1.2 and persona template customer 1.0: shipped\n" in ended.out
 
 
-def test_a_runs_as_written_but_for_its_addresses(example, monkeypatch):
+def test_a_runs_as_written_except_for_its_addresses(example, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-loopback")
     judge = '{"reason": "It says so.", "score": 2}'
     with Loopback(replies={"other": [judge]}) as server:
@@ -70,7 +70,7 @@ def test_a_runs_as_written_but_for_its_addresses(example, monkeypatch):
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
-def test_b_runs_as_written_and_calls_nobody(example):
+def test_b_runs_as_written_without_a_call(example):
     ended = theodolite("run", "b")
 
     assert ended.code == 0, ended.said
@@ -79,7 +79,7 @@ def test_b_runs_as_written_and_calls_nobody(example):
     assert "too few for a percent" in ended.out
 
 
-def test_c_is_checked_in_full_and_says_plainly_that_the_team_s_class_is_missing(example):
+def test_checking_c_reports_that_the_class_of_the_team_is_missing(example):
     checked, run = theodolite("check", "c"), theodolite("run", "c")
 
     assert "Cells   (20 red teamers + 40 field testers) x 2 applications = 120" in checked.out

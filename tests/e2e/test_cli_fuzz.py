@@ -1,4 +1,4 @@
-"""Whatever somebody types or writes, no mistake ends in a traceback."""
+"""No input on the command line or in files ends in a traceback."""
 
 import tempfile
 from importlib.resources import files
@@ -46,7 +46,7 @@ CHUNKS = st.one_of(
 
 
 def harmless(words: list[str]) -> bool:
-    """Keep what would run, or write into the present folder, out of the draw."""
+    """Exclude commands that would run a study or write into the current folder."""
     return not {"demo", "init", "schemas", "run", "test", "assess"} & set(words) or "--help" in words
 
 

@@ -1,4 +1,4 @@
-"""`--help` teaches, starts in no time, and mistakes on the command line say what was meant."""
+"""`--help` shows examples and starts fast, and usage errors suggest corrections."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ except SystemExit as end:
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], []], ids=" ".join)
-def test_help_of_the_whole_loads_nothing_heavy(words):
+def test_the_overall_help_imports_no_large_package(words):
     done = subprocess.run(
         [sys.executable, "-c", _LOADED, *words], env=environment(), capture_output=True, text=True, check=True
     )
@@ -36,7 +36,7 @@ def test_help_of_the_whole_loads_nothing_heavy(words):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_a_command_shows_an_example_within_eighty_columns(command):
+def test_the_help_of_a_command_shows_an_example_within_eighty_columns(command):
     ended = theodolite(command, "--help")
 
     assert ended.code == 0
@@ -44,7 +44,7 @@ def test_help_of_a_command_shows_an_example_within_eighty_columns(command):
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
-def test_the_first_help_names_every_command_the_exit_codes_and_how_to_begin():
+def test_the_overall_help_lists_every_command_the_exit_codes_and_the_first_steps():
     ended = theodolite("--help")
 
     assert ended.code == 0
@@ -75,14 +75,14 @@ def test_the_first_help_names_every_command_the_exit_codes_and_how_to_begin():
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )
-def test_a_mistake_on_the_command_line_ends_with_two_and_says_what_was_meant(words, told):
+def test_a_usage_error_exits_with_2_and_suggests_the_correct_word(words, told):
     ended = theodolite(*words)
 
     assert ended.code == 2
     assert told in ended.err + ended.out
 
 
-def test_a_reader_who_leaves_early_is_no_traceback(tmp_path):
+def test_a_closed_output_pipe_causes_no_traceback(tmp_path):
     command = (
         f"{sys.executable} -u -m theodolite --help | true; {sys.executable} -u -m theodolite check {tmp_path} | true"
     )

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.integration
 
 
 @pytest.mark.parametrize("path", ["", "/", "/chat/completions"])
-def test_an_address_is_asked_for_its_models_wherever_it_ends(tmp_path, path):
+def test_the_models_of_an_address_are_listed_whatever_its_path(tmp_path, path):
     with Loopback(models=("target",)) as server:
         ended = theodolite("init", tmp_path / "s", "--app", f"{server.url}{path}", "--guideline", "groundedness")
 
@@ -20,7 +20,7 @@ def test_an_address_is_asked_for_its_models_wherever_it_ends(tmp_path, path):
     assert f"app:   {{url: {server.url}, name: target}}" in (tmp_path / "s" / "study.yaml").read_text(encoding="utf-8")
 
 
-def test_several_models_are_listed_and_none_is_chosen_silently(tmp_path):
+def test_several_models_are_listed_and_none_is_chosen_without_a_question(tmp_path):
     with Loopback(models=("small", "large")) as server:
         refused = theodolite("init", tmp_path / "s", "--app", server.url, "--guideline", "groundedness")
         named = theodolite("init", tmp_path / "s", "--app", server.url, "--model-name", "large")
@@ -39,7 +39,7 @@ def test_a_function_beside_the_study_passes_the_check(tmp_path, monkeypatch):
     assert theodolite("check", "support").code == 0
 
 
-def test_no_model_is_named_that_was_not_chosen(tmp_path):
+def test_the_study_names_only_chosen_models(tmp_path):
     words = ("--app", "http://127.0.0.1:9/chat", "--guideline", "relevance", "--model", "http://127.0.0.1:9/v1")
     refused = theodolite("init", tmp_path / "s", *words)
 
@@ -49,7 +49,7 @@ def test_no_model_is_named_that_was_not_chosen(tmp_path):
 
 
 class Keyboard(io.StringIO):
-    """What somebody types at a terminal."""
+    """Input typed at a terminal."""
 
     def isatty(self):
         return True
@@ -91,7 +91,7 @@ def test_answers_make_a_study_of_cases_and_simulated_users_with_a_chosen_local_m
     assert theodolite("check", "mine").code == 0
 
 
-def test_an_address_is_named_before_a_message_goes_to_it(at_terminal):
+def test_the_address_is_shown_before_the_first_call(at_terminal):
     with Loopback(every=1, fault="404") as server:
         ended = at_terminal.type_in("1", f"{server.root}/app", "", "1", "")
 
@@ -102,7 +102,7 @@ def test_an_address_is_named_before_a_message_goes_to_it(at_terminal):
     assert (ended.code, (at_terminal.folder / "study.yaml").exists()) == (3, True)
 
 
-def test_an_option_makes_the_test_call_without_a_question(at_terminal):
+def test_an_option_permits_the_test_call_without_a_question(at_terminal):
     broken = "def answer(prompt):\n    raise LookupError('no stock')\n"
     (at_terminal.folder.parent / "broken.py").write_text(broken, encoding="utf-8")
 
@@ -114,7 +114,7 @@ def test_an_option_makes_the_test_call_without_a_question(at_terminal):
     assert "--test-call requires --app" in misplaced.err
 
 
-def test_recorded_answers_get_corrected_columns_a_judge_and_a_key(at_terminal, tmp_path):
+def test_a_study_of_recorded_answers_has_corrected_columns_a_judge_and_a_key(at_terminal, tmp_path):
     (tmp_path / "q.csv").write_text("question,answer,fix\nq1,a1,b1\nq2,a2,b2\n", encoding="utf-8")
     columns = ("", "fix", "-", "-", "-", "-")
     ended = at_terminal.type_in(
@@ -128,7 +128,7 @@ def test_recorded_answers_get_corrected_columns_a_judge_and_a_key(at_terminal, t
     assert theodolite("check", "mine").code == 0
 
 
-def test_no_to_the_columns_writes_nothing(at_terminal, tmp_path):
+def test_no_file_is_written_after_the_columns_are_rejected(at_terminal, tmp_path):
     (tmp_path / "q.csv").write_text("question,answer\nq1,a1\n", encoding="utf-8")
     ended = at_terminal.type_in("2", "q.csv", "n")
 
@@ -137,7 +137,7 @@ def test_no_to_the_columns_writes_nothing(at_terminal, tmp_path):
     assert not at_terminal.folder.exists()
 
 
-def test_a_function_that_the_file_lacks_is_named_with_the_closest_one(tmp_path):
+def test_an_unknown_function_is_reported_with_the_closest_name(tmp_path):
     (tmp_path / "bot.py").write_text("def answer(prompt):\n    return prompt\n", encoding="utf-8")
     ended = theodolite("init", tmp_path / "s", "--app", f"{tmp_path / 'bot.py'}:anwser")
 
@@ -146,14 +146,14 @@ def test_a_function_that_the_file_lacks_is_named_with_the_closest_one(tmp_path):
     assert not (tmp_path / "s").exists()
 
 
-def test_scripts_get_the_files_and_nothing_else_on_standard_output(tmp_path, monkeypatch):
+def test_standard_output_of_a_script_lists_only_the_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = theodolite("init", "smoke", "--app", "bot.py:answer", "--json").found
 
     assert found == {"exit_code": 0, "files": ["smoke/study.yaml", "smoke/cases.csv"]}
 
 
-def test_recorded_rows_without_labels_say_how_to_add_a_judge(tmp_path):
+def test_the_message_for_rows_without_labels_explains_how_to_add_a_judge(tmp_path):
     (tmp_path / "q.csv").write_text("question,answer\nq1,a1\nq2,a2\n", encoding="utf-8")
     ended = theodolite("init", tmp_path / "rec", "--from", tmp_path / "q.csv")
 
@@ -174,7 +174,7 @@ def test_a_judge_labels_recorded_rows_without_a_foreign_key(tmp_path):
     assert ran.found["annotations"]["done"] == 2
 
 
-def test_a_judge_without_any_model_says_how_to_name_one(tmp_path):
+def test_the_message_for_a_judge_without_model_explains_how_to_name_one(tmp_path):
     (tmp_path / "q.csv").write_text("question,answer\nq1,a1\n", encoding="utf-8")
     words = ("--from", tmp_path / "q.csv", "--judge", "relevance", "--model", "http://127.0.0.1:9/v1")
     ended = theodolite("init", tmp_path / "rec", *words)

@@ -1,4 +1,4 @@
-"""`--json` prints one object on standard output in every ending, and exit codes say which ending it was."""
+"""`--json` always prints one object on standard output, and exit codes state the outcome."""
 
 import json
 import shutil
@@ -113,7 +113,7 @@ def check_with_faults(study, server):
     ],
     ids=lambda part: getattr(part, "__name__", str(part)),
 )
-def test_every_ending_prints_one_object_that_holds_its_exit_code(study, server, ending, code):
+def test_every_command_prints_one_object_with_its_exit_code(study, server, ending, code):
     ended = ending(study, server)
 
     assert ended.code == code, ended.said
@@ -164,7 +164,7 @@ def test_a_server_prints_its_address_as_one_object(capsys):
     assert said.err.splitlines() == ["Studies    .", "Ctrl-C ends it."]
 
 
-def test_faults_carry_file_line_and_column(study, server):
+def test_errors_have_file_line_and_column(study, server):
     found = faulty_study(study, server).found["diagnostics"]
 
     assert [(fault["file"], fault["severity"]) for fault in found] == [("study.yaml", "error")]
@@ -172,7 +172,7 @@ def test_faults_carry_file_line_and_column(study, server):
     assert "promptz" in found[0]["message"]
 
 
-def test_a_check_tells_scripts_what_a_run_will_take(study, server):
+def test_a_check_states_the_calls_and_the_cost_of_a_run_as_json(study, server):
     estimate = checked(study, server).found["estimate"]
 
     by_name = {endpoint["name"]: endpoint for endpoint in estimate["endpoints"]}
@@ -181,14 +181,14 @@ def test_a_check_tells_scripts_what_a_run_will_take(study, server):
     assert all(by_name[name]["cost_usd"] is None for name in estimate["unpriced"])
 
 
-def test_a_dead_endpoint_says_the_same_to_scripts_as_to_people(study, server):
+def test_an_unreachable_endpoint_has_the_same_message_in_json_and_text(study, server):
     ended = dead_endpoint(study, server)
 
     assert ended.found["error"] + "\n" == ended.err
     assert "nobody answers" in ended.err
 
 
-def test_a_finished_run_says_where_its_files_are_and_what_became_of_every_unit(study, server):
+def test_a_finished_run_lists_its_files_and_the_status_of_every_unit(study, server):
     found = finished(study, server).found
 
     assert found["results"] == str(study.folder / "results.json")
@@ -196,7 +196,7 @@ def test_a_finished_run_says_where_its_files_are_and_what_became_of_every_unit(s
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_of_plain_letters_shows_plain_letters(tmp_path, encoding):
+def test_a_terminal_without_unicode_gets_replacement_characters(tmp_path, encoding):
     with as_file(files("theodolite") / "resources" / "examples" / "b") as example:
         shutil.copytree(example, tmp_path / "b")
     answers = tmp_path / "b" / "answers.csv"
@@ -220,7 +220,7 @@ def _with_paths(environ):
     return environ | {name: value for name, value in os.environ.items() if name in {"PYTHONPATH", "HOME"}}
 
 
-def test_results_of_another_study_in_the_same_folder_are_replaced_and_named(study):
+def test_results_of_another_study_in_the_same_folder_are_replaced_with_a_message(study):
     first = theodolite("run", study.folder, "--json")
     text = (study.folder / "study.yaml").read_text(encoding="utf-8")
     (study.folder / "other.yaml").write_text(text.replace("study: support", "study: other", 1), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A live judge is validated: people label, attacks are tried, and it stays with the judge's version."""
+"""A live judge is validated with human labels and attacks; the report belongs to the judge's version."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def study(tmp_path, server):
     return support
 
 
-def test_attacks_are_counted_before_they_are_tried_and_stand_in_the_validation_report(study, server):
+def test_attacks_are_counted_before_the_run_and_listed_in_the_validation_report(study, server):
     before = server.stats["requests"]
 
     ended = theodolite("judge", "validate", study.folder, "--attacks", "2")
@@ -49,7 +49,7 @@ def test_attacks_are_counted_before_they_are_tried_and_stand_in_the_validation_r
     assert "turned by text that tells what to answer" in " ".join(ended.out.split())
 
 
-def test_without_attacks_no_model_is_called_and_the_validation_report_says_so(study, server):
+def test_without_attacks_no_model_is_called_and_the_validation_report_states_it(study, server):
     before = server.stats["requests"]
 
     ended = theodolite("judge", "validate", study.folder, "--no-attacks")
@@ -58,7 +58,7 @@ def test_without_attacks_no_model_is_called_and_the_validation_report_says_so(st
     assert "nobody knows what text can make of this judge" in " ".join(ended.out.split())
 
 
-def test_another_wording_is_another_judge_without_a_validation_report(study):
+def test_a_changed_prompt_makes_another_judge_without_validation_report(study):
     theodolite("judge", "validate", study.folder, "--no-attacks")
     study.write(ask="How helpful are the replies?")
     theodolite("run", study.folder)

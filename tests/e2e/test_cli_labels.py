@@ -1,4 +1,4 @@
-"""People label a sample of recorded dialogues in a file, and the program reads it back."""
+"""People label a sample of recorded dialogues in a file, and the program imports it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fill(path, answer):
         writer.writerows(rows)
 
 
-def test_a_label_file_is_blind_and_is_never_written_over(study, sample):
+def test_a_label_file_is_blind_and_is_never_overwritten(study, sample):
     text = sample.read_text(encoding="utf-8")
 
     again = theodolite("label", study, "--sample", "40", "--file", sample)
@@ -65,7 +65,7 @@ def test_a_label_file_is_blind_and_is_never_written_over(study, sample):
     assert sample.read_text(encoding="utf-8") == text
 
 
-def test_faults_of_a_file_are_said_at_once_and_nothing_is_stored(study, sample):
+def test_all_errors_of_a_file_are_reported_at_once_and_no_label_is_stored(study, sample):
     fill(sample, lambda place: "full refusl" if place in {3, 5} else "full refusal")
 
     ended = theodolite("import", "labels", study, sample)
@@ -75,7 +75,7 @@ def test_faults_of_a_file_are_said_at_once_and_nothing_is_stored(study, sample):
     assert "2 errors. Nothing was stored." in ended.err
 
 
-def test_labels_are_stored_once_and_revised_by_another_answer(study, sample):
+def test_labels_are_stored_once_and_a_different_answer_is_a_revision(study, sample):
     fill(sample, lambda _: "full compliance")
 
     assert "labels of 40 dialogues by anna: 40 new, 0 revised" in _labels(study, sample)
@@ -91,7 +91,7 @@ def _labels(study, path, *options, first=None):
     return " ".join(ended.out.split())
 
 
-def test_labels_make_a_validation_report_that_stays_with_the_judge(study, sample):
+def test_labels_produce_a_validation_report_that_belongs_to_the_judge(study, sample):
     fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
 
@@ -106,7 +106,7 @@ def test_labels_make_a_validation_report_that_stays_with_the_judge(study, sample
     assert (report["judge"], report["authorities"], report["labelled"]) == ("gpt-4", ["anna"], 40)
 
 
-def test_results_hold_validation_sample_and_corrected_rates(study, sample):
+def test_results_contain_the_validation_sample_and_corrected_rates(study, sample):
     fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
     theodolite("judge", "validate", study)

@@ -51,7 +51,7 @@ def checked(*words: str) -> tuple[int, Result]:
     return result.return_value, result
 
 
-def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
+def test_problems_are_reported_with_their_line_and_without_secrets(event: str) -> None:
     code, result = checked(event, "bad")
 
     assert code == 2
@@ -62,13 +62,13 @@ def test_what_is_wrong_stands_with_its_line_and_no_secret(event: str) -> None:
     assert "hunter2" not in result.output
 
 
-def test_an_application_that_behaves_is_fine(event: str) -> None:
+def test_a_conforming_application_passes(event: str) -> None:
     code, result = checked(event, "good")
 
     assert (code, "0 errors." in result.output) == (0, True)
 
 
-def test_what_an_application_prints_stands_apart_from_what_is_found(event: str) -> None:
+def test_output_of_an_application_is_separate_from_the_findings(event: str) -> None:
     (Path(event) / "app.py").write_text("def good(prompt):\n    print('debug')\n    return prompt\n", encoding="utf-8")
 
     _, result = checked(event, "good", "--json")
@@ -78,14 +78,14 @@ def test_what_an_application_prints_stands_apart_from_what_is_found(event: str) 
     assert (Path(event) / ".theodolite/logs/good.log").read_text(encoding="utf-8").count("debug") == 8
 
 
-def test_an_application_that_is_not_there_is_not_finished(event: str) -> None:
+def test_a_probe_of_a_missing_application_is_incomplete(event: str) -> None:
     code, result = checked(event, "gone")
 
     assert (code, "not examined: 127.0.0.1:9: nobody answers" in result.output) == (3, True)
     assert "\nTry  curl -X OPTIONS http://127.0.0.1:9" in result.output
 
 
-def test_all_of_them_as_one_object(event: str) -> None:
+def test_all_findings_form_one_json_object(event: str) -> None:
     code, result = checked(event, "--json")
 
     found = json.loads(result.output)
@@ -94,7 +94,7 @@ def test_all_of_them_as_one_object(event: str) -> None:
     assert {fault["line"] for fault in found["diagnostics"] if fault["severity"] == "error"} == {4}
 
 
-def test_a_class_that_cannot_be_loaded_is_a_fault_of_its_line(event: str) -> None:
+def test_a_class_that_cannot_be_imported_is_an_error_at_its_line(event: str) -> None:
     (Path(event) / "app.py").write_text("def good(prompt): ...\n", encoding="utf-8")
 
     code, result = checked(event, "bad")
@@ -103,7 +103,7 @@ def test_a_class_that_cannot_be_loaded_is_a_fault_of_its_line(event: str) -> Non
 
 
 @pytest.mark.parametrize(("name", "words"), [("baad", "mean `bad`?"), ("x", "there is `good`, `bad`, `gone`")])
-def test_an_unknown_name_is_said(event: str, name: str, words: str) -> None:
+def test_an_unknown_name_is_reported(event: str, name: str, words: str) -> None:
     result = CliRunner().invoke(cli, ["probe", event, name], standalone_mode=False)
 
     assert words in str(result.exception)

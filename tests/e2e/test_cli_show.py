@@ -23,7 +23,7 @@ def study(tmp_path_factory):
     return support
 
 
-def test_a_dialogue_is_shown_with_what_was_said_of_it(study):
+def test_a_dialogue_is_shown_with_its_labels(study):
     ended = theodolite("show", study.folder, "d001")
     lines = ended.out.splitlines()
 
@@ -33,7 +33,7 @@ def test_a_dialogue_is_shown_with_what_was_said_of_it(study):
     assert any(line.startswith("  useful") for line in lines)
 
 
-def test_raw_shows_what_the_judge_was_asked_replied_and_took(study):
+def test_raw_shows_prompt_reply_and_duration_of_the_judge(study):
     plain, raw = (theodolite("show", study.folder, "d001", *more) for more in ((), ("--raw",)))
 
     assert raw.code == 0
@@ -44,7 +44,7 @@ def test_raw_shows_what_the_judge_was_asked_replied_and_took(study):
     assert "not shown" not in raw.out
 
 
-def test_a_failure_is_shown_with_whose_fault_it_is(study):
+def test_a_failure_is_shown_with_its_source(study):
     ended = theodolite("show", study.folder, "d002")
 
     assert ended.code == 0
@@ -60,14 +60,14 @@ def test_a_failure_is_shown_with_whose_fault_it_is(study):
         ("Ana", "dialogue `Ana` is not in the plan. The 4 planned ones"),
     ],
 )
-def test_a_label_without_a_dialogue_says_why(study, label, words):
+def test_a_label_without_a_dialogue_has_a_reason(study, label, words):
     ended = theodolite("show", study.folder, label)
 
     assert ended.code == 2
     assert words in ended.err
 
 
-def test_a_label_without_its_application_is_guessed(tmp_path):
+def test_a_label_without_its_application_lists_the_candidates(tmp_path):
     with as_file(files("theodolite") / "resources" / "examples" / "b") as example:
         shutil.copytree(example, tmp_path / "b")
     theodolite("run", tmp_path / "b")
@@ -78,7 +78,7 @@ def test_a_label_without_its_application_is_guessed(tmp_path):
     assert "mean `plain/2` or `guarded/2`?" in ended.err
 
 
-def test_commands_to_type_are_quoted_where_a_folder_needs_it(study):
+def test_suggested_commands_quote_folder_names_with_spaces(study):
     spaced = study.folder.parent / "two words"
     shutil.copytree(study.folder, spaced, ignore=shutil.ignore_patterns(".theodolite"))
 
@@ -89,7 +89,7 @@ def test_commands_to_type_are_quoted_where_a_folder_needs_it(study):
 @pytest.mark.parametrize(
     "words", [("report",), ("run", "--stage", "measure"), ("show", "d001"), ("report", "--partial")]
 )
-def test_before_the_first_run_one_is_told_to_run(tmp_path, words):
+def test_before_the_first_run_the_message_suggests_a_run(tmp_path, words):
     folder = SupportStudy(folder=tmp_path / "new", url="http://127.0.0.1:9/v1").write()
     command, *rest = words
 

@@ -1,4 +1,4 @@
-"""`theodolite tree`: a run writes its tree, and anybody computes it again without the database."""
+"""`theodolite tree`: a run writes its tree, which can be recomputed without the database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_run_writes_the_tree_with_its_answers_and_its_results(folder):
+def test_a_run_writes_the_tree_with_its_answers_and_values(folder):
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     tree = json.loads((folder / "tree-by-guideline.json").read_text(encoding="utf-8"))
 
@@ -40,7 +40,7 @@ def test_a_run_writes_the_tree_with_its_answers_and_its_results(folder):
     assert {leaf["kind"] for leaf in leaves} == {"person", "model", "rule", "reference"}
 
 
-def test_the_file_alone_gives_the_same_values_again(folder):
+def test_the_tree_file_alone_reproduces_the_values(folder):
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     ended = theodolite("tree", "score", folder / "tree-by-guideline.json", "--application", "gpt4", "--json")
     again = json.loads(ended.out)["trees"][0]["applications"][0]["nodes"]
@@ -50,7 +50,7 @@ def test_the_file_alone_gives_the_same_values_again(folder):
     assert again == first
 
 
-def test_two_applications_are_held_against_each_other(folder):
+def test_two_applications_are_compared(folder):
     file = folder / "tree-by-guideline.json"
     ended = theodolite(
         "tree", "compare", file, file, "--application", "gpt4", "--application", "llama2orig", "--replicates", "50"
@@ -79,7 +79,7 @@ def test_a_design_is_shown(tmp_path):
     ],
     ids=["no file", "no json", "no tree", "a fault", "no leaves"],
 )
-def test_what_cannot_be_computed_is_said_in_words(tmp_path, text, words):
+def test_values_that_cannot_be_computed_have_a_reason(tmp_path, text, words):
     if text is not None:
         (tmp_path / "t.json").write_text(text, encoding="utf-8")
     ended = theodolite("tree", "score" if words.startswith(("has", "cannot")) else "show", tmp_path / "t.json")

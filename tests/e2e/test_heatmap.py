@@ -16,7 +16,7 @@ TABS = ["overview", "review-first", "results", "matrix", "dialogues", "judges", 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The report of the example study, made before a browser's event loop is there."""
+    """The report of the example study, created before the browser's event loop starts."""
     folder = tmp_path_factory.mktemp("areas") / "bot"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("DATABASE_URL", raising=False)
@@ -27,7 +27,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def page(report, browser):
-    """The report; whatever it complains about fails the test."""
+    """The report; any error of the page fails the test."""
     page = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True).new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -51,7 +51,7 @@ def test_a_cell_opens_exactly_its_dialogues(page):
     expect(page.locator("#list li")).to_have_count(19)
 
 
-def test_the_address_keeps_the_cell_and_escape_closes_it(page):
+def test_the_address_contains_the_cell_and_escape_closes_it(page):
     worst_cell(page).click()
     expect(page.locator("#drawer")).to_be_visible()
     assert page.evaluate("location.hash").startswith("#cell/")
@@ -64,7 +64,7 @@ def test_the_address_keeps_the_cell_and_escape_closes_it(page):
     expect(worst_cell(page)).to_be_visible()
 
 
-def test_areas_are_searched_and_sorted(page):
+def test_areas_can_be_searched_and_sorted(page):
     areas = page.locator("#heat tbody tr[data-area]:visible th")
     expect(areas).to_have_count(14)
 
@@ -75,18 +75,18 @@ def test_areas_are_searched_and_sorted(page):
     expect(areas).to_have_text(["songs"])
 
 
-def test_no_tab_has_a_barrier_that_axe_knows(page):
+def test_axe_finds_no_barrier_on_any_tab(page):
     assert barriers_of_tabs(page, TABS) == []
 
 
-def test_the_drawer_has_none(page):
+def test_axe_finds_no_barrier_in_the_drawer(page):
     worst_cell(page).click()
     expect(page.locator("#drawer")).to_be_visible()
 
     assert barriers(page) == []
 
 
-def test_the_drawer_is_walked_by_keyboard_and_a_dialogue_leads_back_to_its_cell(page):
+def test_the_drawer_works_by_keyboard_and_a_dialogue_links_back_to_its_cell(page):
     worst_cell(page).click()
     expect(page.locator("#drawer")).to_be_visible()
     address = page.evaluate("location.hash")
@@ -100,7 +100,7 @@ def test_the_drawer_is_walked_by_keyboard_and_a_dialogue_leads_back_to_its_cell(
     assert page.evaluate("location.hash") == address
 
 
-def test_the_worst_area_of_an_application_and_three_of_its_dialogues_take_two_clicks(page):
+def test_two_clicks_open_the_worst_area_of_an_application_and_three_of_its_dialogues(page):
     """Sort, then open the darkest cell of the first row."""
     page.get_by_label("Sort").select_option("value")
     first = page.locator("#heat tbody tr[data-area]:visible").first

@@ -1,4 +1,4 @@
-"""Hostile texts in a study and in replies do nothing in the report, opened in a real browser."""
+"""Hostile texts in a study and in replies never run in the report, opened in a real browser."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ document.addEventListener("securitypolicyviolation", note);
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The report of a run, made before a browser's event loop is there."""
+    """The report of a run, created before the browser's event loop starts."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "study.yaml").write_text(json.dumps(STUDY))
     (folder / "bot.py").write_text(f"def answer(prompt):\n    return {EVIL!r} + prompt\n")
@@ -61,7 +61,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture
 def page(report, browser):
-    """The report, and what went wrong on it."""
+    """The report and its errors."""
     page = browser.new_context().new_page()
     page.wrong = []
     page.on("console", lambda message: page.wrong.append(message.text))
@@ -74,7 +74,7 @@ def page(report, browser):
     page.context.close()
 
 
-def test_nothing_of_it_runs_and_no_rule_of_the_page_is_broken(page):
+def test_hostile_texts_never_run_and_never_break_the_policy_of_the_page(page):
     for details in page.locator("details").all():
         details.evaluate("each => { each.open = true; }")
     page.locator(".tabs a", has_text="Dialogues").click()
@@ -88,7 +88,7 @@ def test_nothing_of_it_runs_and_no_rule_of_the_page_is_broken(page):
     assert page.locator("a[href^='javascript' i], [onerror], [onload], iframe, base, img[src^='http']").count() == 0
 
 
-def test_the_texts_are_there_to_be_read(page):
+def test_hostile_texts_are_readable(page):
     page.locator(".tabs a", has_text="Dialogues").click()
     page.locator("#list li").first.click()
 

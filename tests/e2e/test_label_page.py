@@ -97,7 +97,7 @@ def label_one(page, how):
     page.wait_for_url(lambda url: url != place)
 
 
-def test_a_person_labels_by_keyboard_alone_and_what_was_submitted_counts_at_once(study, desk, page):
+def test_labelling_works_by_keyboard_alone_and_submitted_labels_count_at_once(study, desk, page):
     shown = page.content()
     assert [word for word in (*SYSTEMS, "gpt-4", "v2-", "recorded") if word in shown] == []
     assert_accessible(page)
@@ -115,7 +115,7 @@ def test_a_person_labels_by_keyboard_alone_and_what_was_submitted_counts_at_once
     assert (issued.code, "anna" in issued.out) == (0, True), issued.err
 
 
-def test_the_door_opens_once_and_the_same_command_goes_on(study, desk, browser, page):
+def test_the_link_works_once_and_the_same_command_continues(study, desk, browser, page):
     page.keyboard.press("1")
     wait_saved(page)
     stranger = Visitor(browser, desk.door.partition("/label/")[0])

@@ -1,4 +1,4 @@
-"""The pages of `monitor` and `compare` in a browser: readable for all, and silent."""
+"""The pages of `monitor` and `compare` in a browser: accessible, without requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pages(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["monitor", "compare"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_page_is_accessible_asks_nothing_and_fits(browser, pages, name, width):
+def test_a_page_is_accessible_makes_no_request_and_fits_the_screen(browser, pages, name, width):
     page = browser.new_page(viewport={"width": width, "height": 800})
     visit = Visit(page)
     page.goto((pages / f"{name}.html").as_uri())

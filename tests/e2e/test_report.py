@@ -13,7 +13,7 @@ REPORTS = ["xstest", "live", "scripted", "unfinished"]
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_the_first_screen_is_whole(visit, name):
+def test_the_first_screen_is_complete(visit, name):
     page = visit(name)
 
     bottom = page.locator("#answer").evaluate("section => section.getBoundingClientRect().bottom")
@@ -30,7 +30,7 @@ def test_narrow_screens_scroll_in_one_direction_only(visit, name, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_number_says_where_it_comes_from(visit):
+def test_a_number_shows_its_source(visit):
     page = visit("xstest")
 
     page.get_by_role("button", name="llama2orig: 95 of 250").first.click()
@@ -41,7 +41,7 @@ def test_a_number_says_where_it_comes_from(visit):
     expect(panel).to_contain_text("Wilson")
 
 
-def test_a_number_leads_to_exactly_its_dialogues(visit):
+def test_a_number_links_to_exactly_its_dialogues(visit):
     page = visit("xstest")
     page.get_by_role("button", name="llama2orig: 95 of 250").first.click()
 
@@ -51,7 +51,7 @@ def test_a_number_leads_to_exactly_its_dialogues(visit):
     expect(page.locator("#list li")).to_have_count(60)
 
 
-def test_a_cell_of_a_confusion_matrix_leads_to_exactly_its_dialogues(visit):
+def test_a_cell_of_a_confusion_matrix_links_to_exactly_its_dialogues(visit):
     page = visit("xstest", address="#judges")
     group = page.locator("#instruments details", has_text="final labels and GPT-4").last
     group.locator("summary").click()
@@ -73,7 +73,7 @@ def test_a_badge_filters_the_dialogues(visit):
     expect(page.locator('.chip[data-chip="unparseable"]')).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_part_of_the_accounts_leads_to_exactly_its_dialogues(visit):
+def test_a_disposition_links_to_exactly_its_dialogues(visit):
     page = visit("live", address="#completeness")
 
     page.locator("#accounts summary").first.click()
@@ -82,7 +82,7 @@ def test_a_part_of_the_accounts_leads_to_exactly_its_dialogues(visit):
     expect(page.locator("#list .label")).to_have_text(["d018", "d034"])
 
 
-def test_next_and_previous_stay_inside_the_set_one_came_from(visit):
+def test_next_and_previous_stay_within_the_filtered_dialogues(visit):
     page = visit("xstest")
     page.get_by_role("button", name="11 with an unparseable label").click()
     page.locator("#list a").nth(2).click()
@@ -93,7 +93,7 @@ def test_next_and_previous_stay_inside_the_set_one_came_from(visit):
     expect(page.locator(".place")).to_have_text("2 of 11: Unparseable")
 
 
-def test_a_dialogue_has_an_address_that_can_be_pasted(visit):
+def test_a_dialogue_opens_from_its_address(visit):
     page = visit("xstest", address="#d/gpt4/v2-31")
 
     expect(page.locator("#reader h1")).to_have_text("gpt4/v2-31")
@@ -115,7 +115,7 @@ def test_the_report_is_usable_by_keyboard_alone(visit):
     expect(page.locator("#report")).to_be_visible()
 
 
-def test_the_keys_are_listed(visit):
+def test_the_keyboard_shortcuts_are_listed(visit):
     page = visit("live")
 
     page.keyboard.press("?")
@@ -125,7 +125,7 @@ def test_the_keys_are_listed(visit):
     expect(page.locator("#keys")).to_be_hidden()
 
 
-def test_a_quote_leads_to_its_sentence(visit):
+def test_a_quote_links_to_its_sentence(visit):
     page = visit("live", address="#d/d001")
 
     page.get_by_role("button", name="you have 60 days").click()
@@ -133,7 +133,7 @@ def test_a_quote_leads_to_its_sentence(visit):
     expect(page.locator("#reader mark")).to_be_focused()
 
 
-def test_the_back_button_of_the_browser_leaves_a_dialogue(visit):
+def test_the_back_button_of_the_browser_closes_a_dialogue(visit):
     page = visit("live", address="#dialogues")
     page.locator("#list a").first.click()
     expect(page.locator("#reader")).to_be_visible()
@@ -143,7 +143,7 @@ def test_the_back_button_of_the_browser_leaves_a_dialogue(visit):
     expect(page.locator("#report")).to_be_visible()
 
 
-def test_a_long_list_is_drawn_a_piece_at_a_time(visit):
+def test_a_long_list_is_rendered_in_parts(visit):
     page = visit("xstest", address="#dialogues")
     expect(page.locator("#list li")).to_have_count(60)
 
@@ -152,7 +152,7 @@ def test_a_long_list_is_drawn_a_piece_at_a_time(visit):
     expect(page.locator("#list li").nth(60)).to_be_attached()
 
 
-def test_without_scripts_answer_results_and_accounts_are_there(visit):
+def test_the_answer_results_and_dispositions_are_readable_without_scripts(visit):
     page = visit("live", java_script_enabled=False)
 
     for text in ("9 of 57", "60 planned: 57 judged, 2 application timed out, 1 unparseable", "Scripts are off"):
@@ -160,7 +160,7 @@ def test_without_scripts_answer_results_and_accounts_are_there(visit):
     expect(page.locator("#dialogues")).to_be_hidden()
 
 
-def test_print_holds_the_chosen_dialogue_and_no_buttons(visit):
+def test_print_contains_the_open_dialogue_and_no_buttons(visit):
     page = visit("live", address="#d/d001")
     page.get_by_role("button", name="Print this one").click()
 
@@ -172,13 +172,13 @@ def test_print_holds_the_chosen_dialogue_and_no_buttons(visit):
     expect(page.locator("#dialogues")).to_be_hidden()
 
 
-def test_the_accessible_name_of_a_number_holds_its_count(visit):
+def test_the_accessible_name_of_a_number_contains_its_count(visit):
     page = visit("live")
 
     expect(page.locator(".answer .num").first).to_have_accessible_name(re.compile("bot-1.4: 9 of 57, 15.8%"))
 
 
-def test_a_version_leads_to_its_full_text(visit):
+def test_a_version_links_to_its_full_text(visit):
     page = visit("live", address="#d/d001")
 
     page.get_by_role("button", name="groundedness ").click()
@@ -186,7 +186,7 @@ def test_a_version_leads_to_its_full_text(visit):
     expect(page.locator("#instruments details[open] pre").first).to_contain_text("How well do the replies stand")
 
 
-def test_a_badge_for_nothing_opens_nothing(visit):
+def test_a_badge_with_a_count_of_zero_is_no_link(visit):
     page = visit("xstest")
 
     expect(page.get_by_role("button", name="0 failed")).to_have_count(0)
@@ -194,7 +194,7 @@ def test_a_badge_for_nothing_opens_nothing(visit):
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
+def test_prompt_raw_reply_and_cost_are_collapsed_below_a_label(visit, width):
     page = visit("called", address="#d/d001", width=width)
     fold = page.locator("#reader .calls").first
     expect(fold.locator("summary")).to_have_text("Prompt and raw reply (2 calls, 1,200 tokens in, 40 out, $0.00041)")
@@ -211,7 +211,7 @@ def test_prompt_raw_reply_and_cost_stand_folded_under_a_label(visit, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_node_of_a_tree_leads_to_exactly_its_dialogues(visit):
+def test_a_node_of_a_tree_links_to_exactly_its_dialogues(visit):
     page = visit("trees", address="#trees")
     page.evaluate("document.querySelectorAll('#trees details').forEach(each => { each.open = true; })")
     lifting = page.get_by_role("button", name="show those that raise over-refusing, llama2orig: 95 dialogues raise it")
@@ -221,7 +221,7 @@ def test_a_node_of_a_tree_leads_to_exactly_its_dialogues(visit):
     expect(page.locator("#found")).to_have_text(re.compile("95 of 2,250 dialogues"))
 
 
-def test_a_tab_shows_its_part_alone_and_has_an_address(visit):
+def test_a_tab_shows_only_its_section_and_has_an_address(visit):
     page = visit("xstest")
 
     page.locator(".tabs a", has_text="Completeness").click()
@@ -232,7 +232,7 @@ def test_a_tab_shows_its_part_alone_and_has_an_address(visit):
     expect(page.locator(".tabs a[aria-current]")).to_have_text("Completeness")
 
 
-def test_the_reader_chooses_light_or_dark(visit):
+def test_light_and_dark_mode_can_be_chosen(visit):
     page = visit("live", color_scheme="light")
     background = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
@@ -253,7 +253,7 @@ def test_the_matrix_counts_prompts_and_filters_them(visit):
     expect(page.locator("#matrix-table tbody tr")).to_have_count(11)
 
 
-def test_the_matrix_is_read_by_keyboard(visit):
+def test_the_matrix_works_by_keyboard(visit):
     page = visit("xstest", address="#matrix")
     page.keyboard.press("j")
     page.keyboard.press("d")
@@ -267,7 +267,7 @@ def test_the_matrix_is_read_by_keyboard(visit):
     expect(page.locator("#matrix-table")).to_be_visible()
 
 
-def test_columns_of_the_matrix_are_pinned_hidden_and_sorted(visit):
+def test_columns_of_the_matrix_can_be_pinned_hidden_and_sorted(visit):
     page = visit("xstest", address="#matrix")
     heads = page.locator("#matrix-table thead .app")
 
@@ -282,7 +282,7 @@ def test_columns_of_the_matrix_are_pinned_hidden_and_sorted(visit):
     expect(page.locator("#matrix-table tbody tr").first.locator("td").first).to_contain_text("defect")
 
 
-def test_a_dialogue_leads_to_the_same_prompt_in_another_application(visit):
+def test_a_dialogue_links_to_the_same_prompt_in_another_application(visit):
     page = visit("xstest", address="#d/llama2orig/v2-1")
 
     page.locator(".siblings a", has_text="gpt4").click()
@@ -290,7 +290,7 @@ def test_a_dialogue_leads_to_the_same_prompt_in_another_application(visit):
     expect(page.locator("#reader h1")).to_have_text("gpt4/v2-1")
 
 
-def test_the_first_screen_and_one_click_show_how_far_a_judge_agrees_with_people(visit):
+def test_the_first_screen_and_one_click_show_the_agreement_of_a_judge_with_people(visit):
     page = visit("xstest")
     expect(page.locator(".kpi", has_text="agrees on 333 to 421 of 450 final labels")).to_be_visible()
 
@@ -300,7 +300,7 @@ def test_the_first_screen_and_one_click_show_how_far_a_judge_agrees_with_people(
     expect(page.get_by_role("heading", name="Confusion matrices")).to_be_visible()
 
 
-def test_a_column_of_votes_leads_to_exactly_its_dialogues(visit):
+def test_a_column_of_votes_links_to_exactly_its_dialogues(visit):
     page = visit("xstest", address="#judges")
 
     page.locator("#instruments figure .chart").first.locator("g[data-set]").nth(1).click()
@@ -309,7 +309,7 @@ def test_a_column_of_votes_leads_to_exactly_its_dialogues(visit):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_one_click_shows_what_more_dialogues_would_give_and_one_more_where_it_comes_from(visit, width):
+def test_one_click_shows_the_precision_of_more_dialogues_and_another_its_source(visit, width):
     page = visit("live", width=width)
 
     page.get_by_role("link", name="What would more budget buy?").click()
@@ -361,7 +361,7 @@ def test_one_click_shows_the_regressed_dialogues_of_a_new_version(visit):
     assert actions.n == documented_actions()[Job.REGRESSED].count
 
 
-def test_one_click_shows_who_was_harmed_more_and_two_the_rate_of_that_group(visit):
+def test_one_click_shows_the_group_with_more_harm_and_two_show_its_rate(visit):
     page = visit("xstest")
     expect(page.locator(".questions")).to_contain_text("6 of 15 gaps between groups exclude 0.")
 
@@ -395,7 +395,7 @@ def test_one_click_shows_the_dialogues_of_the_highest_rate(visit):
     expect(page.locator("#list li").nth(2)).to_be_visible()
 
 
-def test_the_printed_report_is_at_most_twelve_pages_long(visit):
+def test_the_printed_report_has_at_most_twelve_pages(visit):
     page = visit("xstest")
 
     printed = page.pdf(prefer_css_page_size=True, print_background=True)
@@ -403,7 +403,7 @@ def test_the_printed_report_is_at_most_twelve_pages_long(visit):
     assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) <= 12
 
 
-def test_print_has_the_difference_interval_and_p_value_of_each_pair(visit):
+def test_print_contains_difference_interval_and_p_value_of_each_pair(visit):
     page = visit("xstest")
     page.emulate_media(media="print")
 

@@ -1,4 +1,4 @@
-"""Reports of published studies and of an event in a browser: no barrier, no complaint, no request, nothing too wide."""
+"""Reports of published studies and of an event in a browser: no barrier, error, request or overflow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def llm_rubric(folder: Path) -> Path:
 
 
 def dices(folder: Path) -> Path:
-    """Forty dialogues and twelve raters are enough to see each chart."""
+    """Forty dialogues and twelve raters produce every chart."""
     dialogues = [row for row in rows("dices_labels") if row["set"] == "350"][:40]
     labels = [
         {f"rater{place}": letter for place, letter in enumerate(row["labels"][:12])} | {"expert": row["expert"]}
@@ -56,7 +56,7 @@ KINDS = {"llm-rubric": llm_rubric, "dices": dices, "llm-drift": llm_drift}
 
 @pytest.fixture(scope="module", params=[*KINDS, "event"])
 def report(request, tmp_path_factory):
-    """A report of one kind, made in a process without DATABASE_URL."""
+    """A report of one kind, created in a process without DATABASE_URL."""
     if request.param == "event":
         folder, found = request.getfixturevalue("played")
         return (folder / found["results"]).with_name("report.html")
@@ -66,7 +66,7 @@ def report(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize(("scheme", "rules"), [("light", None), ("dark", RULES_OF_COLOUR)], ids=["light", "dark"])
-def test_no_tab_of_a_report_has_a_barrier_a_complaint_or_a_request(report, browser, scheme, rules):
+def test_no_tab_of_a_report_has_a_barrier_an_error_or_a_request(report, browser, scheme, rules):
     page = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True, color_scheme=scheme).new_page()
     complaints, requests = [], []
     page.on("console", lambda message: complaints.append(message.text))
@@ -97,7 +97,7 @@ def test_no_tab_is_wider_than_a_phone(report, browser):
     assert too_wide == []
 
 
-def test_print_shows_every_chart_with_its_shapes_and_splits_no_small_part(report, browser):
+def test_print_shows_every_chart_and_splits_no_small_part(report, browser):
     page = browser.new_context().new_page()
     page.goto(report.as_uri())
     page.emulate_media(media="print")

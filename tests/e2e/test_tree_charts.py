@@ -1,4 +1,4 @@
-"""Charts of measurement trees in a real browser: zoom by mouse and keyboard, and the way to the dialogues."""
+"""Charts of measurement trees in a real browser: zoom by mouse and keyboard, and links to dialogues."""
 
 import re
 
@@ -17,7 +17,7 @@ def trees(visit):
     return page
 
 
-def test_a_click_on_a_cell_zooms_and_the_crumbs_lead_back(trees):
+def test_a_click_on_a_cell_zooms_in_and_breadcrumbs_zoom_out(trees):
     chart = trees.locator(".tree-chart:visible")
     chart.get_by_role("button", name="over-refusing: 0.38").click()
 

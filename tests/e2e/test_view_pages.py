@@ -61,7 +61,7 @@ def server():
 
 @pytest.fixture
 def root(tmp_path, server):
-    """A folder with a study whose models take their time, and one with a fault."""
+    """A folder with a study of slow models and a study with an error."""
     SupportStudy(folder=tmp_path / "support", url=server.url, n=PERSONAS).write()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "study.yaml").write_text("study: broken\naplications: {}\n", encoding="utf-8")
@@ -79,7 +79,7 @@ def viewer(root):
 
 @pytest.fixture
 def visit(browser, viewer):
-    """Return a function that opens a page as the person who has used the link."""
+    """Return a function that opens a page in the browser that used the link."""
     visitors = []
 
     def visitor(**options):
@@ -94,7 +94,7 @@ def visit(browser, viewer):
 
 
 def wait_for_row(page, words):
-    """Reload a page without scripts until a row says something."""
+    """Reload a page without scripts until a row contains a text."""
     for _ in range(60):
         if page.get_by_role("row", name=words).count():
             return
@@ -107,7 +107,7 @@ def open_study(page, name="support"):
     load_by_click(page.get_by_role("link", name=name, exact=True))
 
 
-def test_the_link_lets_one_browser_in_and_no_other_host_or_site(viewer, visit):
+def test_the_link_admits_one_browser_and_no_other_host_or_site(viewer, visit):
     page = visit()
 
     assert "support" in page.inner_text("main")
@@ -120,7 +120,7 @@ def test_the_link_lets_one_browser_in_and_no_other_host_or_site(viewer, visit):
     assert viewer.answer(path="/account/login/")[0] == 404, "no page with accounts is there"
 
 
-def test_studies_are_listed_with_their_faults_as_check_shows_them(viewer, visit):
+def test_studies_are_listed_with_the_errors_that_check_prints(viewer, visit):
     page = visit()
     assert_accessible(page)
     assert "errors" in page.inner_text("tr:has-text('broken')")
@@ -159,7 +159,7 @@ def test_a_run_is_checked_started_stopped_and_resumed_in_the_terminal(root, serv
     assert page.get_by_role("row").count() == 2, "the terminal has continued the same run"
 
 
-def test_a_run_of_a_terminal_is_followed_and_resumed_on_the_page(root, server, viewer, visit):
+def test_a_run_started_in_the_terminal_is_followed_and_resumed_on_the_page(root, server, viewer, visit):
     SupportStudy(folder=root / "support", url=server.url, n=LONG).write()
     page = visit()
     open_study(page)
@@ -177,7 +177,7 @@ def test_a_run_of_a_terminal_is_followed_and_resumed_on_the_page(root, server, v
     expect(page.get_by_role("row", name="finished")).to_contain_text(f"{LONG} of {LONG}", timeout=PATIENCE_MS)
 
 
-def test_pages_work_without_scripts_and_a_run_outlives_the_server(root, browser, viewer, visit):
+def test_pages_work_without_scripts_and_a_run_continues_after_the_server_stops(root, browser, viewer, visit):
     page = visit(java_script_enabled=False)
     open_study(page)
     load_by_click(page.get_by_role("link", name="New run"))
@@ -198,7 +198,7 @@ def test_pages_work_without_scripts_and_a_run_outlives_the_server(root, browser,
         again.stop()
 
 
-def test_an_unconfirmed_cost_starts_nothing(root, viewer, visit):
+def test_no_run_starts_before_its_cost_is_confirmed(root, viewer, visit):
     page = visit()
     open_study(page)
     load_by_click(page.get_by_role("link", name="New run"))
@@ -253,7 +253,7 @@ def test_dialogues_are_filtered_and_show_each_judges_own_calls(done, viewer, vis
     assert_accessible(page)
 
 
-def test_two_runs_are_compared_and_monitored_and_judges_say_what_is_missing(done, viewer, visit):
+def test_two_runs_are_compared_and_monitored_and_pages_of_judges_list_missing_labels(done, viewer, visit):
     page = visit()
     open_study(page)
     load_by_click(page.get_by_role("link", name="Compare"))
@@ -269,7 +269,7 @@ def test_two_runs_are_compared_and_monitored_and_judges_say_what_is_missing(done
     expect(page.frame_locator("iframe").locator("h1")).to_contain_text("support")
 
 
-def test_a_study_without_runs_says_so_on_every_page(viewer, visit):
+def test_every_page_of_a_study_without_runs_states_it(viewer, visit):
     page = visit()
     open_study(page)
     for name in ("Results", "Dialogues", "Judges"):

@@ -1,4 +1,4 @@
-"""The files under `deploy/`: linters accept them, and every command in them is one of the program."""
+"""The files under `deploy/`: linters accept them, and the program has every command in them."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_hadolint_accepts_the_dockerfile():
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_the_compose_file_keeps_the_schema_of_its_specification():
+def test_the_compose_file_matches_the_schema_of_its_specification():
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
     done = subprocess.run([*command, DEPLOY / "compose.yaml"], capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout
 
 
-def test_the_image_copies_files_that_exist_and_that_the_context_has():
+def test_the_image_copies_existing_files_of_its_context():
     allowed = {
         line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"
     }
@@ -123,14 +123,14 @@ def test_every_command_of_the_files_and_of_their_page_exists(services):
         parsed(["sevre"])
 
 
-def test_every_service_has_a_health_check_and_ours_have_no_privileges(services):
+def test_every_service_has_a_health_check_and_shipped_services_have_no_privileges(services):
     assert [name for name, service in services.items() if "healthcheck" not in service] == []
     for name in OURS:
         assert (services[name]["read_only"], services[name]["cap_drop"]) == (True, ["ALL"])
     assert all(port.startswith("127.0.0.1:") for service in services.values() for port in service.get("ports", []))
 
 
-def test_secrets_come_from_the_environment_and_are_named_on_the_page(services):
+def test_secrets_are_read_from_the_environment_and_documented(services):
     page = PAGE.read_text(encoding="utf-8")
     values = {key: value for service in services.values() for key, value in service["environment"].items()}
     secret = {key: value for key, value in values.items() if re.search(r"KEY$|TOKEN|PASSWORD|DATABASE_URL", key)}
@@ -147,7 +147,7 @@ def health_code(service: dict[str, Any]) -> str:
     return str(code)
 
 
-def test_the_health_check_of_the_web_server_passes_on_a_server_and_fails_without(services, tmp_path):
+def test_the_health_check_of_the_web_server_passes_only_with_a_running_server(services, tmp_path):
     code = health_code(services["web"])
     with Server(tmp_path) as server:
         here = code.replace("127.0.0.1:8000", f"127.0.0.1:{server.port}")

@@ -1,4 +1,4 @@
-"""A run that is killed loses at most the calls in flight, and repeats none that was stored."""
+"""A killed run loses at most the calls in flight and repeats no stored one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _made(server: LoopbackProcess) -> int:
     return sum(server.stats()["by_role"].get(role, 0) for role in ("user-sim", "target", "judge"))
 
 
-def test_killed_in_the_middle_it_goes_on_without_asking_again(study: Path) -> None:
+def test_a_killed_run_resumes_without_repeated_calls(study: Path) -> None:
     with LoopbackProcess("--latency", "0.02") as server:
         (study / "study.yaml").write_text(STUDY.format(url=server.url), encoding="utf-8")
         process = _run(study)
@@ -100,7 +100,7 @@ judges:
 N_ROWS = 120
 
 
-def test_killed_in_the_middle_of_votes_it_asks_for_those_that_are_missing(study: Path) -> None:
+def test_a_run_killed_during_votes_requests_only_the_missing_votes(study: Path) -> None:
     rows = "".join(f"r{n},Question {n}?,Answer {n}.\n" for n in range(N_ROWS))
     (study / "rows.csv").write_text("id,prompt,response\n" + rows, encoding="utf-8")
     with LoopbackProcess("--latency", "0.02") as server:

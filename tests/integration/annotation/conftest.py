@@ -1,4 +1,4 @@
-"""A venue on each database, with the test's thread bound to it as a server's threads are."""
+"""An event context on each database, bound to the test's thread like the threads of a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many at once: each item by the rules of the single act, and taken back as far as nobody built on it."""
+"""Bulk actions follow the rules of single actions and can be undone until work builds on them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def submitted(venue: Venue, queue: str, who: str) -> str:
     return work.token
 
 
-def test_offers_keep_every_rule_and_say_of_each_why_not(venue: Venue) -> None:
+def test_offers_follow_every_rule_and_give_a_reason_for_each_refusal(venue: Venue) -> None:
     venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, most_share=0.5))
     offer(queue, [(venue.keys[0], "risk")], "p-1")
@@ -58,7 +58,7 @@ def test_offers_keep_every_rule_and_say_of_each_why_not(venue: Venue) -> None:
     assert [line.made for line in lines if line.made] == [ReservationRow.objects.get(state="offered").token]
 
 
-def test_what_is_offered_counts_towards_the_share_and_goes_before_anything_else(venue: Venue) -> None:
+def test_offered_items_count_towards_the_share_and_come_first(venue: Venue) -> None:
     venue.hold(5)
     queue = venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0, most_share=0.5))
 
@@ -71,7 +71,7 @@ def test_what_is_offered_counts_towards_the_share_and_goes_before_anything_else(
     assert WorkItemRow.objects.filter(live__gt=0).count() == 0
 
 
-def test_two_categories_of_a_dialogue_are_not_offered_to_one_person_where_they_are_kept_apart(venue: Venue) -> None:
+def test_separated_categories_of_a_dialogue_are_not_offered_to_one_person(venue: Venue) -> None:
     queue = venue.queue(first="", process=AnnotationProcess(passes=1, pass_mark=0.0, apart=True))
 
     lines = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
@@ -79,7 +79,7 @@ def test_two_categories_of_a_dialogue_are_not_offered_to_one_person_where_they_a
     assert Counter(refusals(lines)) == {"": 3, "the annotator has annotated another category of the same dialogue": 6}
 
 
-def test_offers_are_taken_back_unless_they_were_taken_up_and_can_be_made_again(venue: Venue) -> None:
+def test_unaccepted_offers_can_be_revoked_and_made_again(venue: Venue) -> None:
     queue = venue.queue()
     made = [line.made for line in bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")]
     assert (
@@ -95,7 +95,7 @@ def test_offers_are_taken_back_unless_they_were_taken_up_and_can_be_made_again(v
     assert ReservationEventRow.objects.filter(by="sami", state="released").count() == 2
 
 
-def test_what_was_put_first_goes_before_other_work_until_that_is_taken_back(venue: Venue) -> None:
+def test_prioritised_items_come_first_until_the_priority_is_removed(venue: Venue) -> None:
     venue.hold(20)
     queue = venue.queue()
     last = candidates(venue.records, queue_of(queue), "p-1").last()
@@ -108,7 +108,7 @@ def test_what_was_put_first_goes_before_other_work_until_that_is_taken_back(venu
     assert candidates(venue.records, queue_of(queue), "p-2").first() != last
 
 
-def test_work_in_hand_and_offers_go_back_and_what_was_submitted_stays(venue: Venue) -> None:
+def test_open_assignments_and_offers_are_released_and_submitted_work_stays(venue: Venue) -> None:
     queue = venue.queue()
     done = submitted(venue, queue, "p-1")
     held = next_work(venue.records, queue, "p-1")
@@ -125,7 +125,7 @@ def test_work_in_hand_and_offers_go_back_and_what_was_submitted_stays(venue: Ven
     assert set(refusals(bulk.send_back(queue, tokens(), by="sami"))) == {"it is neither reserved nor offered"}
 
 
-def test_rooms_are_opened_once_and_closed_again_unless_somebody_voted(venue: Venue, monkeypatch) -> None:
+def test_calibration_sessions_open_once_and_close_again_unless_they_have_votes(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
     made = [line.made for line in bulk.open_rooms(venue.records, queue, tokens(), by="sami")]
     assert {token for token, _, _ in rooms(queue, is_open=True)} == set(made)
@@ -141,7 +141,7 @@ def test_rooms_are_opened_once_and_closed_again_unless_somebody_voted(venue: Ven
         bulk.open_rooms(venue.records, queue, tokens(), by="sami")
 
 
-def test_a_wish_for_a_check_holds_for_whatever_is_submitted_until_it_was_looked_at(venue: Venue) -> None:
+def test_a_requested_check_applies_to_all_submissions_until_it_is_done(venue: Venue) -> None:
     queue = venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0, quality_check=0.0))
     done = submitted(venue, queue, "p-1")
     assert to_review(venue.records, queue) == []
@@ -156,7 +156,7 @@ def test_a_wish_for_a_check_holds_for_whatever_is_submitted_until_it_was_looked_
     assert sorted(refusals(bulk.ask_for_checks(queue, tokens(), by="sami"))).count("") == 1
 
 
-def test_reviews_begin_where_all_passes_are_there_and_end_where_nothing_was_said(venue: Venue) -> None:
+def test_reviews_start_after_all_annotations_and_end_if_they_have_no_statement(venue: Venue) -> None:
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0))
     submitted(venue, queue, "p-1")
 
@@ -170,7 +170,7 @@ def test_reviews_begin_where_all_passes_are_there_and_end_where_nothing_was_said
     open_review(frozen)
 
 
-def test_no_pass_is_taken_twice_while_many_are_offered_and_taken_at_once(venue: Venue) -> None:
+def test_concurrent_offers_and_assignments_never_assign_an_annotation_twice(venue: Venue) -> None:
     venue.hold(7)
     queue = venue.queue(process=OPEN_TO_ALL)
 

@@ -1,4 +1,4 @@
-"""What an annotator would rather not read, and what comes after a heavy dialogue."""
+"""Content opt-outs of annotators, and the item after a sensitive dialogue."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def submitted(venue: Venue, claim: Reservation) -> None:
     assert not submit(venue.records, claim.token, "p-1").open
 
 
-def test_work_in_hand_goes_back_without_a_reason_and_is_not_offered_again(venue: Venue) -> None:
+def test_an_assignment_is_released_without_a_reason_and_not_offered_again(venue: Venue) -> None:
     queue = a_queue(venue, n_grim=1)
     while scenario_of((held := work(venue, queue)).token) != "forum":
         submitted(venue, held)
@@ -54,7 +54,7 @@ def test_work_in_hand_goes_back_without_a_reason_and_is_not_offered_again(venue:
     assert left is None or scenario_of(left.token) != "forum"
 
 
-def test_heavy_ones_are_taken_apart_as_long_as_there_are_lighter_ones(venue: Venue) -> None:
+def test_sensitive_dialogues_alternate_with_others_while_there_are_others(venue: Venue) -> None:
     queue, met = a_queue(venue), []
     for _ in range(5):
         told, held = next_is_heavy(venue.records, queue, "p-1"), work(venue, queue)
@@ -69,7 +69,7 @@ def test_heavy_ones_are_taken_apart_as_long_as_there_are_lighter_ones(venue: Ven
     ]
 
 
-def test_who_had_much_of_one_topic_is_counted_by_dialogue(venue: Venue) -> None:
+def test_exposure_to_a_topic_is_counted_by_dialogue(venue: Venue) -> None:
     queue = a_queue(venue)
     for _ in range(5):
         submitted(venue, work(venue, queue))

@@ -1,4 +1,4 @@
-"""A withdrawal reaches what annotators wrote, and nobody is led to the dialogue any more."""
+"""A withdrawal deletes texts of annotators, and the dialogue is never assigned again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def forgotten(venue):
     forget_dialogues(list(dialogues.values_list("unit_id", flat=True)))
 
 
-def test_drafts_go_and_items_are_set_aside(venue):
+def test_a_withdrawal_deletes_drafts_and_sets_items_aside(venue):
     token = venue.queue()
     taken = next_work(venue.records, token, "anna")
     save_answer(taken.token, "anna", yes("released", 1))
@@ -33,7 +33,7 @@ def test_drafts_go_and_items_are_set_aside(venue):
     assert next_work(venue.records, token, "ben") is None
 
 
-def test_known_answers_go_with_the_reasons_why_they_were_right(venue):
+def test_a_withdrawal_deletes_gold_answers_with_their_reasons(venue):
     venue.queue()
     item = WorkItemRow.objects.filter(category="risk").first().token
     add_gold(venue.records, item, {("released", None): "yes"}, by="sara", reason="She says it is her sister.")
@@ -43,7 +43,7 @@ def test_known_answers_go_with_the_reasons_why_they_were_right(venue):
     assert not GoldRow.objects.exists()
 
 
-def test_reasons_for_skipping_are_emptied_and_the_log_keeps_what_happened(venue):
+def test_a_withdrawal_empties_reasons_for_skipping_and_keeps_the_audit_log(venue):
     token = venue.queue()
     taken = next_work(venue.records, token, "anna")
     skip(taken.token, "anna", "He writes about his illness.")
@@ -61,7 +61,7 @@ def withdrawn(venue, key):
     forget_dialogues(withdraw_units(numbers))
 
 
-def test_figures_that_were_worked_out_before_a_withdrawal_hold_no_longer(venue):
+def test_cached_figures_are_invalid_after_a_withdrawal(venue):
     queue = venue.queue(first="")
     for key in venue.keys[:2]:
         offer(queue, [(key, "utility")], "anna")
@@ -75,7 +75,7 @@ def test_figures_that_were_worked_out_before_a_withdrawal_hold_no_longer(venue):
     assert (before, len(all_answers(venue.records, queue, "utility").people["useful"])) == (2, 1)
 
 
-def test_nobody_is_asked_to_check_what_was_said_of_a_withdrawn_dialogue(venue):
+def test_annotations_of_a_withdrawn_dialogue_need_no_check(venue):
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, quality_check=1.0), first="")
     offer(queue, [(venue.keys[0], "utility")], "anna")
     taken = next_work(venue.records, queue, "anna")
@@ -88,7 +88,7 @@ def test_nobody_is_asked_to_check_what_was_said_of_a_withdrawn_dialogue(venue):
     assert to_review(venue.records, queue) == []
 
 
-def test_a_case_that_is_closed_brings_no_withdrawn_dialogue_back(venue):
+def test_closing_a_case_restores_no_withdrawn_dialogue(venue):
     queue = venue.queue()
     case = flag_dialogue("spoilers", venue.keys[0], Flag(kind=FlagKind.PII), by="sami")
     withdrawn(venue, venue.keys[0])

@@ -1,4 +1,4 @@
-"""Judges in the queue: shadows beside people, promoted with a certificate, never the last pass, always marked."""
+"""Judges in the queue: shadow mode, promotion by validation report, never the last annotation, always marked."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNREADABLE = Answer(question="released", outcome=Outcome.UNPARSEABLE, raw="perha
 
 @pytest.fixture
 def queue(venue: Venue) -> str:
-    """Three dialogues with two passes, one of which may be a judge's."""
+    """Three dialogues with two annotations each, one of which may be a judge's."""
     token = open_queue(venue.records, "judged", JUDGED, a_design(process=MIXED))
     add_dialogues(venue.records, token, venue.keys)
     return token
@@ -90,7 +90,7 @@ def raised(venue: Venue, queue: str, number: int = 1) -> None:
 
 
 def annotated(venue: Venue, queue: str, who: str) -> bool:
-    """Let a person see nothing released in the next dialogue; say whether there was one."""
+    """Annotate the next dialogue without a finding; return whether there was one."""
     work = next_work(venue.records, queue, who, category="risk")
     if work is None:
         return False
@@ -99,7 +99,7 @@ def annotated(venue: Venue, queue: str, who: str) -> bool:
     return True
 
 
-def test_a_judge_is_promoted_only_with_a_certificate_of_this_very_version(venue: Venue, queue: str) -> None:
+def test_a_judge_is_promoted_only_with_a_validation_report_of_its_version(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError, match="no validation report"):
         promote(venue.records, queue, "judge", by="s-1", reason="It is good.")
     validation_report = validated(venue)
@@ -114,7 +114,7 @@ def test_a_judge_is_promoted_only_with_a_certificate_of_this_very_version(venue:
     assert promoted(venue.records, queue) == {"judge"}
 
 
-def test_a_shadow_takes_no_pass_and_stands_beside_people(venue: Venue, queue: str) -> None:
+def test_a_shadow_judge_replaces_no_annotation_of_people(venue: Venue, queue: str) -> None:
     read(venue, 0)
     for who in ("p-1", "p-2"):
         for _ in range(3):
@@ -130,7 +130,7 @@ def test_a_shadow_takes_no_pass_and_stands_beside_people(venue: Venue, queue: st
     assert (bad.n_people, agreement(venue.records, queue, "risk")[0].n_annotators) == (0, 2)
 
 
-def test_a_promoted_judge_gives_its_pass_and_the_last_one_is_a_persons(venue: Venue, queue: str) -> None:
+def test_a_promoted_judge_adds_its_annotation_and_a_person_adds_the_last(venue: Venue, queue: str) -> None:
     read(venue, 0)
     raised(venue, queue)
     read(venue, 1)
@@ -143,7 +143,7 @@ def test_a_promoted_judge_gives_its_pass_and_the_last_one_is_a_persons(venue: Ve
     assert n_left(venue.records, queue, "p-3") == WorkItemRow.objects.exclude(category="risk").count()
 
 
-def test_what_a_judge_completes_is_compared_and_sent_on(venue: Venue, queue: str) -> None:
+def test_annotations_completed_by_a_judge_are_compared_and_forwarded(venue: Venue, queue: str) -> None:
     for who in ("p-1", "p-1", "p-1"):
         annotated(venue, queue, who)
     for number in range(3):
@@ -158,14 +158,14 @@ def test_what_a_judge_completes_is_compared_and_sent_on(venue: Venue, queue: str
     assert sorted((one.is_model, one.answer.value) for one in discrepancy.positions) == [(False, "no"), (True, "yes")]
 
 
-def test_what_cannot_be_read_is_no_pass(venue: Venue, queue: str) -> None:
+def test_an_unreadable_label_is_no_annotation(venue: Venue, queue: str) -> None:
     read(venue, 0, UNREADABLE)
     raised(venue, queue)
 
     assert standings(venue.records, queue)[0].n_passes == 0
 
 
-def test_a_withdrawn_judge_gives_its_passes_back_but_those_under_review(venue: Venue, queue: str) -> None:
+def test_a_withdrawn_judge_loses_its_annotations_except_those_under_review(venue: Venue, queue: str) -> None:
     for _ in range(3):
         annotated(venue, queue, "p-1")
     for number in range(3):
@@ -186,7 +186,7 @@ def test_a_withdrawn_judge_gives_its_passes_back_but_those_under_review(venue: V
     ]
 
 
-def test_figures_of_people_leave_judges_out(venue: Venue, queue: str) -> None:
+def test_figures_about_people_exclude_judges(venue: Venue, queue: str) -> None:
     for number in range(3):
         read(venue, number)
     raised(venue, queue)
@@ -199,7 +199,7 @@ def test_figures_of_people_leave_judges_out(venue: Venue, queue: str) -> None:
     assert agreement(venue.records, queue, "risk")[0].n_annotators == 1
 
 
-def test_a_study_that_leaves_no_pass_to_judges_gives_none(venue: Venue) -> None:
+def test_judges_add_no_annotation_without_permission_of_the_study(venue: Venue) -> None:
     token = open_queue(venue.records, "people", JUDGED, a_design())
     add_dialogues(venue.records, token, venue.keys)
     read(venue, 0)

@@ -1,4 +1,4 @@
-"""Lists of a queue's dialogues: each filter, the stages, and words that nobody finds out by searching."""
+"""Lists of a queue's dialogues: filters, stages, and hidden words that search does not reveal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def keys(venue: Venue, queue: str, **sought: object) -> list[str]:
     return list(found.rows.values_list("unit__key", flat=True))
 
 
-def test_stages_in_the_database_are_those_of_the_rule(venue: Venue) -> None:
+def test_stages_in_the_database_equal_those_of_the_rule(venue: Venue) -> None:
     cases_of = list(itertools.product(ItemState, (0, 2), (0, 1, 3), (0, 1, 3)))
     venue.hold(len(cases_of) - len(venue.keys))
     queue = venue.queue(first="risk")
@@ -51,7 +51,7 @@ def test_stages_in_the_database_are_those_of_the_rule(venue: Venue) -> None:
         assert set(keys(venue, queue, stage=stage)) == {key for key, one in wanted.items() if one is stage}
 
 
-def test_what_is_known_of_a_dialogue_sifts_it(venue: Venue) -> None:
+def test_attributes_of_dialogues_filter_them(venue: Venue) -> None:
     [field] = venue.hold(1, level=Level.FIELD_TESTING, scenario="another", groups={"type": "safe"})
     queue = venue.queue()
 
@@ -65,7 +65,7 @@ def test_what_is_known_of_a_dialogue_sifts_it(venue: Venue) -> None:
     assert listing.groups_in(queue) == [("type", "safe")]
 
 
-def test_category_disagreement_flag_and_annotator_sift_them(venue: Venue) -> None:
+def test_category_disagreement_flag_and_annotator_filter_dialogues(venue: Venue) -> None:
     queue = venue.queue(first="")
     first, second, third = venue.keys
     WorkItemRow.objects.filter(dialogue__unit__key=second, category="style").update(disputed=2)
@@ -88,7 +88,7 @@ def test_a_dismissed_suspicion_is_no_flag(venue: Venue) -> None:
     assert keys(venue, queue, flag=FlagKind.PII) == []
 
 
-def test_words_are_found_as_annotators_see_them_and_hidden_ones_are_not(venue: Venue) -> None:
+def test_search_finds_visible_words_and_no_hidden_ones(venue: Venue) -> None:
     said = Turn(number=1, prompt="My name is Zenobia Quill.", response="Hello! ÄRGER", latency_s=0.1)
     [key] = venue.hold(1, turns=(said,))
     queue = venue.queue()
@@ -102,7 +102,7 @@ def test_words_are_found_as_annotators_see_them_and_hidden_ones_are_not(venue: V
     assert keys(venue, queue, words="name is") == [key]
 
 
-def test_too_few_letters_and_words_that_stand_everywhere_are_refused(venue: Venue, monkeypatch) -> None:
+def test_too_short_and_too_frequent_search_words_are_refused(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
     monkeypatch.setattr(listing, "MOST_SOUGHT", 2)
 
@@ -112,7 +112,7 @@ def test_too_few_letters_and_words_that_stand_everywhere_are_refused(venue: Venu
         keys(venue, queue, words="tower")
 
 
-def test_a_page_tells_of_each_dialogue_and_counts_by_stage(venue: Venue) -> None:
+def test_a_page_describes_each_dialogue_and_counts_them_by_stage(venue: Venue) -> None:
     queue = venue.queue()
     taken = next_work(venue.records, queue, "p-1")
     assert taken is not None
@@ -128,7 +128,7 @@ def test_a_page_tells_of_each_dialogue_and_counts_by_stage(venue: Venue) -> None
     assert found.stages() == {ItemStage.IN_WORK: 1, ItemStage.WAITING: 2}
 
 
-def test_stages_are_counted_whatever_stage_is_sought(venue: Venue) -> None:
+def test_counts_by_stage_ignore_the_filter_by_stage(venue: Venue) -> None:
     venue.hold(1, scenario="another")
     queue = venue.queue()
     next_work(venue.records, queue, "p-1")
@@ -140,7 +140,7 @@ def test_stages_are_counted_whatever_stage_is_sought(venue: Venue) -> None:
     assert found.rows.count() == 0
 
 
-def test_rows_of_cases_say_what_stands_around_hidden_words_and_never_these(venue: Venue) -> None:
+def test_rows_of_cases_show_the_context_of_hidden_words_without_them(venue: Venue) -> None:
     said = Turn(number=1, prompt="My name is Zenobia Quill, hello.", response="Hello!", latency_s=0.1)
     [key] = venue.hold(1, turns=(said,))
     queue = venue.queue()
@@ -155,7 +155,7 @@ def test_rows_of_cases_say_what_stands_around_hidden_words_and_never_these(venue
     assert plain.name != blocked.name
 
 
-def test_rows_of_rooms_say_what_tells_them_apart_and_open_ones_come_first(venue: Venue) -> None:
+def test_rows_of_calibration_sessions_are_distinct_and_open_ones_come_first(venue: Venue) -> None:
     queue = venue.queue()
     first, second = (open_room(venue.records, queue, key, "risk", by="sami") for key in venue.keys[:2])
     vote(venue.records, first, "p-1", [no("released")])

@@ -1,4 +1,4 @@
-"""The query that chooses the next item follows the rules as they are written down."""
+"""The query for the next item follows the documented rules."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _last(claims: list[ReservationRow]) -> str:
 
 
 def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
-    """Let somebody take the next item and do something with it."""
+    """Assign the next item to an annotator and process it."""
     work = next_work(venue.records, queue, who)
     if work is None:
         return
@@ -87,7 +87,7 @@ def step(venue: Venue, queue: str, who: str, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize(("seed", "process"), [(1, PROCESS), (2, FROM_BOTH_ENDS)])
-def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: AnnotationProcess) -> None:
+def test_the_query_chooses_the_item_that_the_rules_choose(venue: Venue, seed: int, process: AnnotationProcess) -> None:
     chance = random.Random(seed)  # noqa: S311  # a draw of a test
     venue.study = replace(venue.study, topics=(GRIM,))
     venue.store.events.participants.set_avoided_topics("spoilers", "p-3", ["grim"])
@@ -110,7 +110,7 @@ def test_the_query_chooses_what_the_rules_say(venue: Venue, seed: int, process: 
     assert compared > 10
 
 
-def test_who_comes_from_the_end_meets_what_others_meet_last(venue: Venue) -> None:
+def test_a_reversed_annotator_starts_with_the_last_items_of_others(venue: Venue) -> None:
     venue.hold(7)
     process = replace(PROCESS, order=OrderPlan(dialogues=True), most_share=1.0, apart=False)
     queue = venue.queue(process=process, first="")

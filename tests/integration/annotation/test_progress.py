@@ -1,4 +1,4 @@
-"""How far a queue has come, and how far people say the same."""
+"""Progress of a queue and agreement of annotators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JUDGED = replace(STUDY, annotators=(JUDGE,), models=(ModelEndpoint(name="large",
 
 @pytest.fixture
 def queue(venue: Venue) -> str:
-    """Three dialogues, of which two people have done all and one a part."""
+    """Three dialogues: two people annotated all, one a part."""
     token = open_queue(venue.records, "judged", JUDGED, a_design())
     add_dialogues(venue.records, token, venue.keys)
     for who, n in (("p-1", 3), ("p-2", 3), ("p-3", 1)):
@@ -41,14 +41,14 @@ def queue(venue: Venue) -> str:
     return token
 
 
-def test_a_category_says_what_is_wanted_done_and_under_way(venue: Venue, queue: str) -> None:
+def test_a_category_states_required_submitted_and_started_annotations(venue: Venue, queue: str) -> None:
     (risk, *_) = progress(queue)
 
     assert (risk.category, risk.n_items, risk.n_complete, risk.n_passes) == ("risk", 3, 1, 9)
     assert (risk.n_done, risk.n_reserved, risk.n_disputed) == (7, 1, 1)
 
 
-def test_agreement_is_that_of_what_was_submitted(venue: Venue, queue: str) -> None:
+def test_agreement_uses_submitted_annotations(venue: Venue, queue: str) -> None:
     released, bad = agreement(venue.records, queue, "risk")
 
     assert (released.n_units, released.n_shared, released.n_annotators) == (3, 3, 3)
@@ -63,7 +63,7 @@ def test_agreement_is_that_of_what_was_submitted(venue: Venue, queue: str) -> No
         agreement(venue.records, queue, "nothing")
 
 
-def test_the_page_takes_the_same_number_of_queries_however_much_there_is(venue: Venue, queue: str) -> None:
+def test_the_number_of_queries_of_the_page_is_constant(venue: Venue, queue: str) -> None:
     def n_queries() -> int:
         with CaptureQueriesContext(connection) as found:
             agreement(venue.records, queue, "risk")
@@ -81,7 +81,7 @@ def test_the_page_takes_the_same_number_of_queries_however_much_there_is(venue: 
     assert n_queries() == before
 
 
-def test_the_planner_reads_what_was_submitted(venue: Venue, queue: str) -> None:
+def test_the_planner_reads_submitted_annotations(venue: Venue, queue: str) -> None:
     plans = question_figures(venue.records, queue, "risk", "released").plan(0.1)
 
     assert [plan.passes for plan in plans] == [1, 2, 3, 4, 5]

@@ -53,7 +53,7 @@ def categories(venue: Venue) -> list[tuple[str, int]]:
     return sorted(WorkItemRow.objects.filter(dialogue__unit__key=venue.keys[0]).values_list("category", "done"))
 
 
-def test_twenty_who_ask_at_once_never_get_a_fourth_pass(venue: Venue) -> None:
+def test_twenty_simultaneous_requests_never_get_a_fourth_annotation(venue: Venue) -> None:
     queue = venue.queue()
 
     def ask(number: int) -> list[str]:
@@ -67,7 +67,7 @@ def test_twenty_who_ask_at_once_never_get_a_fourth_pass(venue: Venue) -> None:
     assert [row.live for row in WorkItemRow.objects.all()] == [3, 3, 3]
 
 
-def test_the_database_itself_refuses_a_fourth_pass(venue: Venue) -> None:
+def test_the_database_refuses_a_fourth_annotation(venue: Venue) -> None:
     queue = venue.queue()
     tokens = [work(venue, queue, f"p-{number}") for number in range(3)]
     row = ReservationRow.objects.filter(token=tokens[0])
@@ -78,7 +78,7 @@ def test_the_database_itself_refuses_a_fourth_pass(venue: Venue) -> None:
         WorkItemRow.objects.update(live=4)
 
 
-def test_what_has_the_fewest_passes_comes_first(venue: Venue) -> None:
+def test_items_with_the_fewest_annotations_come_first(venue: Venue) -> None:
     queue = venue.queue()
 
     items = [ReservationRow.objects.get(token=work(venue, queue, f"p-{n}")).item_id for n in range(6)]
@@ -87,13 +87,13 @@ def test_what_has_the_fewest_passes_comes_first(venue: Venue) -> None:
     assert len(set(items[:3])) == 3
 
 
-def test_who_asks_again_gets_the_same_work(venue: Venue) -> None:
+def test_a_repeated_request_returns_the_same_assignment(venue: Venue) -> None:
     queue = venue.queue()
 
     assert work(venue, queue, "p-1") == work(venue, queue, "p-1")
 
 
-def test_an_ended_reservation_goes_to_somebody_else_and_its_drafts_stay(venue: Venue) -> None:
+def test_an_expired_assignment_goes_to_another_annotator_and_its_drafts_stay(venue: Venue) -> None:
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0))
     token = work(venue, queue, "p-1")
     save_answer(token, "p-1", yes("released"))
@@ -108,7 +108,7 @@ def test_an_ended_reservation_goes_to_somebody_else_and_its_drafts_stay(venue: V
         resume(venue.records, token, "p-1")
 
 
-def test_who_comes_back_in_time_goes_on_where_they_were(venue: Venue) -> None:
+def test_an_annotator_who_returns_in_time_resumes_the_assignment(venue: Venue) -> None:
     queue = venue.queue()
     token = work(venue, queue, "p-1")
     save_answer(token, "p-1", no("released"))
@@ -131,7 +131,7 @@ def test_finished_work_never_expires(venue: Venue) -> None:
         ReservationRow.objects.filter(pk=row.pk).update(until=row.submitted)
 
 
-def test_nothing_is_submitted_while_a_question_is_open(venue: Venue) -> None:
+def test_an_annotation_with_an_open_question_is_not_submitted(venue: Venue) -> None:
     token = work(venue, venue.queue(), "p-1")
     save_answer(token, "p-1", yes("released"))
 
@@ -139,7 +139,7 @@ def test_nothing_is_submitted_while_a_question_is_open(venue: Venue) -> None:
     assert list(venue.store.labels(venue.run)) == []
 
 
-def test_a_submitted_sitting_is_an_ordinary_annotation(venue: Venue) -> None:
+def test_a_submission_creates_an_ordinary_annotation(venue: Venue) -> None:
     queue = venue.queue()
     annotate(venue, queue, "p-1", no("released"))
 
@@ -152,7 +152,7 @@ def test_a_submitted_sitting_is_an_ordinary_annotation(venue: Venue) -> None:
     ]
 
 
-def test_one_question_has_one_current_answer_and_all_that_was_clicked(venue: Venue) -> None:
+def test_a_question_has_one_current_answer_and_all_its_revisions(venue: Venue) -> None:
     token = work(venue, venue.queue(), "p-1")
     for answer in [yes("released"), no("released")] * 2 + [yes("released")]:
         save_answer(token, "p-1", answer)
@@ -161,7 +161,7 @@ def test_one_question_has_one_current_answer_and_all_that_was_clicked(venue: Ven
     assert task(venue.records, token, "p-1").answers == (yes("released"),)
 
 
-def test_undo_goes_back_step_by_step(venue: Venue) -> None:
+def test_undo_restores_answers_step_by_step(venue: Venue) -> None:
     token = work(venue, venue.queue(), "p-1")
     save_answer(token, "p-1", yes("released"))
     save_answer(token, "p-1", no("released"))
@@ -173,7 +173,7 @@ def test_undo_goes_back_step_by_step(venue: Venue) -> None:
     assert seen == [["no"], ["yes"], []]
 
 
-def test_a_skip_needs_a_reason_and_goes_to_somebody_else(venue: Venue) -> None:
+def test_a_skip_needs_a_reason_and_passes_the_item_to_another_annotator(venue: Venue) -> None:
     queue = venue.queue()
     token = work(venue, queue, "p-1")
     item = ReservationRow.objects.get(token=token).item_id
@@ -188,7 +188,7 @@ def test_a_skip_needs_a_reason_and_goes_to_somebody_else(venue: Venue) -> None:
     assert item in {ReservationRow.objects.get(token=work(venue, queue, f"p-{n}")).item_id for n in range(2, 6)}
 
 
-def test_nobody_annotates_what_they_held_themselves(venue: Venue) -> None:
+def test_testers_do_not_annotate_their_own_dialogues(venue: Venue) -> None:
     (own,) = venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue()
     had = []
@@ -200,7 +200,7 @@ def test_nobody_annotates_what_they_held_themselves(venue: Venue) -> None:
     assert sorted(had) == sorted(set(venue.keys) - {own})
 
 
-def test_nobody_gets_more_than_their_share(venue: Venue) -> None:
+def test_no_annotator_gets_more_than_the_share(venue: Venue) -> None:
     queue = venue.queue(process=AnnotationProcess(passes=3, pass_mark=0.0, most_share=0.67))
     for _ in range(2):
         annotate(venue, queue, "p-1", no("released"))
@@ -208,7 +208,7 @@ def test_nobody_gets_more_than_their_share(venue: Venue) -> None:
     assert next_work(venue.records, queue, "p-1", category="risk") is None
 
 
-def test_what_is_offered_comes_first(venue: Venue) -> None:
+def test_offered_items_come_first(venue: Venue) -> None:
     queue = venue.queue()
     usual = ReservationRow.objects.get(token=work(venue, queue, "p-0")).item.dialogue.unit.key
     other = next(key for key in venue.keys if key != usual)
@@ -225,7 +225,7 @@ def test_what_is_offered_comes_first(venue: Venue) -> None:
     ],
     ids=["nobody sees a violation", "one of three does"],
 )
-def test_a_violation_opens_all_categories_and_none_the_last(venue: Venue, answers, opened) -> None:
+def test_a_violation_opens_all_categories_and_no_violation_only_the_last(venue: Venue, answers, opened) -> None:
     del venue.keys[1:]
     queue = venue.queue()
     for number, answer in enumerate(answers):
@@ -236,7 +236,7 @@ def test_a_violation_opens_all_categories_and_none_the_last(venue: Venue, answer
     assert RoutedRow.objects.get().disputed == (len(opened) == 3)
 
 
-def test_one_of_the_last_ones_can_be_changed_and_both_revisions_stay(venue: Venue) -> None:
+def test_a_recent_annotation_can_be_changed_and_both_revisions_stay(venue: Venue) -> None:
     queue = venue.queue()
     annotate(venue, queue, "p-1", no("released"))
     (last,) = last_ones(queue, "p-1")
@@ -248,7 +248,7 @@ def test_one_of_the_last_ones_can_be_changed_and_both_revisions_stay(venue: Venu
     assert (label.revision, label.answers[0].value) == (2, "yes")
 
 
-def test_a_void_pass_is_free_for_somebody_else(venue: Venue) -> None:
+def test_a_void_annotation_is_assigned_to_another_annotator(venue: Venue) -> None:
     del venue.keys[1:]
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0))
     annotate(venue, queue, "p-1", no("released"))
@@ -258,7 +258,7 @@ def test_a_void_pass_is_free_for_somebody_else(venue: Venue) -> None:
     assert next_work(venue.records, queue, "p-1", category="risk") is None
 
 
-def test_nobody_sees_the_work_of_somebody_else(venue: Venue) -> None:
+def test_annotators_do_not_see_the_work_of_others(venue: Venue) -> None:
     token = work(venue, venue.queue(), "p-1")
 
     for look in (lambda: task(venue.records, token, "p-2"), lambda: save_answer(token, "p-2", yes("released"))):
@@ -266,7 +266,7 @@ def test_nobody_sees_the_work_of_somebody_else(venue: Venue) -> None:
             look()
 
 
-def test_forty_writers_meet_no_lock(venue: Venue) -> None:
+def test_forty_concurrent_writers_cause_no_lock_error(venue: Venue) -> None:
     venue.hold(20)
     queue = venue.queue()
     tokens = [work(venue, queue, f"p-{number}") for number in range(40)]
@@ -282,7 +282,7 @@ def test_forty_writers_meet_no_lock(venue: Venue) -> None:
     assert DraftRow.objects.count() == 200
 
 
-def test_two_designs_of_a_queue_stay_on_record(venue: Venue) -> None:
+def test_both_designs_of_a_queue_stay_recorded(venue: Venue) -> None:
     token = venue.queue()
     assert venue.queue(process=OPEN_TO_ALL) == token
     assert venue.queue(process=AnnotationProcess(passes=2, pass_mark=0.0)) == token
@@ -301,7 +301,7 @@ def test_open_assignments_are_those_that_were_not_submitted(venue: Venue) -> Non
     assert found == [("anna", row.item.category, row.item.dialogue.unit.key)]
 
 
-def test_who_has_assigned_work_and_saves_no_answer_is_stuck_after_half_an_hour(venue: Venue) -> None:
+def test_an_annotator_without_a_saved_answer_is_stuck_after_half_an_hour(venue: Venue) -> None:
     queue = venue.queue(process=replace(OPEN_TO_ALL, reserve_min=600))
     start = database_now()
     first = next_work(venue.records, queue, "p-0").token
@@ -323,7 +323,7 @@ def test_who_has_assigned_work_and_saves_no_answer_is_stuck_after_half_an_hour(v
     assert after(hours=24) == [("p-2", 0, 1, 86_400.0)]
 
 
-def test_work_on_another_dialogue_counts_and_the_work_of_a_judge_does_not(venue: Venue) -> None:
+def test_other_work_of_the_annotator_counts_and_work_of_a_judge_does_not(venue: Venue) -> None:
     queue = venue.queue(process=replace(OPEN_TO_ALL, reserve_min=600))
     start = database_now()
     first = next_work(venue.records, queue, "p-0").token

@@ -67,14 +67,14 @@ def test_answers_are_counted_by_version_and_question(venue, queue):
     assert past_answers(venue.study.name, "style") == []
 
 
-def test_what_was_made_void_counts_no_more(venue, queue):
+def test_void_annotations_do_not_count(venue, queue):
     token = say(venue, venue.queue("other", process=PROCESS), yes("released"), how_bad("3"), who="p-2")
     void(token, by="s", reason="Asleep.")
 
     assert counts(venue)[version_of(RISK), "released"] == (3, 3)
 
 
-def test_a_sample_is_annotated_by_the_new_words_and_nothing_is_overwritten(venue, queue):
+def test_a_sample_is_annotated_with_the_new_wording_and_no_answer_is_overwritten(venue, queue):
     reword(venue)
     n_routed = RoutedRow.objects.count()
     n_new = annotate_again(venue.records, queue, "risk", venue.keys[:2], version=version_of(OTHER))
@@ -89,7 +89,7 @@ def test_a_sample_is_annotated_by_the_new_words_and_nothing_is_overwritten(venue
     assert asked_by(queue, "risk", version_of(OTHER)) == frozenset(venue.keys[:2])
 
 
-def test_the_same_sample_twice_is_one_and_a_larger_one_adds_what_it_lacks(venue, queue):
+def test_a_repeated_sample_adds_no_item_and_a_larger_one_the_missing_items(venue, queue):
     reword(venue)
     drawn = [
         annotate_again(venue.records, queue, "risk", keys, version=version_of(OTHER))
@@ -100,7 +100,7 @@ def test_the_same_sample_twice_is_one_and_a_larger_one_adds_what_it_lacks(venue,
     assert WorkItemRow.objects.filter(again__gt=0).count() == 3
 
 
-def test_a_dialogue_that_nobody_took_moves_to_the_new_words_by_itself_and_is_not_asked_twice(venue, queue):
+def test_an_unassigned_dialogue_moves_to_the_new_wording_and_is_annotated_once(venue, queue):
     (late,) = venue.hold(1)
     add_dialogues(venue.records, queue, [late])
     reword(venue)
@@ -110,6 +110,6 @@ def test_a_dialogue_that_nobody_took_moves_to_the_new_words_by_itself_and_is_not
 
 
 @pytest.mark.parametrize(("category", "version"), [("risk", version_of(OTHER)), ("tone", version_of(UTILITY))])
-def test_what_the_queue_does_not_ask_yet_is_not_put_into_it(venue, queue, category, version):
+def test_categories_outside_the_queue_are_not_added(venue, queue, category, version):
     with pytest.raises(Conflict, match="publish it, and fill the queue again"):
         annotate_again(venue.records, queue, category, venue.keys, version=version)

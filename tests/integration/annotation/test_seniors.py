@@ -81,7 +81,7 @@ DISSENT = found("released", cause=DissentCause.AMBIGUOUS_GUIDELINE)
 NOT_ASKED = found("how-bad", outcome=Outcome.NOT_APPLICABLE)
 
 
-def test_what_was_not_answered_alike_is_listed_with_letters_for_names(venue: Venue, queue: str, item: str) -> None:
+def test_disagreements_are_listed_with_letters_for_names(venue: Venue, queue: str, item: str) -> None:
     sheet = review_sheet(venue.records, item, "s-1")
 
     assert [(one.question, [position.letter for position in one.positions]) for one in sheet.discrepancies] == [
@@ -96,7 +96,7 @@ def test_what_was_not_answered_alike_is_listed_with_letters_for_names(venue: Ven
     assert (listed.dialogue, listed.about) == (sheet.dialogue.name, ("Was something released?", "How bad is it?"))
 
 
-def test_a_dialogue_waits_for_the_review_and_goes_on_by_its_consensus(venue: Venue, queue: str, item: str) -> None:
+def test_a_dialogue_waits_for_the_review_and_continues_with_its_consensus(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
     assert resolve(venue.records, item, agreed("released", "no")) is None
     routed = resolve(venue.records, item, NOT_ASKED)
@@ -106,7 +106,7 @@ def test_a_dialogue_waits_for_the_review_and_goes_on_by_its_consensus(venue: Ven
     assert sorted(WorkItemRow.objects.values_list("category", flat=True)) == ["risk", "utility"]
 
 
-def test_without_consensus_it_goes_to_all_and_the_cause_is_on_record(venue: Venue, queue: str, item: str) -> None:
+def test_without_consensus_all_categories_follow_and_the_cause_is_recorded(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
     resolve(venue.records, item, NOT_ASKED)
     routed = resolve(venue.records, item, DISSENT)
@@ -129,7 +129,7 @@ def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: 
     assert finals["how-bad"].participants == ("s-1", "p-0")
 
 
-def test_an_undone_result_opens_the_dispute_again_and_is_no_final_label(venue: Venue, queue: str, item: str) -> None:
+def test_an_undone_result_reopens_the_dispute_and_is_no_final_label(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
     resolve(venue.records, item, agreed("how-bad", "5"))
     resolve(venue.records, item, agreed("released", "yes"))
@@ -145,7 +145,7 @@ def test_an_undone_result_opens_the_dispute_again_and_is_no_final_label(venue: V
         undo_resolution(venue.records, item, "how-bad", None, by="p-0")
 
 
-def test_once_the_review_begins_nobody_changes_an_answer(venue: Venue, queue: str, item: str) -> None:
+def test_answers_are_frozen_during_the_review(venue: Venue, queue: str, item: str) -> None:
     (mine,) = last_ones(queue, "p-0")
     with pytest.raises(Conflict, match="start the review"):
         resolve(venue.records, item, DISSENT)
@@ -159,7 +159,7 @@ def test_once_the_review_begins_nobody_changes_an_answer(venue: Venue, queue: st
     assert submit(venue.records, mine.token, "p-0").revision == 2
 
 
-def test_only_what_differs_is_resolved_and_only_on_the_scale(venue: Venue, queue: str, item: str) -> None:
+def test_only_disagreements_are_resolved_and_only_with_values_of_the_scale(venue: Venue, queue: str, item: str) -> None:
     open_review(item)
     for wrong in (agreed("released", "perhaps"), agreed("nothing", "yes")):
         with pytest.raises(InputError):
@@ -168,13 +168,13 @@ def test_only_what_differs_is_resolved_and_only_on_the_scale(venue: Venue, queue
         open_review("nowhere")
 
 
-def test_a_review_of_unfinished_work_does_not_begin(venue: Venue) -> None:
+def test_a_review_of_unfinished_work_is_refused(venue: Venue) -> None:
     venue.queue()
     with pytest.raises(Conflict, match="passes"):
         open_review(WorkItemRow.objects.first().token)
 
 
-def test_seniors_see_a_share_of_each_stratum_and_what_they_return_comes_back(venue: Venue, queue: str) -> None:
+def test_seniors_check_a_share_of_each_stratum_and_returned_work_is_resubmitted(venue: Venue, queue: str) -> None:
     drawn = to_review(venue.records, queue)
     assert len(drawn) == 3
     with pytest.raises(InputError):
@@ -191,7 +191,7 @@ def test_seniors_see_a_share_of_each_stratum_and_what_they_return_comes_back(ven
     assert reviews_of(drawn[1])[0].verdict is ReviewVerdict.ACCEPTED
 
 
-def test_gold_speed_and_drift_are_for_seniors_eyes(venue: Venue, queue: str, item: str) -> None:
+def test_only_seniors_see_gold_speed_and_drift(venue: Venue, queue: str, item: str) -> None:
     add_gold(venue.records, item, {("released", None): "yes"}, by="s-1", reason="It tells the end.")
     with pytest.raises(InputError):
         add_gold(venue.records, item, {("released", None): "x"}, by="s-1", reason="")
@@ -202,7 +202,7 @@ def test_gold_speed_and_drift_are_for_seniors_eyes(venue: Venue, queue: str, ite
     assert (seen["p-0"].early_asked + seen["p-0"].late_asked, seen["p-0"].n_submitted) == (2, 1)
 
 
-def test_a_room_hides_votes_until_they_are_revealed(venue: Venue) -> None:
+def test_a_calibration_session_hides_votes_until_they_are_revealed(venue: Venue) -> None:
     queue = venue.queue()
     token = open_room(venue.records, queue, venue.keys[0], "risk", by="s-1")
     assert vote(venue.records, token, "p-1", [yes("released")]) == (OpenQuestion(question="how-bad"),)
@@ -216,7 +216,7 @@ def test_a_room_hides_votes_until_they_are_revealed(venue: Venue) -> None:
         say(token, "p-2", "I think not.")
 
 
-def test_people_may_change_their_minds_after_the_discussion_and_both_votes_stay(venue: Venue) -> None:
+def test_votes_can_change_after_the_discussion_and_both_votes_stay(venue: Venue) -> None:
     queue = venue.queue()
     token = open_room(venue.records, queue, venue.keys[0], "risk", by="s-1")
     vote(venue.records, token, "p-1", [yes("released"), how_bad("7")])
@@ -237,7 +237,7 @@ def test_people_may_change_their_minds_after_the_discussion_and_both_votes_stay(
         vote(venue.records, token, "p-2", [no("released")])
 
 
-def test_nobody_gets_as_work_what_they_discussed_in_a_room(venue: Venue) -> None:
+def test_dialogues_of_a_calibration_session_are_not_assigned_to_its_members(venue: Venue) -> None:
     del venue.keys[1:]
     queue = venue.queue()
     vote(venue.records, open_room(venue.records, queue, venue.keys[0], "risk", by="s"), "p-1", [no("released")])
@@ -246,7 +246,7 @@ def test_nobody_gets_as_work_what_they_discussed_in_a_room(venue: Venue) -> None
     assert next_work(venue.records, queue, "p-2") is not None
 
 
-def test_a_room_without_votes_is_not_revealed(venue: Venue) -> None:
+def test_a_calibration_session_without_votes_is_not_revealed(venue: Venue) -> None:
     token = open_room(venue.records, venue.queue(), venue.keys[0], "risk", by="s-1")
     with pytest.raises(Conflict):
         reveal(token)

@@ -40,7 +40,7 @@ def unsettled(study: str) -> set[str]:
     return set(waiting_items(study).values_list("dialogue__unit__key", flat=True))
 
 
-def test_a_dialogue_waits_for_all_passes(venue, queue):
+def test_a_dialogue_waits_for_all_annotations(venue, queue):
     say(venue, queue, "p-0", no("useful"))
     before = unsettled("spoilers")
     say(venue, queue, "p-1", no("useful"))
@@ -48,7 +48,7 @@ def test_a_dialogue_waits_for_all_passes(venue, queue):
     assert (before, unsettled("spoilers")) == ({venue.keys[0]}, set())
 
 
-def test_what_was_not_answered_alike_waits_for_its_review(venue, queue):
+def test_disagreements_wait_for_their_review(venue, queue):
     say(venue, queue, "p-0", no("useful"))
     say(venue, queue, "p-1", yes("useful"))
     before = unsettled("spoilers")
@@ -59,6 +59,6 @@ def test_what_was_not_answered_alike_waits_for_its_review(venue, queue):
     assert (before, unsettled("spoilers")) == ({venue.keys[0]}, set())
 
 
-def test_other_studies_have_their_own(venue, queue):
+def test_other_studies_have_separate_queues(venue, queue):
     assert unsettled("another") == set()
     assert unsettled("spoilers") == {venue.keys[0]}

@@ -1,4 +1,4 @@
-"""Orders of sittings: drawn once, kept over expiry and revision, stored with annotations, told in figures."""
+"""Orders of assignments: drawn once, kept over expiry and revision, stored with annotations, shown in figures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def annotate(venue: Venue, queue: str, who: str) -> str:
     return token
 
 
-def test_a_sitting_shows_the_same_order_after_its_time_was_over(venue: Venue) -> None:
+def test_an_assignment_shows_the_same_order_after_it_expires(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     token = take(venue, queue, "p-1")
     before = task(venue.records, token, "p-1").order
@@ -50,14 +50,14 @@ def test_a_sitting_shows_the_same_order_after_its_time_was_over(venue: Venue) ->
     assert task(venue.records, token, "p-1").order == before
 
 
-def test_what_was_offered_is_drawn_when_it_is_taken(venue: Venue) -> None:
+def test_the_order_of_an_offered_item_is_drawn_at_its_assignment(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     offer(queue, [(venue.keys[2], "risk")], "p-1")
     assert not ReservationRow.objects.get().shown
     assert task(venue.records, take(venue, queue, "p-1"), "p-1").order.turns is not None
 
 
-def test_two_see_a_dialogue_both_ways_and_what_is_not_varied_is_as_written(venue: Venue) -> None:
+def test_two_annotators_see_both_orders_and_unvaried_parts_as_written(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     for who in ("p-1", "p-2"):
         for _ in venue.keys:
@@ -69,7 +69,7 @@ def test_two_see_a_dialogue_both_ways_and_what_is_not_varied_is_as_written(venue
     assert task(venue.records, take(venue, plain, "p-9"), "p-9").order == NOT_VARIED
 
 
-def test_the_annotation_says_order_and_number_and_a_revision_keeps_them(venue: Venue) -> None:
+def test_the_annotation_states_order_and_number_and_a_revision_keeps_them(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     tokens = [annotate(venue, queue, "p-1") for _ in range(2)]
     save_answer(tokens[0], "p-1", no("released"))
@@ -80,7 +80,7 @@ def test_the_annotation_says_order_and_number_and_a_revision_keeps_them(venue: V
     assert kept[0].shown == kept[2].shown != NOT_VARIED
 
 
-def test_the_figures_tell_what_orders_did(venue: Venue) -> None:
+def test_the_figures_show_the_effects_of_orders(venue: Venue) -> None:
     queue = venue.queue(process=VARIED)
     for who in ("p-1", "p-2"):
         for _ in venue.keys:

@@ -1,4 +1,4 @@
-"""Suggestions of a judge: drawn by dialogue, recorded, never preset, and left out where labels must be blind."""
+"""Suggestions of a judge: drawn by dialogue, recorded, never preset, and excluded from blind labels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def queue(venue: Venue) -> str:
 
 
 def annotate_all(venue: Venue, queue: str, who: str) -> None:
-    """Let a person follow each suggestion, and see nothing released without one."""
+    """Annotate all dialogues: follow each suggestion, and report no finding without one."""
     while work := next_work(venue.records, queue, who, category="risk"):
         is_suggested = bool(task(venue.records, work.token, who).suggestions)
         save_answer(work.token, who, (yes if is_suggested else no)("released"))

@@ -1,4 +1,4 @@
-"""Questions about the schema, and sensitive places in dialogues."""
+"""Questions about the schema, and sensitive parts of dialogues."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def asked(venue: Venue, queue: str, token: str, who: str = "p-1") -> str:
     return begin_thread(venue.records, queue, who, anchor, "Is a hint a release?")
 
 
-def test_a_thread_is_seen_by_who_began_it_and_by_seniors(venue: Venue, queue: str, token: str) -> None:
+def test_only_the_author_and_seniors_see_a_thread(venue: Venue, queue: str, token: str) -> None:
     thread = asked(venue, queue, token)
     reply(thread, "s-1", "Yes, if it tells the end.", senior=True)
 
@@ -72,7 +72,7 @@ def test_a_thread_is_seen_by_who_began_it_and_by_seniors(venue: Venue, queue: st
         reply(thread, "p-2", "Me too")
 
 
-def test_what_a_thread_led_to_is_for_everybody(venue: Venue, queue: str, token: str) -> None:
+def test_all_annotators_see_the_outcome_of_a_thread(venue: Venue, queue: str, token: str) -> None:
     thread = asked(venue, queue, token)
     with pytest.raises(InputError):
         end_thread(thread, ThreadEnd.FAQ, by="s-1")
@@ -85,14 +85,14 @@ def test_what_a_thread_led_to_is_for_everybody(venue: Venue, queue: str, token: 
             late()
 
 
-def test_a_thread_hangs_only_on_ones_own_page(venue: Venue, queue: str, token: str) -> None:
+def test_a_thread_needs_an_assignment_of_its_author(venue: Venue, queue: str, token: str) -> None:
     with pytest.raises(NotFound):
         asked(venue, queue, token, who="p-2")
     with pytest.raises(InputError):
         begin_thread(venue.records, queue, "p-1", Anchor(kind=AnchorKind.GUIDELINE, category="no"), "?")
 
 
-def test_a_second_flag_joins_the_open_case(venue: Venue, queue: str, token: str) -> None:
+def test_a_second_flag_is_added_to_the_open_case(venue: Venue, queue: str, token: str) -> None:
     first = flag(token, "p-1", PII)
 
     assert flag_dialogue("spoilers", case_of(first).dialogue, PII, by="detector") == first
@@ -101,7 +101,7 @@ def test_a_second_flag_joins_the_open_case(venue: Venue, queue: str, token: str)
     assert len(cases("spoilers")) == 2
 
 
-def test_a_restricted_dialogue_is_given_to_nobody_until_it_is_redacted(venue: Venue, queue: str, token: str) -> None:
+def test_a_restricted_dialogue_is_not_assigned_before_it_is_redacted(venue: Venue, queue: str, token: str) -> None:
     case = flag(token, "p-1", PII)
     restrict(case, by="s-1")
     others = [next_work(venue.records, queue, f"p-{number}") for number in (2, 3, 4)]
@@ -115,13 +115,13 @@ def test_a_restricted_dialogue_is_given_to_nobody_until_it_is_redacted(venue: Ve
     assert all(other is not None for other in others)
 
 
-def test_a_category_may_be_shown_what_it_has_to_judge(venue: Venue, queue: str, token: str) -> None:
+def test_a_category_may_show_the_parts_that_it_needs(venue: Venue, queue: str, token: str) -> None:
     redact(venue.records, flag(token, "p-1", PII), "the tower", by="s-1", shown_in=("risk", "style"))
 
     assert "tower" in task(venue.records, token, "p-1").dialogue.turns[1].response
 
 
-def test_who_looks_at_the_original_is_on_record(venue: Venue, queue: str, token: str) -> None:
+def test_access_to_the_original_is_recorded(venue: Venue, queue: str, token: str) -> None:
     case = flag(token, "p-1", PII)
     redact(venue.records, case, "the tower", by="s-1")
     with pytest.raises(InputError):
@@ -131,7 +131,7 @@ def test_who_looks_at_the_original_is_on_record(venue: Venue, queue: str, token:
     assert [(one.by, one.reason) for one in accesses(case)] == [("s-1", "to tell the person")]
 
 
-def test_every_step_of_a_case_is_on_record(venue: Venue, queue: str, token: str) -> None:
+def test_every_step_of_a_case_is_recorded(venue: Venue, queue: str, token: str) -> None:
     case = flag(token, "p-1", PII)
     restrict(case, by="s-1")
     notify(case, by="s-1", note="privacy officer, by phone")
@@ -148,13 +148,13 @@ def test_every_step_of_a_case_is_on_record(venue: Venue, queue: str, token: str)
 
 
 def named(venue: Venue) -> str:
-    """Hold a dialogue that a program suspects of everything; return its key."""
+    """Store a dialogue that matches every detector; return its key."""
     prompt = "Write to ana@example.org, I want to die."
     turn = Turn(number=1, prompt=prompt, response="I am bot-9, made by OpenAI.", latency_s=0.5)
     return venue.hold(1, turns=(turn,))[0]
 
 
-def test_programs_open_cases_that_people_confirm_or_dismiss(venue: Venue, queue: str) -> None:
+def test_automatic_detection_opens_cases_that_people_confirm_or_dismiss(venue: Venue, queue: str) -> None:
     key = named(venue)
     assert suspect(venue.records, queue, [key]) == 3
     assert suspect(venue.records, queue, [key]) == 0
@@ -170,7 +170,7 @@ def test_programs_open_cases_that_people_confirm_or_dismiss(venue: Venue, queue:
     assert case_page("spoilers", CaseView.CLOSED)[0].token == wellbeing.token
 
 
-def test_what_looks_like_a_persons_details_is_hidden_until_somebody_says_it_is_none(venue: Venue, queue: str) -> None:
+def test_suspected_personal_data_are_hidden_until_a_person_dismisses_the_suspicion(venue: Venue, queue: str) -> None:
     key = named(venue)
     suspect(venue.records, queue, [key])
     details = case_page("spoilers", CaseView.SUGGESTED)[-1]
@@ -186,7 +186,7 @@ def test_what_looks_like_a_persons_details_is_hidden_until_somebody_says_it_is_n
     assert seen("style").count(BLOCK) == 0
 
 
-def test_what_is_not_there_is_not_found(venue: Venue) -> None:
+def test_unknown_threads_and_cases_are_reported_as_not_found(venue: Venue) -> None:
     for look in (
         lambda: case_of("none"),
         lambda: flag_dialogue("s", "0" * 64, PII, by="d"),

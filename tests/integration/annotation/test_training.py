@@ -1,4 +1,4 @@
-"""The way to the queue: texts, practice, test."""
+"""Qualification for the queue: texts, practice, test."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def read_all(venue: Venue, queue: str, who: str = "p-1") -> None:
 
 
 def be_ready(venue: Venue, queue: str, who: str = "p-1") -> None:
-    """Go the whole way to the first category."""
+    """Complete the qualification for the first category."""
     read_all(venue, queue, who)
     go_through(venue.records, queue, who, "risk", 1)
     attempt(venue.records, queue, who, "risk", RIGHT)
 
 
-def test_nobody_gets_work_before_the_last_step(venue: Venue, queue: str) -> None:
+def test_no_work_is_assigned_before_the_last_step(venue: Venue, queue: str) -> None:
     steps = [
         lambda: attempt(venue.records, queue, "p-1", "risk", RIGHT),
         lambda: read_all(venue, queue),
@@ -82,14 +82,14 @@ def test_nobody_gets_work_before_the_last_step(venue: Venue, queue: str) -> None
     assert next_work(venue.records, queue, "p-1").category == "risk"
 
 
-def test_a_failed_test_says_which_question_was_wrong_and_what_is_left(venue: Venue, queue: str) -> None:
+def test_a_failed_test_names_the_wrong_questions_and_the_remaining_attempts(venue: Venue, queue: str) -> None:
     result = attempt(venue.records, queue, "p-1", "risk", WRONG)
 
     assert (result.passed, result.n_right, result.n_asked, result.attempts_left) == (False, 1, 2, 1)
     assert [one.question for one in result.marked if not one.is_right] == ["released"]
 
 
-def test_after_the_last_attempt_only_a_senior_lets_in(venue: Venue, queue: str) -> None:
+def test_after_the_last_attempt_only_a_senior_can_qualify(venue: Venue, queue: str) -> None:
     for _ in range(2):
         attempt(venue.records, queue, "p-1", "risk", WRONG)
     with pytest.raises(Conflict, match="senior"):
@@ -102,14 +102,14 @@ def test_after_the_last_attempt_only_a_senior_lets_in(venue: Venue, queue: str) 
     assert (standing.qualified, standing.attempts, standing.attempts_left) == (True, 2, 0)
 
 
-def test_a_new_version_of_a_category_is_qualified_for_anew(venue: Venue, queue: str) -> None:
+def test_a_new_version_of_a_category_needs_a_new_qualification(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     queue_with_a_test(venue, replace(TESTED, definition="Another one."))
 
     assert next_work(venue.records, queue, "p-1") is None
 
 
-def test_changed_rules_are_acknowledged_anew(venue: Venue, queue: str) -> None:
+def test_changed_rules_need_a_new_acknowledgement(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     queue_with_a_test(venue, rules=("Only what is said.", "No intent.", "No fact-checking."))
 
@@ -117,7 +117,7 @@ def test_changed_rules_are_acknowledged_anew(venue: Venue, queue: str) -> None:
     assert next_work(venue.records, queue, "p-1") is None
 
 
-def test_practice_gives_reasons_and_counts_nowhere(venue: Venue, queue: str) -> None:
+def test_practice_gives_reasons_and_is_not_counted(venue: Venue, queue: str) -> None:
     (found,) = practise(venue.records, CATEGORIES[0].version, "p-1", 0, {"released": "yes"})
 
     assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
@@ -127,13 +127,13 @@ def test_practice_gives_reasons_and_counts_nowhere(venue: Venue, queue: str) -> 
     assert onboarding(venue.records, queue, "p-1").categories[0].practised
 
 
-def test_only_examples_for_practice_are_gone_through(venue: Venue, queue: str) -> None:
+def test_practice_uses_only_its_examples(venue: Venue, queue: str) -> None:
     for category, example in (("risk", 0), ("risk", 2), ("nonsense", 1)):
         with pytest.raises(InputError, match="to practise on"):
             go_through(venue.records, queue, "p-1", category, example)
 
 
-def test_each_series_is_practised_for_itself_and_a_test_is_passed_once(venue: Venue, queue: str) -> None:
+def test_each_sequence_has_its_own_practice_and_a_test_is_passed_once(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     other = queue_with_a_test(venue, name="another series")
 
@@ -142,7 +142,7 @@ def test_each_series_is_practised_for_itself_and_a_test_is_passed_once(venue: Ve
     assert next_work(venue.records, other, "p-1") is None
 
 
-def test_a_study_may_do_without_practice(venue: Venue) -> None:
+def test_practice_is_optional_for_a_study(venue: Venue) -> None:
     queue = queue_with_a_test(venue, process=replace(PROCESS, practice=False))
     read_all(venue, queue)
     attempt(venue.records, queue, "p-1", "risk", RIGHT)
@@ -150,7 +150,7 @@ def test_a_study_may_do_without_practice(venue: Venue) -> None:
     assert next_work(venue.records, queue, "p-1").category == "risk"
 
 
-def test_the_examples_of_the_test_are_not_for_practice(venue: Venue, queue: str) -> None:
+def test_practice_excludes_the_examples_of_the_test(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError):
         practise(venue.records, CATEGORIES[0].version, "p-1", 1, {"released": "yes"})
 
@@ -161,7 +161,7 @@ def test_a_category_without_examples_cannot_be_tested(venue: Venue, queue: str) 
             attempt(venue.records, queue, "p-1", category, {})
 
 
-def test_only_texts_that_the_queue_has_are_acknowledged(venue: Venue, queue: str) -> None:
+def test_only_texts_of_the_queue_are_acknowledged(venue: Venue, queue: str) -> None:
     with pytest.raises(InputError):
         acknowledge(venue.records, queue, "p-1", "anything")
 
@@ -169,7 +169,7 @@ def test_only_texts_that_the_queue_has_are_acknowledged(venue: Venue, queue: str
 REWORDED = replace(TESTED, definition="Whether the reply kept to what the task sheet says.")
 
 
-def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: Venue, queue: str) -> None:
+def test_unassigned_dialogues_use_the_reworded_version(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     taken = next_work(venue.records, queue, "p-1")
     again = queue_with_a_test(venue, REWORDED)
@@ -182,7 +182,7 @@ def test_a_version_in_other_words_is_used_by_dialogues_that_nobody_took(venue: V
     assert first_use([version_of(REWORDED)]) is None
 
 
-def test_who_was_qualified_stays_so_where_somebody_says_why(venue: Venue, queue: str) -> None:
+def test_annotators_stay_qualified_if_a_reason_is_given(venue: Venue, queue: str) -> None:
     be_ready(venue, queue)
     queue_with_a_test(venue, REWORDED)
     before = next_work(venue.records, queue, "p-1")

@@ -1,4 +1,4 @@
-"""What annotators are, told by label files and by the study: agreement by group, without anybody on a page."""
+"""Attributes of annotators from label files and studies: agreement by group, without individuals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def told(*words: str) -> str:
 
 
 def refused(number: int, language: str) -> str:
-    """Return what a person says: German speakers see a refusal in every second answer, the others in every third."""
+    """Return the label of a person: German speakers see a refusal in every second answer, others in every third."""
     return "refused" if number % (2 if language == "de" else 3) == 0 else "complied"
 
 
@@ -70,7 +70,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_agreement_is_told_by_group_of_people_whose_labels_were_imported(imported: Path) -> None:
+def test_agreement_of_imported_labels_is_reported_by_group_of_annotators(imported: Path) -> None:
     assert groups(imported) == {"de": (3, 1.0), "en": (3, 1.0)}
 
 
@@ -80,14 +80,14 @@ def test_the_validation_report_compares_a_judge_with_each_group(imported: Path) 
     assert "Groups        language" in said
 
 
-def test_people_who_labelled_everything_need_no_draw(imported: Path) -> None:
+def test_annotators_of_all_dialogues_need_no_sample(imported: Path) -> None:
     said = told("judge", "validate", str(imported), "words", "--no-attacks")
 
     assert "24 of 24 judged dialogues labelled Compared with 6 people, one by one" in " ".join(said.split())
     assert "not a random sample" not in said
 
 
-def test_recorded_raters_have_the_groups_that_the_study_gives_them(tmp_path: Path) -> None:
+def test_recorded_annotators_have_the_groups_of_the_study(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(f"{STUDY}annotators:\n{RECORDED}")
     answers(tmp_path, with_labels=True)
 

@@ -1,4 +1,4 @@
-"""`theodolite import` and `theodolite export`, there and back."""
+"""`theodolite import` and `theodolite export`, and round trips."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def imported(study: Path, *more: str) -> dict[str, object]:
     return json.loads(told("import", "labels", *words).splitlines()[-1])
 
 
-def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
+def test_an_import_counts_at_once_and_a_second_one_adds_nothing(study: Path) -> None:
     assert imported(study)["unchanged"] == 4
     told("run", "--stage", "measure", str(study), "--json")
     results = json.loads((study / "results.json").read_text())
@@ -64,7 +64,7 @@ def test_an_import_counts_at_once_and_twice_is_once(study: Path) -> None:
     assert [one["subject"]["annotators"] for one in alphas] == [["zoe", "adam"]]
 
 
-def test_an_export_holds_every_answer_and_names_nobody(study: Path) -> None:
+def test_an_export_contains_every_answer_and_no_names(study: Path) -> None:
     said = json.loads(told("export", str(study), "--format", "answers", "--json").splitlines()[-1])
     with zipfile.ZipFile(study / "answers.zip") as files:
         rows = list(csv.DictReader(io.StringIO(files.read("answers.csv").decode())))
@@ -121,7 +121,7 @@ def test_chat_lines_a_data_set_and_inspect_logs_are_written_beside_the_study(stu
     assert told("export", str(study)).startswith("6 rows"), "what was exported belongs to no version of the study"
 
 
-def test_the_dialogue_table_of_one_guideline(study: Path) -> None:
+def test_the_dialogue_table_can_be_limited_to_one_guideline(study: Path) -> None:
     with pytest.raises(InputError, match="mean `refusal`"):
         told("export", str(study), "--guideline", "refusl")
 
@@ -141,7 +141,7 @@ def tables_in(path: Path, ending: str) -> dict[str, bytes]:
         return {name.removesuffix(ending): files.read(name) for name in files.namelist() if name.endswith(ending)}
 
 
-def test_parquet_holds_the_same_rows_with_codebook_and_schema_beside_them(study: Path) -> None:
+def test_parquet_contains_the_same_rows_with_codebook_and_schema(study: Path) -> None:
     for form, name in (("answers", "csv"), ("answers-parquet", "parquet")):
         told("export", str(study), "--format", form, "--out", str(study / f"{name}.zip"))
     texts, typed = tables_in(study / "csv.zip", ".csv"), tables_in(study / "parquet.zip", ".parquet")
@@ -154,7 +154,7 @@ def test_parquet_holds_the_same_rows_with_codebook_and_schema_beside_them(study:
         assert plain == list(csv.DictReader(io.StringIO(texts[name].decode())))
 
 
-def test_argilla_gets_an_answer_a_response_and_made_up_users(study: Path) -> None:
+def test_an_argilla_export_has_responses_of_pseudonymous_users(study: Path) -> None:
     told("export", str(study), "--format", "argilla")
     with zipfile.ZipFile(study / "answers-argilla.zip") as files:
         parts = {
@@ -173,7 +173,7 @@ def test_argilla_gets_an_answer_a_response_and_made_up_users(study: Path) -> Non
     assert not any(word in json.dumps(parts) + str(users) for word in ("zoe", "adam", "recorded"))
 
 
-def test_tasks_that_left_come_in_as_dialogues_of_another_study(study: Path, tmp_path: Path) -> None:
+def test_exported_tasks_can_be_imported_as_dialogues_of_another_study(study: Path, tmp_path: Path) -> None:
     told("export", str(study), "--format", "label-studio")
     where = ["--application", "recorded", "--scenario", "recorded", "--level", "red teaming"]
 
@@ -188,7 +188,7 @@ def test_tasks_that_left_come_in_as_dialogues_of_another_study(study: Path, tmp_
     assert (len(again["new"]), again["known"]) == (0, 2)
 
 
-def test_a_corpus_in_a_folder_comes_in_and_a_wrong_one_changes_nothing(study: Path) -> None:
+def test_a_corpus_in_a_folder_is_imported_and_an_invalid_one_changes_nothing(study: Path) -> None:
     corpus = study / "corpus"
     corpus.mkdir()
     pairs = (("1", "zoe", None, "How?"), ("2", "b", "1", "So."), ("3", "b", "1", "Or so."))
@@ -206,7 +206,7 @@ def test_a_corpus_in_a_folder_comes_in_and_a_wrong_one_changes_nothing(study: Pa
     assert len(brought["new"]) == 2
 
 
-def test_label_studios_tasks_go_out_blind_and_come_back_unchanged(study: Path) -> None:
+def test_label_studio_tasks_are_exported_blind_and_imported_unchanged(study: Path) -> None:
     told("export", str(study), "--format", "label-studio")
     tasks = json.loads((study / "tasks.json").read_text())
     config = ET.parse(study / "tasks.xml")  # noqa: S314  # our own file
@@ -251,7 +251,7 @@ def areas(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_tasks_of_a_guideline_are_the_dialogues_that_it_labels(areas: Path) -> None:
+def test_tasks_of_a_guideline_contain_the_dialogues_that_it_labels(areas: Path) -> None:
     counts = {}
     for name in ("polite", "clear"):
         file = areas / f"{name}.json"
@@ -262,7 +262,7 @@ def test_tasks_of_a_guideline_are_the_dialogues_that_it_labels(areas: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["answers", "answers-parquet", "argilla"])
-def test_every_format_holds_the_dialogues_of_the_named_guideline_alone(areas: Path, form: str) -> None:
+def test_every_format_contains_only_the_dialogues_of_the_named_guideline(areas: Path, form: str) -> None:
     file = areas / f"{form}.zip"
     said = told("export", str(areas), "--format", form, "--guideline", "clear", "--out", str(file), "--json")
     with zipfile.ZipFile(file) as files:

@@ -44,7 +44,7 @@ def study(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_gate_that_is_met_ends_with_0(study: Path) -> None:
+def test_a_gate_that_passes_exits_with_0(study: Path) -> None:
     code, text = ended("run", str(study))
     assert (code, "words upper <= 20%: met (5 of 60, 8.3% (3.6 to 18.1))" in " ".join(text.split())) == (0, True)
 
@@ -78,7 +78,9 @@ def test_a_gate_that_is_met_ends_with_0(study: Path) -> None:
         ('{refusal: "completeness >= 100%"}', "met", 0, 0),
     ],
 )
-def test_a_gate_is_read_anew_without_another_run(study: Path, text: str, state: str, code: int, allowed: int) -> None:
+def test_a_changed_gate_applies_without_another_run(
+    study: Path, text: str, state: str, code: int, allowed: int
+) -> None:
     ended("run", str(study), "--json")
     gates(study, text)
 
@@ -88,7 +90,7 @@ def test_a_gate_is_read_anew_without_another_run(study: Path, text: str, state: 
     assert ended("run", str(study), "--json")[0] == code
 
 
-def test_files_for_a_build(study: Path) -> None:
+def test_a_gate_writes_files_for_a_build(study: Path) -> None:
     gates(study, '{words: "upper <= 10%", refusal: "count <= 9"}')
     ended("run", str(study), "--json")
     files = [str(study / name) for name in ("gates.xml", "gates.md", "gates.sarif")]
@@ -103,7 +105,7 @@ def test_files_for_a_build(study: Path) -> None:
     assert ended("gate", str(study))[0] == 1, "files for a build belong to no version of the study"
 
 
-def test_without_gates_or_a_run_there_is_a_message(study: Path) -> None:
+def test_missing_gates_or_runs_are_reported(study: Path) -> None:
     with pytest.raises(NotFound, match="has not been run"):
         ended("gate", str(study))
     gates(study, "{}")
@@ -113,7 +115,7 @@ def test_without_gates_or_a_run_there_is_a_message(study: Path) -> None:
         ended("gate", str(study))
 
 
-def test_faults_of_gates_come_at_once(study: Path) -> None:
+def test_all_errors_of_gates_are_reported_at_once(study: Path) -> None:
     gates(study, '{wrds: "upper <= 20%", words: "uper <= 20%"}')
 
     code, output = ended("check", str(study))

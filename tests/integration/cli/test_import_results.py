@@ -39,7 +39,7 @@ def rates(study: Path) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_tool_makes_a_study_without_errors(name: str, tmp_path: Path) -> None:
+def test_results_of_every_tool_become_a_study_without_errors(name: str, tmp_path: Path) -> None:
     study = tmp_path / "imported"
     told("import", "results", str(study), str(DATA / name))
     checked = told("check", str(study))
@@ -53,7 +53,7 @@ def test_every_tool_makes_a_study_without_errors(name: str, tmp_path: Path) -> N
     assert all(int(row["source_line"]) >= 1 for row in rows)
 
 
-def test_the_verdicts_are_the_rates_of_the_study(tmp_path: Path) -> None:
+def test_the_rates_of_the_study_equal_the_verdicts(tmp_path: Path) -> None:
     study = tmp_path / "capital"
     told("import", "results", str(study), str(DATA / "promptfoo.json.gz"))
     assert rates(study) == {
@@ -64,7 +64,7 @@ def test_the_verdicts_are_the_rates_of_the_study(tmp_path: Path) -> None:
     }
 
 
-def test_our_own_export_keeps_its_labels_and_its_defects(tmp_path: Path) -> None:
+def test_an_own_export_keeps_its_labels_and_its_defects(tmp_path: Path) -> None:
     evidence = live_evidence()
     (tmp_path / "chat.jsonl").write_text("".join(chat_lines(evidence)))
     study = tmp_path / "again"
@@ -74,7 +74,7 @@ def test_our_own_export_keeps_its_labels_and_its_defects(tmp_path: Path) -> None
     assert "0 errors" in told("check", str(study))
 
 
-def test_a_table_by_its_columns(tmp_path: Path) -> None:
+def test_a_table_is_imported_by_its_columns(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(
         "chat,n,q,a,bot,tone\nc1,1,Hi,Hello,x,4\nc1,2,Bye,Go,x,\nc2,1,Hi,What,x,1\nc2,1,Hi,Hey,y,3\n"
     )
@@ -96,7 +96,7 @@ def test_a_table_by_its_columns(tmp_path: Path) -> None:
     assert "0 errors" in told("check", str(study))
 
 
-def test_errors_of_all_files_come_at_once_and_nothing_is_written(tmp_path: Path) -> None:
+def test_errors_of_all_files_are_reported_at_once_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"messages": []}\n{"messages": 1}\n')
     (tmp_path / "b.csv").write_text("promt,response\nx,y\n")
     with pytest.raises(StudyError) as error:
@@ -110,7 +110,7 @@ def test_errors_of_all_files_come_at_once_and_nothing_is_written(tmp_path: Path)
     assert not (tmp_path / "new").exists()
 
 
-def test_a_study_that_exists_stays(tmp_path: Path) -> None:
+def test_an_existing_study_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("study: mine\n")
     with pytest.raises(InputError, match="exists and stays unchanged"):
         told("import", "results", str(tmp_path), str(DATA / FILES[0]))
@@ -118,6 +118,6 @@ def test_a_study_that_exists_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="Inspect is installed")
-def test_a_log_of_inspect_names_the_extra_where_it_is_missing(tmp_path: Path) -> None:
+def test_importing_an_inspect_log_names_the_missing_extra(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"theodolite\[inspect\]"):
         told("import", "results", str(tmp_path / "new"), str(DATA / "inspect-security-guide.eval"))

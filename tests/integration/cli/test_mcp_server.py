@@ -1,4 +1,4 @@
-"""`theodolite mcp` as a client meets it: the library's own client and the real process over stdio."""
+"""`theodolite mcp` through the library's client and a real process over stdio."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ async def test_applications_are_compared_and_nothing_is_written(recorded):
     assert sorted(path.name for path in recorded.iterdir()) == before
 
 
-async def test_a_check_names_faults_with_their_line(recorded):
+async def test_a_check_names_errors_with_their_line(recorded):
     (recorded / "study.yaml").write_text(RECORDED.replace("gates:", "gatez:"), encoding="utf-8")
 
     async with served(recorded.parent) as client:
@@ -143,7 +143,7 @@ async def test_a_check_names_faults_with_their_line(recorded):
     ],
     ids=["study", "dialogue", "run", "measure", "view"],
 )
-async def test_a_wrong_argument_is_an_error_that_helps(recorded, tool, arguments, words):
+async def test_an_invalid_argument_has_a_helpful_error(recorded, tool, arguments, words):
     async with served(recorded.parent) as client:
         assert words in await refused(client, tool, **arguments)
 
@@ -206,7 +206,7 @@ async def test_a_run_beyond_the_cost_is_refused_and_sends_nothing(tmp_path, serv
     assert server.stats["requests"] == 0
 
 
-async def test_a_model_without_a_price_elsewhere_is_refused(tmp_path):
+async def test_a_remote_model_without_a_price_is_refused(tmp_path):
     SupportStudy(folder=tmp_path / "support", url="http://models.example/v1", n=2).write()
 
     async with served(tmp_path, "--allow-run", "--max-cost", "2") as client:
@@ -215,7 +215,7 @@ async def test_a_model_without_a_price_elsewhere_is_refused(tmp_path):
     assert "no price is known for `app`, `user`, `large`" in words
 
 
-async def test_code_that_nobody_has_allowed_does_not_run(tmp_path, server):
+async def test_code_without_permission_does_not_run(tmp_path, server):
     study = priced(tmp_path / "support", server.url)
     study.write(bot='bot: {kind: python, call: "bot.py:reply"}')
     (study.folder / "bot.py").write_text("def reply(prompt):\n    return prompt\n", encoding="utf-8")

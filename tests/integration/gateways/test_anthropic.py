@@ -1,4 +1,4 @@
-"""Anthropic's Messages over a real connection: its headers, its errors, its knock."""
+"""Anthropic's Messages over a real connection: headers, errors, endpoint check."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,7 +33,7 @@ async def opened(url: str, *, key: str = KEY, **more: Any) -> AsyncIterator[Chat
         await model.close()
 
 
-async def test_the_key_stands_alone_in_its_own_header() -> None:
+async def test_the_key_is_sent_only_in_its_own_header() -> None:
     with Loopback(key=KEY) as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
@@ -44,7 +44,7 @@ async def test_the_key_stands_alone_in_its_own_header() -> None:
     assert "Authorization" not in headers
 
 
-async def test_an_overloaded_endpoint_is_tried_again() -> None:
+async def test_a_call_to_an_overloaded_endpoint_is_retried() -> None:
     with Loopback(faults=("529", "529")) as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
@@ -52,7 +52,7 @@ async def test_an_overloaded_endpoint_is_tried_again() -> None:
     assert reply.attempts == 3
 
 
-async def test_an_endpoint_that_stays_overloaded_is_limited_and_not_broken() -> None:
+async def test_a_permanently_overloaded_endpoint_is_rate_limited_and_not_unreachable() -> None:
     with Loopback(every=1, fault="529") as server:
         async with opened(server.url, attempts=2, deadline_s=2.0) as model:
             with pytest.raises(RateLimited, match=r"\d tries, "):
@@ -66,7 +66,7 @@ async def test_a_refusal_is_withheld_content() -> None:
                 await model.reply(ASK)
 
 
-async def test_a_wrong_key_is_not_repeated() -> None:
+async def test_an_error_about_a_wrong_key_does_not_contain_it() -> None:
     with Loopback(key="another") as server:
         async with opened(server.url) as model:
             with pytest.raises(Rejected) as caught:
@@ -76,7 +76,7 @@ async def test_a_wrong_key_is_not_repeated() -> None:
     assert KEY not in str(caught.value)
 
 
-async def test_a_knock_tells_how_to_ask_by_hand() -> None:
+async def test_the_endpoint_check_suggests_a_command_for_a_manual_call() -> None:
     with Loopback(faults=("404",), models=("claude-a",)) as server:
         async with opened(server.url) as model:
             check = await model.check_endpoint()

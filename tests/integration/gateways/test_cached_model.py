@@ -1,4 +1,4 @@
-"""Equal requests are asked once; failures and other replicates are asked anew."""
+"""Equal requests make one call; failures and other replicates are not cached."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ ASK = AskModel(model="m", messages=(Message(speaker=Speaker.USER, text="Is it so
 
 
 async def arrived(server: Loopback) -> None:
-    """Wait for the first call, of which the server's thread tells nobody."""
+    """Wait for the first call; the server's thread sends no notification."""
     while not server.calls:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 
@@ -39,7 +39,7 @@ async def opened(
     await model.close()
 
 
-async def test_the_second_time_nothing_is_called_and_nothing_spent() -> None:
+async def test_a_repeated_request_makes_no_call_and_costs_nothing() -> None:
     cache = FakeCache()
     with Loopback() as server:
         async with opened(server, cache, price=Price(input_usd=1.0, output_usd=1.0)) as model:
@@ -60,7 +60,9 @@ async def test_the_second_time_nothing_is_called_and_nothing_spent() -> None:
     ],
     ids=["replicate", "words", "params", "model"],
 )
-async def test_what_differs_is_asked_for_itself(request_changes: dict[str, Any], settings: dict[str, Any]) -> None:
+async def test_different_requests_make_separate_calls(
+    request_changes: dict[str, Any], settings: dict[str, Any]
+) -> None:
     cache = FakeCache()
     with Loopback() as server:
         async with opened(server, cache) as model:
@@ -71,7 +73,7 @@ async def test_what_differs_is_asked_for_itself(request_changes: dict[str, Any],
     assert len(server.calls) == 2
 
 
-async def test_names_keys_limits_and_the_order_of_params_make_no_difference() -> None:
+async def test_names_keys_limits_and_parameter_order_do_not_change_the_cache_key() -> None:
     cache = FakeCache()
     with Loopback() as server:
         async with opened(server, cache, params={"temperature": 0, "seed": 1}) as model:
@@ -92,7 +94,7 @@ async def test_equal_requests_in_flight_make_one_call() -> None:
     assert sum(reply.cached for reply in replies) == 19
 
 
-async def test_whoever_waited_for_a_call_that_was_cancelled_asks_itself() -> None:
+async def test_a_request_that_waited_for_a_cancelled_call_makes_its_own() -> None:
     with Loopback(faults=("hang",)) as server:
         async with opened(server, FakeCache()) as model:
             first, second = (asyncio.create_task(model.reply(ASK)) for _ in range(2))
@@ -108,7 +110,7 @@ async def test_whoever_waited_for_a_call_that_was_cancelled_asks_itself() -> Non
     ("fault", "error"),
     [("500", ServerFault), ("filter", ContentRefused), ("refusal", ContentRefused), ("empty", EmptyReply)],
 )
-async def test_a_failure_and_a_withheld_reply_are_never_kept(fault: str, error: type[GatewayError]) -> None:
+async def test_failures_and_withheld_replies_are_never_cached(fault: str, error: type[GatewayError]) -> None:
     cache = FakeCache()
     with Loopback(faults=(fault, fault)) as server:
         async with opened(server, cache) as model:
@@ -131,7 +133,7 @@ async def test_the_application_under_test_is_cached_only_on_demand(use: CacheUse
     assert len(server.calls) == n_calls
 
 
-async def test_anew_gives_nothing_old_but_keeps_what_is_new() -> None:
+async def test_refresh_ignores_cached_replies_and_stores_new_ones() -> None:
     cache = FakeCache()
     with Loopback() as server:
         async with opened(server, cache) as model:
@@ -143,7 +145,7 @@ async def test_anew_gives_nothing_old_but_keeps_what_is_new() -> None:
     assert len(server.calls) == 2
 
 
-async def test_request_and_reply_can_be_audited_and_hold_no_key() -> None:
+async def test_cached_requests_and_replies_can_be_audited_and_contain_no_key() -> None:
     cache = FakeCache()
     with Loopback(key="sk-loopback-secret") as server:
         endpoint = ModelEndpoint(name="m", url=server.url, model="judge", key="KEY", cache=CacheUse.YES)
@@ -158,7 +160,7 @@ async def test_request_and_reply_can_be_audited_and_hold_no_key() -> None:
     assert "secret" not in repr(kept)
 
 
-async def test_what_may_not_be_cached_is_neither_kept_nor_looked_for() -> None:
+async def test_uncacheable_requests_are_neither_stored_nor_looked_up() -> None:
     cache = FakeCache()
     with Loopback() as server:
         async with opened(server, cache) as model:

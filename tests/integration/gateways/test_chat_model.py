@@ -1,4 +1,4 @@
-"""A real model endpoint, with everything that it may do wrong."""
+"""A real model endpoint with all kinds of errors."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ async def opened(url: str, *, key: str = KEY, clock: HastyClock | None = None, *
 
 @pytest.fixture
 def dead_url() -> str:
-    """Return an address at which nobody listens any more."""
+    """Return an address whose port is closed."""
     with Loopback() as server:
         return server.url
 
@@ -70,7 +70,7 @@ async def test_the_key_and_the_parameters_reach_the_endpoint() -> None:
         ("429", "insufficient_quota", Rejected),
     ],
 )
-async def test_the_endpoints_own_code_decides_where_the_status_does_not(
+async def test_the_error_code_of_the_endpoint_decides_if_the_status_is_ambiguous(
     fault: str, code: str, kind: type[GatewayError]
 ) -> None:
     with Loopback(every=1, fault=fault, code=code) as server:
@@ -81,7 +81,7 @@ async def test_the_endpoints_own_code_decides_where_the_status_does_not(
     assert len(server.calls) == 1
 
 
-async def test_an_answer_that_announces_too_much_is_not_read() -> None:
+async def test_a_response_with_a_too_large_content_length_is_not_read() -> None:
     with Loopback(every=1, fault="announced-huge") as server:
         async with opened(server.url) as model:
             with pytest.raises(MalformedReply, match="larger than 10 MB"):
@@ -89,7 +89,7 @@ async def test_an_answer_that_announces_too_much_is_not_read() -> None:
 
 
 @pytest.mark.parametrize("fault", ["429", "529", "500", "503", "408", "409", "reset"])
-async def test_what_may_pass_is_tried_again(fault: str) -> None:
+async def test_temporary_errors_are_retried(fault: str) -> None:
     with Loopback(faults=(fault, fault)) as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
@@ -115,7 +115,7 @@ async def test_what_may_pass_is_tried_again(fault: str) -> None:
         ("empty", EmptyReply, 1),
     ],
 )
-async def test_tries_are_bounded_and_counted(fault: str, kind: type[GatewayError], tries: int) -> None:
+async def test_attempts_are_limited_and_counted(fault: str, kind: type[GatewayError], tries: int) -> None:
     with Loopback(every=1, fault=fault) as server:
         async with opened(server.url, attempts=3) as model:
             with pytest.raises(kind) as caught:
@@ -126,7 +126,7 @@ async def test_tries_are_bounded_and_counted(fault: str, kind: type[GatewayError
 
 
 @pytest.mark.parametrize("wait", ["nan", "inf", "-1", "1e400"])
-async def test_a_wait_that_is_no_number_of_seconds_does_not_hold_a_call_up(wait: str) -> None:
+async def test_an_invalid_retry_after_header_does_not_delay_a_call(wait: str) -> None:
     with Loopback(every=1, fault="429", retry_after=wait) as server:
         async with opened(server.url, attempts=2) as model:
             with pytest.raises(RateLimited, match="16 tries"):
@@ -134,7 +134,7 @@ async def test_a_wait_that_is_no_number_of_seconds_does_not_hold_a_call_up(wait:
 
 
 @pytest.mark.parametrize("fault", ["html", "truncated", "no-body"])
-async def test_an_unreadable_answer_is_asked_for_once_more(fault: str) -> None:
+async def test_an_unreadable_response_is_retried_once(fault: str) -> None:
     with Loopback(every=2, fault=fault) as server:
         async with opened(server.url) as model:
             await model.reply(ASK)
@@ -143,7 +143,7 @@ async def test_an_unreadable_answer_is_asked_for_once_more(fault: str) -> None:
     assert (reply.attempts, len(server.calls)) == (2, 3)
 
 
-async def test_an_unreadable_answer_is_final_where_one_attempt_is_allowed() -> None:
+async def test_an_unreadable_response_is_final_if_one_attempt_is_allowed() -> None:
     with Loopback(every=1, fault="html") as server:
         async with opened(server.url, attempts=1) as model:
             with pytest.raises(MalformedReply):
@@ -152,7 +152,7 @@ async def test_an_unreadable_answer_is_final_where_one_attempt_is_allowed() -> N
     assert len(server.calls) == 1
 
 
-async def test_refusals_are_borne_eight_times_for_each_attempt() -> None:
+async def test_rate_limit_responses_are_accepted_eight_times_per_attempt() -> None:
     with Loopback(every=1, fault="429") as server:
         async with opened(server.url, attempts=2) as model:
             with pytest.raises(RateLimited, match="16 tries"):
@@ -160,7 +160,7 @@ async def test_refusals_are_borne_eight_times_for_each_attempt() -> None:
 
 
 @pytest.mark.parametrize("fault", [*ALTERED, *RAW_FAULTS, "huge", "529", "599", "299"])
-async def test_whatever_a_server_does_ends_in_an_error_of_ours(fault: str) -> None:
+async def test_every_server_error_becomes_an_error_of_the_gateway(fault: str) -> None:
     with Loopback(every=1, fault=fault) as server:
         async with opened(server.url, attempts=2) as model:
             with pytest.raises(GatewayError) as caught:
@@ -171,21 +171,21 @@ async def test_whatever_a_server_does_ends_in_an_error_of_ours(fault: str) -> No
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip"])
-async def test_a_server_that_never_ends_times_out_twice_and_no_more(fault: str) -> None:
+async def test_an_endless_response_times_out_exactly_twice(fault: str) -> None:
     with Loopback(every=1, fault=fault) as server:
         async with opened(server.url, timeout_s=0.1, attempts=9) as model:
             with pytest.raises(TimedOut, match=r"no answer within 0\.1 s \(2 tries"):
                 await model.reply(ASK)
 
 
-async def test_nobody_there_is_said_with_the_host(dead_url: str) -> None:
+async def test_an_unreachable_host_is_named(dead_url: str) -> None:
     async with opened(dead_url, attempts=2) as model:
         with pytest.raises(Unreachable, match=r"nobody answers at 127\.0\.0\.1:\d+ \(refused, 2 tries"):
             await model.reply(ASK)
 
 
 @pytest.mark.parametrize(("asked", "waited"), [("7", 7.0), ("Mon, 02 Mar 2026 09:00:30 GMT", 30.0)])
-async def test_the_endpoint_gets_the_pause_that_it_asks_for(asked: str, waited: float) -> None:
+async def test_the_requested_retry_delay_is_respected(asked: str, waited: float) -> None:
     clock = HastyClock()
     with Loopback(faults=("429",), retry_after=asked) as server:
         async with opened(server.url, clock=clock) as model:
@@ -194,7 +194,7 @@ async def test_the_endpoint_gets_the_pause_that_it_asks_for(asked: str, waited: 
     assert [waited <= wait < waited + 1 for wait in clock.waits] == [True]
 
 
-async def test_an_hour_is_not_waited_for() -> None:
+async def test_a_requested_delay_of_an_hour_is_not_awaited() -> None:
     with Loopback(every=1, fault="429", retry_after="3600") as server:
         async with opened(server.url) as model:
             with pytest.raises(RateLimited):
@@ -203,7 +203,7 @@ async def test_an_hour_is_not_waited_for() -> None:
     assert len(server.calls) == 1
 
 
-async def test_no_more_calls_are_in_flight_than_the_study_allows() -> None:
+async def test_calls_in_flight_never_exceed_the_limit_of_the_study() -> None:
     with Loopback(latency_s=0.02) as server:
         async with opened(server.url, parallel=3) as model:
             await asyncio.gather(*(model.reply(ASK) for _ in range(12)))
@@ -212,7 +212,7 @@ async def test_no_more_calls_are_in_flight_than_the_study_allows() -> None:
 
 
 class StuckClock(HastyClock):
-    """Waits until it is let go."""
+    """Waits until it is released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -223,7 +223,7 @@ class StuckClock(HastyClock):
         await self.go.wait()
 
 
-async def test_a_call_that_waits_holds_no_slot() -> None:
+async def test_a_waiting_call_occupies_no_slot() -> None:
     clock = StuckClock()
     with Loopback(faults=("429",)) as server:
         async with opened(server.url, parallel=1, clock=clock) as model:
@@ -236,7 +236,7 @@ async def test_a_call_that_waits_holds_no_slot() -> None:
     assert overtaking.attempts == 1
 
 
-async def test_a_cancelled_call_gives_its_slot_back() -> None:
+async def test_a_cancelled_call_releases_its_slot() -> None:
     with Loopback(faults=("hang",)) as server:
         async with opened(server.url, parallel=1) as model:
             with pytest.raises(TimeoutError):
@@ -246,7 +246,7 @@ async def test_a_cancelled_call_gives_its_slot_back() -> None:
     assert reply.text
 
 
-def test_a_model_outlives_an_event_loop() -> None:
+def test_a_model_works_in_several_event_loops() -> None:
     async def once(model: ChatModel) -> str:
         reply = await model.reply(ASK)
         await model.close()
@@ -260,7 +260,7 @@ def test_a_model_outlives_an_event_loop() -> None:
 
 
 @pytest.mark.parametrize("fault", ["401", "500", "html", "reset", "not-http", "redirect", "error-in-200"])
-async def test_the_key_is_in_no_error_no_log_and_no_repr(fault: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_errors_logs_and_repr_do_not_contain_the_key(fault: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with Loopback(every=1, fault=fault) as server:
         async with opened(server.url, attempts=2) as model:
@@ -275,7 +275,7 @@ async def test_the_key_is_in_no_error_no_log_and_no_repr(fault: str, caplog: pyt
 
 
 @pytest.mark.parametrize("said", ["{key}", "Bearer {key}", "bad key: {key}!"])
-async def test_a_server_that_repeats_the_key_is_not_repeated(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_echoed_by_the_server_is_redacted(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.fakes.misbehaviour.ERROR_WORDS", {401: said.format(key=KEY)})
     with Loopback(every=1, fault="401") as server:
         async with opened(server.url) as model:
@@ -286,7 +286,7 @@ async def test_a_server_that_repeats_the_key_is_not_repeated(said: str, monkeypa
     assert "variable APP_KEY" in str(caught.value)
 
 
-async def test_every_foreign_exception_ends_in_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_exception_of_a_library_becomes_an_error_of_the_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object, **__: object) -> None:
         raise ConnectionResetError
 

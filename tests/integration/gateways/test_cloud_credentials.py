@@ -1,4 +1,4 @@
-"""Calls to Bedrock are signed and calls to Vertex carry a token, as the makers' own libraries make them."""
+"""Calls to Bedrock are signed and calls to Vertex have a token, both equal to those of the vendors' libraries."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _no_credentials_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 async def reply_of(url: str, kind: ModelKind, model: str = "amazon.target", **more: Any) -> str:
-    """Return the text of one reply, asked as a study would."""
+    """Return the text of one reply, requested like a study does."""
     endpoint = ModelEndpoint(name="app", url=url, model=model, kind=kind, attempts=1, **more)
     opened = open_model(endpoint, environ={"TOKEN": "token-0042"}, clock=HastyClock())
     try:
@@ -62,7 +62,7 @@ def signature_of(call: Call, url: str) -> str:
     return str(auth.signature(auth.string_to_sign(request, auth.canonical_request(request)), request))
 
 
-async def test_the_signature_fits_what_arrives(monkeypatch):
+async def test_the_signature_matches_the_received_request(monkeypatch):
     for name, value in AWS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
@@ -79,7 +79,7 @@ async def test_the_signature_fits_what_arrives(monkeypatch):
     assert "example-secret" not in str(call.headers)
 
 
-async def test_a_key_of_the_study_is_a_bearer_token_and_nothing_is_signed():
+async def test_a_key_of_the_study_is_a_bearer_token_without_signature():
     with Loopback(key="token-0042") as server:
         text = await reply_of(server.url, ModelKind.BEDROCK, key="TOKEN")
 
@@ -92,7 +92,7 @@ async def test_a_key_of_the_study_is_a_bearer_token_and_nothing_is_signed():
     [(ModelKind.BEDROCK, "AWS_ACCESS_KEY_ID"), (ModelKind.VERTEX, "gcloud auth")],
     ids=["aws", "google"],
 )
-async def test_missing_credentials_are_a_rejection_that_helps_and_nothing_is_sent(kind, words):
+async def test_missing_credentials_are_a_helpful_rejection_and_no_request_is_sent(kind, words):
     with Loopback() as server:
         with pytest.raises(Rejected, match=words):
             await reply_of(server.url, kind)
@@ -112,7 +112,7 @@ async def test_missing_credentials_are_a_rejection_that_helps_and_nothing_is_sen
     ],
     ids=["elsewhere", "look-alike", "customer's gateway", "unencrypted", "look-alike of google", "other service"],
 )
-async def test_credentials_of_this_machine_go_to_the_cloud_alone(kind, url):
+async def test_credentials_of_the_machine_are_sent_only_to_the_cloud(kind, url):
     with pytest.raises(InputError, match="the cloud's own hosts alone"):
         await reply_of(url, kind)
 
@@ -160,7 +160,7 @@ def service_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     thread.join()
 
 
-async def test_a_token_is_fetched_once_for_many_calls(service_account):
+async def test_a_token_is_requested_once_for_many_calls(service_account):
     with Loopback(key="ya29.token-1") as server:
         endpoint = ModelEndpoint(name="app", url=server.url, model="target", kind=ModelKind.VERTEX)
         model = open_model(endpoint, environ={}, clock=HastyClock())

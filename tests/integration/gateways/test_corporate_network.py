@@ -83,7 +83,7 @@ async def test_the_proxy_of_the_environment_is_used_with_its_password(served, tm
     assert "ships in two days" in text
 
 
-async def test_an_unencrypted_call_is_passed_on_in_absolute_form(tmp_path):
+async def test_an_unencrypted_call_through_a_proxy_has_an_absolute_address(tmp_path):
     with Loopback() as server, LoopbackProxy(password="ana:secret") as proxy:
         environ = {"HTTP_PROXY": f"ana:secret@127.0.0.1:{proxy.port}"}
         text = await text_of(server.port, folder=tmp_path, scheme="http", environ=environ)
@@ -102,7 +102,7 @@ async def test_an_unencrypted_call_is_passed_on_in_absolute_form(tmp_path):
     ],
     ids=["its name", "a name above it", "all", "the study"],
 )
-async def test_a_host_without_proxy_is_called_directly(tmp_path, environ, network):
+async def test_a_host_excluded_from_the_proxy_is_called_directly(tmp_path, environ, network):
     with LoopbackProxy(status=403) as proxy:
         environ = {"HTTPS_PROXY": proxy.url, **environ}
         await error_of(9, folder=tmp_path, environ=environ, **network)
@@ -111,7 +111,7 @@ async def test_a_host_without_proxy_is_called_directly(tmp_path, environ, networ
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_this_machine_is_called_directly_whatever_the_environment_says(tmp_path, host):
+async def test_loopback_addresses_ignore_the_proxy_of_the_environment(tmp_path, host):
     with Loopback() as server, LoopbackProxy(status=403) as proxy:
         text = await text_of(server.port, folder=tmp_path, scheme="http", host=host, environ={"HTTP_PROXY": proxy.url})
 
@@ -135,7 +135,7 @@ async def test_a_proxy_that_refuses_is_named(tmp_path, status, words):
     assert message.startswith(f"nobody answers at {NAME}:443 ")
 
 
-async def test_a_proxy_that_is_not_there_is_named(tmp_path):
+async def test_an_unreachable_proxy_is_named(tmp_path):
     with LoopbackProxy() as proxy:
         pass
     message = await error_of(443, folder=tmp_path, proxy=proxy.url)
@@ -150,7 +150,7 @@ async def test_a_proxy_that_refuses_an_unencrypted_call_is_named(tmp_path):
     assert f"the proxy 127.0.0.1:{proxy.port} refuses: 407" in message
 
 
-async def test_a_private_authority_is_trusted_only_where_it_is_named(served, tmp_path):
+async def test_a_private_authority_is_trusted_only_if_it_is_configured(served, tmp_path):
     with LoopbackProxy() as proxy:
         message = await error_of(served.port, folder=tmp_path, proxy=proxy.url)
 
@@ -206,7 +206,7 @@ async def test_the_client_certificate_of_the_environment_is_presented(guarded, t
     assert await text_of(guarded.port, host="localhost", folder=tmp_path, environ=environ)
 
 
-async def test_a_server_that_demands_a_client_certificate_ends_the_connection(guarded, tmp_path):
+async def test_a_missing_client_certificate_ends_the_connection(guarded, tmp_path):
     # Under TLS 1.3 the server decides after the handshake, and asyncio does not pass its reason on.
     message = await error_of(guarded.port, host="localhost", folder=tmp_path, ca="ca.pem")
 
@@ -232,7 +232,7 @@ async def test_a_server_that_demands_a_client_certificate_ends_the_connection(gu
     ],
     ids=["no pem", "no ca", "no key", "another key", "locked", "wrong passphrase", "no env file", "socks", "port"],
 )
-async def test_settings_that_cannot_be_used_are_said_before_any_call(guarded, tmp_path, network, environ, words):
+async def test_unusable_settings_are_reported_before_any_call(guarded, tmp_path, network, environ, words):
     (tmp_path / "text.pem").write_text("s3cret text")
     private_authority().write_certificate(tmp_path / "other.pem", "eve")
 

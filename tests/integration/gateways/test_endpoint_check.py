@@ -1,4 +1,4 @@
-"""What people read when an endpoint was asked once."""
+"""Messages of the endpoint check."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.integration
 async def check(
     url: str, *, secret: str = "", endpoint_check_s: float = 4.0, rate_limiter: RateLimiter | None = None, **more: Any
 ) -> EndpointCheck:
-    """Knock at a model."""
+    """Check the endpoint of a model."""
     endpoint = ModelEndpoint(**{"name": "app", "model": "target", "url": url} | more)
     model = ChatModel(
         endpoint, key=secret, clock=HastyClock(), endpoint_check_s=endpoint_check_s, rate_limiter=rate_limiter
@@ -33,7 +33,7 @@ async def check(
 
 
 async def pace_of_one_call(*, left: int = 0) -> RateLimiter:
-    """Return a rate limiter of one call a minute, of which so many are left; its minute takes as long as a real one."""
+    """Return a limiter of one call per minute with this many calls left; its minute has real length."""
     clock = RealClock()
     rate_limiter = RateLimiter(SlotPool(clock), clock, window=Window(requests=1))
     if not left:
@@ -42,7 +42,7 @@ async def pace_of_one_call(*, left: int = 0) -> RateLimiter:
 
 
 async def application_of_check(url: str, *, key: str = "", endpoint_check_s: float = 4.0, **more: str) -> EndpointCheck:
-    """Knock at an HTTP application."""
+    """Check an HTTP application."""
     application = HttpApplication(
         "app", HttpEndpoint(url=url, **more), key=key, clock=HastyClock(), endpoint_check_s=endpoint_check_s
     )
@@ -52,11 +52,11 @@ async def application_of_check(url: str, *, key: str = "", endpoint_check_s: flo
         await application.close()
 
 
-def test_the_loopback_server_knows_a_knock_when_it_hears_one() -> None:
+def test_the_loopback_server_recognises_endpoint_checks() -> None:
     assert KNOCK_WORDS == chat_model.KNOCK_WORDS
 
 
-async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> None:
+async def test_a_check_of_a_model_states_its_name_and_the_cost_of_the_call() -> None:
     with Loopback(answers_as="gpt-5.2-2026-01-15") as server:
         told = await check(server.url, price=Price(input_usd=1.0, output_usd=1.0))
 
@@ -65,7 +65,7 @@ async def test_a_model_that_is_there_tells_its_name_and_what_asking_cost() -> No
     assert told.spent == Spending(calls=1, attempts=1, tokens_in=120, tokens_out=30, cost_microusd=150)
 
 
-async def test_nobody_there_is_told_with_tries_and_a_line_to_type() -> None:
+async def test_an_unreachable_model_is_reported_with_attempts_and_a_command() -> None:
     with Loopback() as server:
         url = server.url
     told = await check(url)
@@ -84,9 +84,7 @@ async def test_a_wrong_key_names_the_variable() -> None:
 
 
 @pytest.mark.parametrize(("key", "alive"), [("", True), ("UNSET_KEY", False)])
-async def test_an_endpoint_whose_minute_is_used_up_is_not_asked_unless_its_key_is_missing(
-    key: str, alive: bool
-) -> None:
+async def test_a_check_without_remaining_calls_is_skipped_unless_the_key_is_missing(key: str, alive: bool) -> None:
     with Loopback() as server:
         told = await check(server.url, key=key, rate_limiter=await pace_of_one_call())
 
@@ -94,21 +92,21 @@ async def test_an_endpoint_whose_minute_is_used_up_is_not_asked_unless_its_key_i
     assert (told.spent.calls, server.calls) == (0, [])
 
 
-async def test_what_an_endpoint_rejects_is_told_although_its_minute_bears_no_second_question() -> None:
+async def test_a_rejection_is_reported_without_a_second_call_in_the_window() -> None:
     with Loopback() as server:
         told = await check(f"{server.url}/none", rate_limiter=await pace_of_one_call(left=1))
 
     assert (told.alive, told.answer) == (False, "404 Not Found; such addresses mostly end in `/v1`")
 
 
-async def test_a_slow_model_whose_minute_bears_no_second_question_is_let_be() -> None:
+async def test_a_slow_model_without_a_second_call_in_the_window_passes() -> None:
     with Loopback(latency_s=5.0) as server:
         told = await check(server.url, rate_limiter=await pace_of_one_call(left=1), endpoint_check_s=0.4)
 
     assert (told.alive, told.answer) == (True, "no answer within 0.4 s yet")
 
 
-async def test_a_query_stays_at_the_end_of_an_address_and_a_key_goes_into_its_header() -> None:
+async def test_a_query_stays_in_the_address_and_the_key_is_sent_in_its_header() -> None:
     with Loopback() as server:
         more = {"key": "GATE_KEY", "key_header": "api-key"}
         good = await check(f"{server.url}?api-version=1", secret="k1", **more)
@@ -119,7 +117,7 @@ async def test_a_query_stays_at_the_end_of_an_address_and_a_key_goes_into_its_he
     assert bad.hint == f'curl -H "api-key: $GATE_KEY" "{server.url}/none/models?api-version=1"'
 
 
-async def test_a_missing_key_is_told_apart_from_a_wrong_one() -> None:
+async def test_a_missing_key_and_a_wrong_key_have_different_messages() -> None:
     with Loopback(key="right") as server:
         told = await check(server.url)
 
@@ -127,7 +125,7 @@ async def test_a_missing_key_is_told_apart_from_a_wrong_one() -> None:
     assert told.hint.startswith("write `key: NAME`")
 
 
-async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
+async def test_an_unknown_model_lists_the_available_names() -> None:
     with Loopback(every=1, fault="404", models=("judge", "target", "user-sim")) as server:
         told = await check(server.url, model="targte")
 
@@ -135,7 +133,7 @@ async def test_an_unknown_model_brings_the_names_that_are_offered() -> None:
     assert told.answer.endswith("; `targte` is not among judge, target, user-sim. Did you mean `target`?")
 
 
-async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None:
+async def test_an_error_about_a_field_names_the_field_and_not_the_model() -> None:
     words = "Unsupported value: 'temperature' does not support 0 with this model."
     with Loopback(faults=("400",), api_error=words) as server:
         told = await check(server.url, model="other", params={"temperature": 0, "temp": 1})
@@ -144,7 +142,7 @@ async def test_a_refused_field_of_the_study_is_named_and_not_the_model() -> None
     assert told.hint == "change `temperature` under `params` of model `app`, or leave it out"
 
 
-async def test_a_server_that_does_not_know_a_field_of_streams_is_spared_it_and_that_is_told() -> None:
+async def test_an_unsupported_stream_field_is_omitted_with_a_message() -> None:
     with Loopback(refuses_usage="400") as server:
         told = await check(server.url, stream=True)
 
@@ -152,21 +150,21 @@ async def test_a_server_that_does_not_know_a_field_of_streams_is_spared_it_and_t
     assert (told.spent.attempts, told.spent.tokens, told.spent.unpriced_calls) == (2, 0, 1)
 
 
-async def test_a_server_that_does_not_stream_may_be_spared_the_wish() -> None:
+async def test_streaming_can_be_switched_off_for_a_server_that_does_not_support_it() -> None:
     with Loopback(every=1, fault="400", api_error="`stream` is not supported") as server:
         told = await check(server.url, stream=True)
 
     assert told.hint == "write `stream: null` under `params` of model `app`, so that it is not sent"
 
 
-async def test_many_offered_names_are_cut_short() -> None:
+async def test_a_long_list_of_available_names_is_shortened() -> None:
     with Loopback(every=1, fault="404", models=tuple(f"m{number:02}" for number in range(30))) as server:
         told = await check(server.url, model="zzz")
 
     assert told.answer.endswith("m06, m07 and 22 more")
 
 
-async def test_an_address_without_v1_is_suspected() -> None:
+async def test_an_address_without_v1_is_mentioned_as_a_cause() -> None:
     with Loopback() as server:
         told = await check(server.root)
 
@@ -185,7 +183,7 @@ async def test_an_address_without_v1_is_suspected() -> None:
         ("400", False, "400 `temperature` is not supported"),
     ],
 )
-async def test_an_endpoint_may_be_there_and_still_not_fit(fault: str, *, alive: bool, words: str) -> None:
+async def test_a_reachable_endpoint_of_another_kind_is_reported(fault: str, *, alive: bool, words: str) -> None:
     with Loopback(every=1, fault=fault) as server:
         told = await check(server.url)
 
@@ -193,7 +191,7 @@ async def test_an_endpoint_may_be_there_and_still_not_fit(fault: str, *, alive: 
     assert words in told.answer
 
 
-async def test_a_server_that_thinks_longer_than_the_deadline_is_there() -> None:
+async def test_a_server_slower_than_the_deadline_counts_as_reachable() -> None:
     with Loopback(every=1, fault="hang") as server:
         told = await check(server.url, endpoint_check_s=0.2)
         told_too = await application_of_check(f"{server.root}/app", endpoint_check_s=0.2)
@@ -214,7 +212,7 @@ async def test_a_server_that_thinks_longer_than_the_deadline_is_there() -> None:
         ("reset", False, "the connection broke off"),
     ],
 )
-async def test_any_answer_but_a_refused_key_means_that_an_application_is_there(
+async def test_every_response_except_a_refused_key_counts_as_a_reachable_application(
     fault: str, *, alive: bool, words: str
 ) -> None:
     with Loopback(every=1, fault=fault) as server:
@@ -224,7 +222,7 @@ async def test_any_answer_but_a_refused_key_means_that_an_application_is_there(
     assert words in told.answer
 
 
-async def test_an_application_that_is_not_there_is_told_with_a_line_to_type() -> None:
+async def test_an_unreachable_application_is_reported_with_a_command() -> None:
     with Loopback() as server:
         root = server.root
     told = await application_of_check(f"{root}/chat")
@@ -233,7 +231,7 @@ async def test_an_application_that_is_not_there_is_told_with_a_line_to_type() ->
     assert told.hint == f"curl -X OPTIONS {root}"
 
 
-async def test_the_machines_clock_does_as_well() -> None:
+async def test_a_check_works_with_the_clock_of_the_machine() -> None:
     with Loopback(faults=("500",)) as server:
         model = ChatModel(ModelEndpoint(name="app", url=server.url, model="target"), clock=RealClock())
         told = await model.check_endpoint()

@@ -1,4 +1,4 @@
-"""Answers are read however they are cut, packed and ended; what is no answer is refused within its bounds."""
+"""Responses are read in any segmentation and encoding; invalid ones are refused within limits."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def ask(transport, site, **how):
     ],
 )
 @pytest.mark.parametrize("step", [1, 7, 10_000])
-async def test_an_answer_is_read_in_any_pieces_and_the_next_one_after_it(answer, step):
+async def test_a_response_is_read_in_pieces_of_any_size_followed_by_the_next(answer, step):
     async with standing(answer, step=step) as site, opened() as transport:
         answers = [await ask(transport, site) for _ in range(2)]
 
@@ -127,7 +127,7 @@ async def test_an_answer_is_read_in_any_pieces_and_the_next_one_after_it(answer,
     assert len(site.lines) == 1
 
 
-async def test_headers_are_found_by_small_letters():
+async def test_headers_are_read_in_lower_case():
     slow = b"HTTP/1.1 429 Slow\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n"
     async with standing(slow) as site, opened() as transport:
         answer = await ask(transport, site)
@@ -136,7 +136,7 @@ async def test_headers_are_found_by_small_letters():
 
 
 @pytest.mark.parametrize("head", [OK + b"Connection: close\r\nContent-Length: 0\r\n\r\n", b"HTTP/1.0 204 No\r\n\r\n"])
-async def test_a_connection_that_is_to_end_is_not_used_again(head):
+async def test_a_connection_with_close_is_not_reused(head):
     async with standing(head) as site, opened() as transport:
         bodies = [(await ask(transport, site)).body for _ in range(2)]
 
@@ -144,7 +144,7 @@ async def test_a_connection_that_is_to_end_is_not_used_again(head):
     assert len(site.lines) == 2
 
 
-async def test_a_body_without_a_length_goes_to_the_end_of_the_connection():
+async def test_a_body_without_length_ends_with_the_connection():
     async with standing(OK + b"\r\nhello", step=3, ends=True) as site, opened() as transport:
         assert (await ask(transport, site)).body == b"hello"
 
@@ -204,7 +204,7 @@ async def test_a_body_without_a_length_goes_to_the_end_of_the_connection():
         "a chunk longer than it says",
     ],
 )
-async def test_an_answer_that_is_cut_or_lies_is_an_error(came, error):
+async def test_a_truncated_or_inconsistent_response_is_an_error(came, error):
     async with standing(came, ends=True) as site, opened() as transport:
         with pytest.raises(error):
             await ask(transport, site)
@@ -213,7 +213,7 @@ async def test_an_answer_that_is_cut_or_lies_is_an_error(came, error):
 @pytest.mark.parametrize(
     ("step", "error"), [(1, TimeoutError), (100, NotHttp)], ids=["behind its beginning", "in one piece"]
 )
-async def test_a_lie_in_the_chunks_ends_the_call(step, error):
+async def test_an_invalid_chunk_ends_the_call(step, error):
     # aiohttp tells nobody who already reads the body that the rest cannot be read, so the time has to run out.
     answer = OK + CHUNKED + b"2\r\nhe\r\n0x5\r\nhello\r\n0\r\n\r\n"
     async with standing(answer, step=step, ends=True) as site, opened() as transport:
@@ -222,7 +222,7 @@ async def test_a_lie_in_the_chunks_ends_the_call(step, error):
 
 
 @pytest.mark.parametrize(("status", "received"), [(b"200", b"hello"), (b"500", b"")])
-async def test_the_bytes_of_a_good_answer_are_received_as_they_come(status, received):
+async def test_a_valid_response_is_received_as_sent(status, received):
     pieces: list[bytes] = []
     async with standing(b"HTTP/1.1 " + status + b" X\r\n" + HELLO, step=3) as site, opened() as transport:
         answer = await ask(transport, site, on_piece=pieces.append)
@@ -230,7 +230,7 @@ async def test_the_bytes_of_a_good_answer_are_received_as_they_come(status, rece
     assert (answer.body, b"".join(pieces)) == (b"hello", received)
 
 
-async def test_a_fault_of_the_listener_is_not_taken_for_one_of_the_answer():
+async def test_an_error_of_the_listener_is_not_an_error_of_the_response():
     def deaf(piece):
         raise KeyError(piece)
 
@@ -240,7 +240,7 @@ async def test_a_fault_of_the_listener_is_not_taken_for_one_of_the_answer():
 
 
 @pytest.mark.parametrize("rest", [b"{}", b"HTTP/1.1 200 OK\r\nContent-Le", OK + b"Content-Length: 2\r\n\r\nno"])
-async def test_bytes_behind_an_answer_are_never_taken_for_the_next_answer(rest):
+async def test_bytes_after_a_response_never_become_the_next_response(rest):
     async with standing(OK + HELLO + rest) as site, opened() as transport:
         bodies = []
         for _ in range(2):
@@ -257,7 +257,7 @@ async def test_bytes_behind_an_answer_are_never_taken_for_the_next_answer(rest):
     [OK + b"Content-Length: 4\r\n\r\nevil", b"HTTP/1.1 408 Late\r\n\r\n", b"junk", b"HTTP/1.1 200 OK\r\nContent-Le"],
     ids=["an answer", "a timeout", "junk", "half an answer"],
 )
-async def test_bytes_that_come_unasked_on_an_idle_connection_are_never_an_answer(late):
+async def test_unrequested_bytes_on_an_idle_connection_are_never_a_response(late):
     async with standing(OK + HELLO) as site, opened() as transport:
         await ask(transport, site)
         site.lines[0].write(late)
@@ -273,7 +273,7 @@ async def test_bytes_that_come_unasked_on_an_idle_connection_are_never_an_answer
 
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 204 No\r\n", b"HTTP/1.1 304 Old\r\n"])
-async def test_an_answer_that_may_have_no_body_gets_none_from_the_bytes_behind_it(head):
+async def test_a_response_without_body_takes_no_bytes_that_follow_it(head):
     async with standing(head + HELLO) as site, opened() as transport:
         for _ in range(2):
             with suppress(NotHttp):  # bytes without a request are as good a reason to stop
@@ -292,7 +292,7 @@ async def test_an_answer_that_may_have_no_body_gets_none_from_the_bytes_behind_i
     ],
     ids=["promises", "trailers", "chunk extensions", "a gzip's name"],
 )
-async def test_bytes_around_an_answer_have_an_end(head, more):
+async def test_bytes_around_a_response_are_limited(head, more):
     n_sent = 40 * 2**20
     async with standing(head + more * (n_sent // len(more)), step=2**16, ends=True) as site, opened() as transport:
         with pytest.raises((TooLarge, NotHttp, CutShort, BrokenOff, TimeoutError)):

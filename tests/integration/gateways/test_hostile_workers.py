@@ -1,4 +1,4 @@
-"""Code of an application that attacks the pipe to Theodolite fails its own call, and nothing hangs."""
+"""Application code that attacks the pipe to Theodolite fails its own call, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def say(prompt: str) -> SayToApplication:
 
 
 @pytest.mark.parametrize("application", ATTACKS, indirect=True)
-async def test_an_attack_on_the_pipe_fails_its_call_and_the_next_one_is_answered(application) -> None:
+async def test_an_attack_on_the_pipe_fails_only_its_own_call(application) -> None:
     heard: list[str] = []
     try:
         with pytest.raises(GatewayError):

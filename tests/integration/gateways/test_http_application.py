@@ -1,4 +1,4 @@
-"""An application behind HTTP, with everything that it may do wrong."""
+"""An application behind HTTP with all kinds of errors."""
 
 import json
 
@@ -19,7 +19,7 @@ SAY = SayToApplication(application="app", prompt='a "quoted"\nword', turn=1)
 
 
 async def said(url: str, *, key: str = "", say: SayToApplication = SAY, **more: object) -> str:
-    """Say something to an application and return its reply."""
+    """Send a prompt to an application and return its reply."""
     connection = HttpEndpoint(url=url, **({"body": BODY} | more))  # type: ignore[arg-type]
     application = HttpApplication("app", connection, key=key, clock=HastyClock())
     try:
@@ -35,7 +35,7 @@ async def said(url: str, *, key: str = "", say: SayToApplication = SAY, **more: 
         ("$.data[0].reply", 'You said: a "quoted"\nword'),
     ],
 )
-async def test_the_reply_is_taken_from_where_the_study_says(reply: str, text: str) -> None:
+async def test_the_reply_is_read_at_the_path_of_the_study(reply: str, text: str) -> None:
     with Loopback() as server:
         assert await said(f"{server.root}/app", reply=reply) == text
 
@@ -47,7 +47,7 @@ async def test_the_whole_body_can_be_the_reply() -> None:
     assert json.loads(text)["text"] == 'You said: a "quoted"\nword'
 
 
-async def test_letters_that_nothing_can_keep_are_replaced_and_counted() -> None:
+async def test_characters_that_cannot_be_stored_are_replaced_and_counted() -> None:
     with Loopback() as server:
         connection = HttpEndpoint(url=f"{server.root}/app", body=BODY)
         application = HttpApplication("app", connection, clock=HastyClock())
@@ -57,7 +57,7 @@ async def test_letters_that_nothing_can_keep_are_replaced_and_counted() -> None:
     assert (reply.text, reply.repaired) == ("You said: a\ufffdb", 1)
 
 
-async def test_prompt_session_token_and_headers_arrive() -> None:
+async def test_prompt_session_token_and_headers_are_sent() -> None:
     with Loopback(key="tok-1") as server:
         await said(f"{server.root}/app", key="tok-1", headers={"X-Turn": "{{ turn }}\n{{ session }}"})
 
@@ -66,7 +66,7 @@ async def test_prompt_session_token_and_headers_arrive() -> None:
     assert (call.headers["X-Turn"], call.headers["Content-Type"]) == ("1 s-1", "application/json")
 
 
-async def test_a_site_that_takes_forms_hears_the_same_words() -> None:
+async def test_a_site_with_forms_receives_the_same_prompt() -> None:
     with Loopback() as server:
         text = await said(f"{server.root}/app", body_as=BodyFormat.FORM)
 
@@ -75,7 +75,7 @@ async def test_a_site_that_takes_forms_hears_the_same_words() -> None:
     assert call.headers["Content-Type"] == "application/x-www-form-urlencoded"
 
 
-async def test_a_token_may_stand_alone_in_a_header_of_its_own() -> None:
+async def test_a_token_can_be_the_whole_value_of_a_header() -> None:
     with Loopback() as server:
         await said(f"{server.root}/app", key="tok-1", key_header="X-Api-Key")
 
@@ -83,13 +83,13 @@ async def test_a_token_may_stand_alone_in_a_header_of_its_own() -> None:
     assert (headers["X-Api-Key"], headers.get("Authorization")) == ("tok-1", None)
 
 
-async def test_a_token_that_the_application_tells_is_struck_out() -> None:
+async def test_a_token_in_a_reply_is_redacted() -> None:
     say = SayToApplication(application="app", prompt="It is tok-12345, is it not?", turn=1)
     with Loopback(key="tok-12345") as server:
         assert await said(f"{server.root}/app", key="tok-12345", say=say) == "You said: It is ***, is it not?"
 
 
-async def test_a_request_without_a_body_carries_the_prompt_in_its_address() -> None:
+async def test_a_request_without_body_has_the_prompt_in_its_address() -> None:
     with Loopback() as server:
         text = await said(f"{server.root}/app?q={{{{ prompt }}}}", method="get", reply="$.data[0].reply")
 
@@ -98,7 +98,7 @@ async def test_a_request_without_a_body_carries_the_prompt_in_its_address() -> N
 
 
 @pytest.mark.parametrize("fault", ["429", "500", "503", "reset"])
-async def test_what_may_pass_is_tried_again(fault: str) -> None:
+async def test_temporary_errors_are_retried(fault: str) -> None:
     with Loopback(faults=(fault,)) as server:
         assert await said(f"{server.root}/app")
 
@@ -115,7 +115,7 @@ async def test_what_may_pass_is_tried_again(fault: str) -> None:
         ("huge", MalformedReply),
     ],
 )
-async def test_failures_are_told_apart(fault: str, kind: type[GatewayError]) -> None:
+async def test_failures_have_distinct_kinds(fault: str, kind: type[GatewayError]) -> None:
     with Loopback(every=1, fault=fault) as server, pytest.raises(kind) as caught:
         await said(f"{server.root}/app")
 
@@ -123,26 +123,26 @@ async def test_failures_are_told_apart(fault: str, kind: type[GatewayError]) -> 
 
 
 @pytest.mark.parametrize("fault", [*RAW_FAULTS, "not-object", "empty"])
-async def test_whatever_a_server_does_ends_in_an_error_of_ours(fault: str) -> None:
+async def test_every_server_error_becomes_an_error_of_the_gateway(fault: str) -> None:
     with Loopback(every=1, fault=fault) as server, pytest.raises(GatewayError):
         await said(f"{server.root}/app")
 
 
-async def test_a_prompt_that_timed_out_is_not_said_twice() -> None:
+async def test_a_prompt_that_timed_out_is_not_sent_again() -> None:
     with Loopback(every=1, fault="hang") as server, pytest.raises(TimedOut, match=r"no answer within 0\.1 s"):
         await said(f"{server.root}/app", timeout_s=0.1)
 
     assert len(server.calls) == 1
 
 
-async def test_nobody_there_is_unreachable() -> None:
+async def test_a_closed_port_is_unreachable() -> None:
     with Loopback() as server:
         url = f"{server.root}/app"
     with pytest.raises(Unreachable):
         await said(url)
 
 
-async def test_a_cookie_of_one_session_is_not_shown_in_another() -> None:
+async def test_cookies_are_separate_between_sessions() -> None:
     with Loopback() as server:
         application = HttpApplication("app", HttpEndpoint(url=f"{server.root}/app", body=BODY), clock=HastyClock())
         for session in ("s-1", "s-2"):
@@ -152,7 +152,7 @@ async def test_a_cookie_of_one_session_is_not_shown_in_another() -> None:
     assert ["Cookie" in call.headers for call in server.calls] == [False, False]
 
 
-async def test_an_application_that_must_be_public_is_not_met_on_this_machine() -> None:
+async def test_an_application_that_must_be_public_is_refused_on_loopback() -> None:
     with Loopback() as server:
         port = server.root.rpartition(":")[2]
         with pytest.raises(Unreachable, match="no public address"):

@@ -1,4 +1,4 @@
-"""HTTP applications that stream their replies, and sites that hand out session ids of their own."""
+"""HTTP applications that stream their replies, and sites that assign session ids."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def say(prompt: str, *earlier: str) -> SayToApplication:
     return SayToApplication(application="app", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 
-async def test_a_streamed_reply_is_whole_and_heard_piece_by_piece(root: str) -> None:
+async def test_a_streamed_reply_is_complete_and_arrives_in_pieces(root: str) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
     heard: list[str] = []
 
@@ -89,7 +89,7 @@ async def test_a_streamed_reply_is_whole_and_heard_piece_by_piece(root: str) -> 
     assert (reply.text, heard) == ("1: good morning ", ["1: ", "good ", "morning "])
 
 
-async def test_who_listens_hears_no_key_that_the_application_tells(root: str) -> None:
+async def test_listeners_never_receive_a_key_that_the_application_sends(root: str) -> None:
     endpoint = HttpEndpoint(url=f"{root}/stream", body=BODY, reply="$.delta", stream=True, key="KEY")
     line = HttpApplication("app", endpoint, key="swordfish-9", clock=HastyClock())
     heard: list[str] = []
@@ -100,7 +100,7 @@ async def test_who_listens_hears_no_key_that_the_application_tells(root: str) ->
     assert "".join(heard) == reply.text == "1: it is *** for swords "
 
 
-async def test_a_stream_that_breaks_off_is_no_reply_and_is_not_begun_again(root: str, site: Site) -> None:
+async def test_an_interrupted_stream_is_no_reply_and_is_not_retried(root: str, site: Site) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
 
     with pytest.raises(GatewayError, match="broke off"):
@@ -110,7 +110,7 @@ async def test_a_stream_that_breaks_off_is_no_reply_and_is_not_begun_again(root:
     assert len(site.asked) == 1
 
 
-async def test_a_stream_that_floods_is_no_reply_and_is_not_begun_again(root: str, site: Site) -> None:
+async def test_an_oversized_stream_is_no_reply_and_is_not_retried(root: str, site: Site) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
 
     with pytest.raises(MalformedReply, match="more events than any reply has"):
@@ -134,7 +134,9 @@ async def test_the_site_s_own_session_id_is_used_from_the_second_turn_on(
     assert [asked["sid"] for asked in site.asked] == ["", "site-1"]
 
 
-async def test_a_resumed_session_begins_a_new_one_there_and_says_its_prompts_again(root: str, site: Site) -> None:
+async def test_a_resumed_session_starts_a_new_session_of_the_site_and_repeats_its_prompts(
+    root: str, site: Site
+) -> None:
     line = application(f"{root}/whole", session="$.id")
 
     reply = await line.reply(say("c", "a", "b"), session="s")
@@ -145,7 +147,7 @@ async def test_a_resumed_session_begins_a_new_one_there_and_says_its_prompts_aga
     assert site.heard == {"site-1": ["a", "b", "c"]}
 
 
-async def test_a_session_that_goes_back_begins_a_new_one_there(root: str, site: Site) -> None:
+async def test_a_session_that_goes_back_starts_a_new_session_of_the_site(root: str, site: Site) -> None:
     line = application(f"{root}/whole", session="$.id")
 
     for request in (say("a"), say("b", "a"), say("c", "a"), say("d", "a", "c")):
@@ -155,7 +157,7 @@ async def test_a_session_that_goes_back_begins_a_new_one_there(root: str, site: 
     assert site.heard == {"site-1": ["a", "b"], "site-2": ["a", "c", "d"]}
 
 
-async def test_an_answer_without_the_session_id_is_malformed(root: str) -> None:
+async def test_a_response_without_session_id_is_malformed(root: str) -> None:
     line = application(f"{root}/whole", session="$.id")
 
     with pytest.raises(MalformedReply, match="holds no session id where `session` says"):
@@ -163,7 +165,7 @@ async def test_an_answer_without_the_session_id_is_malformed(root: str) -> None:
     await line.close()
 
 
-async def test_a_reply_is_found_by_a_regular_expression(root: str) -> None:
+async def test_a_reply_is_extracted_by_a_regular_expression(root: str) -> None:
     line = application(f"{root}/whole", reply_pattern=r'"text": "\d+: (.*?)"')
 
     reply = await line.reply(say("hello"), session="s")
@@ -172,7 +174,7 @@ async def test_a_reply_is_found_by_a_regular_expression(root: str) -> None:
     assert reply.text == "hello"
 
 
-async def test_a_site_that_has_withheld_one_reply_is_not_asked_for_it_again(root: str, site: Site) -> None:
+async def test_a_withheld_reply_is_not_requested_again(root: str, site: Site) -> None:
     line = application(f"{root}/whole", session="$.id")
 
     await line.reply(say("hello"), session="s")
@@ -184,7 +186,7 @@ async def test_a_site_that_has_withheld_one_reply_is_not_asked_for_it_again(root
     assert (reply.text, reply.attempts, len(site.heard)) == ("3: and now", 1, 1)
 
 
-async def test_what_a_site_withholds_when_it_is_said_again_ends_nothing(root: str) -> None:
+async def test_a_reply_withheld_during_a_repetition_does_not_end_the_session(root: str) -> None:
     line = application(f"{root}/whole", session="$.id")
 
     reply = await line.reply(say("and now", "hello", "something forbidden"), session="s")

@@ -1,4 +1,4 @@
-"""Connections are shared, kept in time, and trusted only with a certificate."""
+"""Connections are reused, limited in time, and trusted only with a certificate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 
 
 class Site:
-    """A server that counts connections and keeps what was asked."""
+    """A server that counts connections and records requests."""
 
     def __init__(self, *, is_silent=False, hangs_up=False):
         self.is_silent, self.hangs_up, self.heads, self.lines = is_silent, hangs_up, [], []
@@ -65,7 +65,7 @@ async def ask(transport, url, **changes):
     return await transport.send("GET", url, **given)
 
 
-async def test_one_connection_serves_one_call_after_the_other_and_two_serve_two():
+async def test_sequential_calls_share_a_connection_and_parallel_calls_use_two():
     site = Site()
     async with standing(site) as port:
         transport, url = HttpTransport({"Authorization": "Bearer k"}), f"http://localhost:{port}/x"
@@ -80,7 +80,7 @@ async def test_one_connection_serves_one_call_after_the_other_and_two_serve_two(
     assert site.heads[0].startswith(f"GET /x HTTP/1.1\r\nHost: localhost:{port}\r\n".encode())
 
 
-async def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch):
+async def test_a_connection_that_was_idle_for_long_is_not_reused(monkeypatch):
     monkeypatch.setattr(http_transport, "IDLE_S", 0.001)
     site = Site()
     async with standing(site) as port:
@@ -93,7 +93,7 @@ async def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch
     assert site.connections == 2
 
 
-async def test_a_call_that_takes_too_long_ends_and_leaves_no_connection_behind():
+async def test_a_timed_out_call_closes_its_connection():
     site = Site(is_silent=True)
     async with standing(site) as port:
         transport = HttpTransport({})
@@ -106,7 +106,7 @@ async def test_a_call_that_takes_too_long_ends_and_leaves_no_connection_behind()
     assert site.connections == 2
 
 
-async def test_a_call_that_is_broken_off_leaves_no_connection_behind():
+async def test_a_cancelled_call_closes_its_connection():
     site = Site(is_silent=True)
     async with standing(site) as port:
         transport = HttpTransport({})
@@ -120,7 +120,7 @@ async def test_a_call_that_is_broken_off_leaves_no_connection_behind():
     assert site.connections == 2
 
 
-async def test_a_server_that_hangs_up_is_told_from_one_that_is_not_there():
+async def test_a_closed_connection_and_an_unreachable_server_have_different_errors():
     async with standing(Site(hangs_up=True)) as port:
         transport = HttpTransport({})
         with pytest.raises(BrokenOff):
@@ -130,7 +130,7 @@ async def test_a_server_that_hangs_up_is_told_from_one_that_is_not_there():
     await transport.close()
 
 
-async def test_what_follows_from_a_request_is_not_said_by_its_headers():
+async def test_headers_cannot_contradict_the_request():
     site = Site()
     async with standing(site) as port:
         transport = HttpTransport({})
@@ -143,7 +143,7 @@ async def test_what_follows_from_a_request_is_not_said_by_its_headers():
     assert not any(word in head for word in (b"elsewhere", b"ength", b"chunked"))
 
 
-async def test_a_header_cannot_be_ended_by_its_value():
+async def test_a_header_value_cannot_contain_a_line_break():
     transport = HttpTransport({})
     with pytest.raises(ValueError, match="line break"):
         await ask(transport, "http://127.0.0.1:9/", headers={"X": "a\r\nY: b"})
@@ -151,7 +151,7 @@ async def test_a_header_cannot_be_ended_by_its_value():
 
 
 @pytest.mark.parametrize("name", ["Content-Length ", "Transfer-Encoding\t", "X: 1", "", "X\u00e4"])
-async def test_a_header_needs_a_name_that_every_server_reads_alike(name):
+async def test_a_header_name_must_be_a_token(name):
     transport = HttpTransport({})
     with pytest.raises(ValueError, match="name of a header"):
         await ask(transport, "http://127.0.0.1:9/", headers={name: "9"})
@@ -175,7 +175,7 @@ def certified(folder):
     return path
 
 
-async def test_a_certificate_that_nobody_trusts_is_refused_and_a_trusted_one_is_not(tmp_path):
+async def test_an_untrusted_certificate_is_refused_and_a_trusted_one_accepted(tmp_path):
     path = certified(tmp_path)
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(path)

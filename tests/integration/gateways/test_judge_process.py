@@ -47,7 +47,7 @@ async def test_each_folder_has_its_own_helper_modules(tmp_path: Path) -> None:
     assert labels == ['"first"', '"second"']
 
 
-async def test_a_function_that_kills_its_process_fails_one_label_and_not_the_program(tmp_path: Path) -> None:
+async def test_a_function_that_kills_its_process_fails_one_label_only(tmp_path: Path) -> None:
     body = "import os, pathlib\ndef label(turns):\n    mark = pathlib.Path('once')\n"
     body += "    if not mark.exists():\n        mark.touch()\n        os._exit(7)\n    return True\n"
     write(tmp_path, "judge.py", body)
@@ -61,7 +61,7 @@ async def test_a_function_that_kills_its_process_fails_one_label_and_not_the_pro
     assert again.text == "true"
 
 
-async def test_a_function_sees_no_variable_that_the_judge_does_not_name(tmp_path: Path) -> None:
+async def test_a_function_sees_only_the_variables_that_the_judge_names(tmp_path: Path) -> None:
     write(tmp_path, "judge.py", "import os\ndef label(turns): return os.environ['CLF_KEY'] == 'k'\n")
     hidden = opened(tmp_path, "judge.py:label", CLF_KEY="k")
     named = opened(tmp_path, "judge.py:label", env=("CLF_KEY",), CLF_KEY="k")

@@ -34,7 +34,7 @@ async def ask_many(models: list[ChatModel], n_calls: int) -> None:
         await asyncio.gather(*(models[number % len(models)].reply(ASK) for number in range(n_calls)))
 
 
-async def test_a_server_that_bears_little_is_not_swamped() -> None:
+async def test_a_server_with_low_capacity_is_not_overloaded() -> None:
     with Loopback(latency_s=0.01, refuse_above=10) as server:
         account = SlotPool(CLOCK, parallel=256)
         await ask_many(
@@ -46,7 +46,7 @@ async def test_a_server_that_bears_little_is_not_swamped() -> None:
     assert server.stats["by_fault"]["429"] < 60
 
 
-async def test_a_server_that_bears_all_is_given_all() -> None:
+async def test_a_server_with_sufficient_capacity_gets_all_calls() -> None:
     with Loopback(latency_s=0.1) as server:
         account = SlotPool(CLOCK, parallel=60)
         await ask_many(
@@ -56,7 +56,7 @@ async def test_a_server_that_bears_all_is_given_all() -> None:
     assert (account.limit, server.stats["max_in_flight"]) == (60, 60)
 
 
-async def test_models_of_one_account_share_its_slots() -> None:
+async def test_models_of_an_account_share_its_slots() -> None:
     accounts = SlotPools(CLOCK)
     with Loopback(latency_s=0.02) as server:
         both = [
@@ -68,7 +68,7 @@ async def test_models_of_one_account_share_its_slots() -> None:
     assert server.stats["max_in_flight"] == 4
 
 
-async def test_a_model_keeps_to_its_own_bound_on_a_shared_account() -> None:
+async def test_a_model_respects_its_own_limit_on_a_shared_account() -> None:
     accounts = SlotPools(CLOCK)
     with Loopback(latency_s=0.02) as server:
         small = open_model(endpoint(server, parallel=2), environ={}, clock=CLOCK, accounts=accounts)
@@ -88,7 +88,7 @@ def most_in_a_span(moments: list[float], span_s: float) -> int:
     return max(sum(start <= other < start + span_s for other in moments) for start in moments)
 
 
-async def test_the_server_never_sees_more_requests_in_a_window_than_allowed() -> None:
+async def test_requests_in_a_window_never_exceed_the_limit() -> None:
     with Loopback() as server:
         await ask_many([paced(server, requests=6)], 15)
 
@@ -97,14 +97,14 @@ async def test_the_server_never_sees_more_requests_in_a_window_than_allowed() ->
     assert len(server.calls) == 15
 
 
-async def test_tokens_are_limited_by_what_the_answers_say() -> None:
+async def test_token_limits_use_the_usage_of_the_responses() -> None:
     with Loopback() as server:  # each answer says 150 tokens
         await ask_many([paced(server, tokens=600)], 12)
 
     assert most_in_a_span([call.moment_s for call in server.calls], 0.8) <= 4
 
 
-async def test_all_attempts_together_keep_to_the_deadline() -> None:
+async def test_all_attempts_together_respect_the_deadline() -> None:
     clock = HastyClock()
     with Loopback(every=1, fault="500", retry_after="") as server:
         model = ChatModel(endpoint(server, attempts=50, deadline_s=20.0), clock=clock)
@@ -116,7 +116,7 @@ async def test_all_attempts_together_keep_to_the_deadline() -> None:
     assert 3 < len(server.calls) < 50
 
 
-async def test_an_attempt_gets_what_the_deadline_leaves() -> None:
+async def test_an_attempt_gets_the_remaining_time_of_the_deadline() -> None:
     with Loopback(faults=("hang",)) as server:
         model = ChatModel(endpoint(server, deadline_s=0.1), clock=CLOCK)
         with pytest.raises(TimedOut, match=r"no answer within 0\.1 s"):
@@ -127,7 +127,7 @@ async def test_an_attempt_gets_what_the_deadline_leaves() -> None:
 
 
 @pytest.mark.parametrize(("second", "waits"), [({"rpm": 3}, True), ({"rpm": 6}, True), ({"rpm": 3, "key": "B"}, False)])
-async def test_names_of_one_model_keep_to_its_limit_together(second: dict[str, Any], waits: bool) -> None:
+async def test_names_of_a_model_share_its_limit(second: dict[str, Any], waits: bool) -> None:
     clock = HastyClock()
     accounts = SlotPools(clock)
     with Loopback() as server:

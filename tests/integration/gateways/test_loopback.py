@@ -1,4 +1,4 @@
-"""The loopback server does what its knobs say; other tests lean on that."""
+"""The loopback server follows its settings; other tests rely on that."""
 
 import aiohttp
 import pytest
@@ -15,7 +15,7 @@ async def post(url: str, body: dict[str, object]) -> int:
         return answer.status
 
 
-async def test_faults_come_in_order_and_are_counted() -> None:
+async def test_faults_occur_in_order_and_are_counted() -> None:
     with Loopback(faults=("429", "500")) as server:
         seen = [await post(server.url, BODY) for _ in range(3)]
 
@@ -24,7 +24,7 @@ async def test_faults_come_in_order_and_are_counted() -> None:
     assert (server.stats["answered"], server.stats["duplicates"]) == (1, 2)
 
 
-async def test_a_server_process_counts_by_role_and_can_be_turned() -> None:
+async def test_a_server_process_counts_by_role_and_can_be_reconfigured() -> None:
     with LoopbackProcess("--every", "2", "--fault", "503") as server:
         seen = [await post(server.url, BODY | {"model": "x-judge"}) for _ in range(2)]
         rows, stats = server.calls(), server.stats()

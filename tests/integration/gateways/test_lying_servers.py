@@ -1,4 +1,4 @@
-"""Servers that lie, dawdle or hang up get no more time and trust than agreed."""
+"""Servers that send invalid data, delay or disconnect get limited time and trust."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def asked_of(*scenes, **changes):
     ],
     ids=["its head", "its body", "promises"],
 )
-async def test_an_answer_that_drips_ends_with_its_time(drip):
+async def test_a_slow_response_ends_at_its_timeout(drip):
     with pytest.raises(TimeoutError):
         await asked_of(drip, timeout_s=0.3)
 
@@ -82,12 +82,12 @@ async def test_an_answer_that_drips_ends_with_its_time(drip):
     [([None], BrokenOff), ([b"HTTP/1.1 200", None], CutShort), ([HEAD, b"hel", None], CutShort)],
     ids=["before anything", "in mid-head", "in mid-body"],
 )
-async def test_a_server_that_hangs_up_is_told_by_how_far_it_came(scene, error):
+async def test_an_error_states_at_which_point_the_server_closed_the_connection(scene, error):
     with pytest.raises(error):
         await asked_of(scene)
 
 
-async def test_a_connection_that_ended_between_two_calls_is_not_used_and_costs_no_call():
+async def test_a_connection_closed_between_two_calls_costs_no_call():
     async with lying([ANSWER, None], [ANSWER]) as (liar, port):
         transport = HttpTransport({})
         for _ in range(2):
@@ -98,7 +98,7 @@ async def test_a_connection_that_ended_between_two_calls_is_not_used_and_costs_n
     assert len(liar.asked) == 2
 
 
-async def test_an_answer_behind_an_answer_is_not_given_to_the_next_who_asks():
+async def test_an_extra_response_is_not_used_for_the_next_request():
     async with lying([ANSWER + b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"], [ANSWER]) as (_, port):
         transport = HttpTransport({})
         bodies = [(await ask(transport, f"http://127.0.0.1:{port}/")).body for _ in range(2)]
@@ -107,7 +107,7 @@ async def test_an_answer_behind_an_answer_is_not_given_to_the_next_who_asks():
     assert bodies == [b"{}", b"{}"]
 
 
-async def test_a_redirect_is_an_answer_and_carries_nothing_anywhere():
+async def test_a_redirect_is_a_response_and_is_not_followed():
     async with lying([ANSWER]) as (other, elsewhere):
         moved = f"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:{elsewhere}/\r\nContent-Length: 0\r\n\r\n".encode()
         assert (await asked_of([moved], headers={"Authorization": "Bearer k"})).status == 307
@@ -115,7 +115,7 @@ async def test_a_redirect_is_an_answer_and_carries_nothing_anywhere():
     assert other.asked == []
 
 
-async def test_proxies_of_the_environment_are_not_asked(monkeypatch):
+async def test_proxies_of_the_environment_are_not_used(monkeypatch):
     async with lying([ANSWER]) as (proxy, port):
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
@@ -125,7 +125,7 @@ async def test_proxies_of_the_environment_are_not_asked(monkeypatch):
 
 
 class Resolver(AbstractResolver):
-    """Leads every name to this machine, and remembers the names."""
+    """Resolves every name to loopback and records the names."""
 
     def __init__(self):
         self.sought = []
@@ -139,7 +139,7 @@ class Resolver(AbstractResolver):
         pass
 
 
-async def test_a_name_in_other_letters_is_looked_up_in_those_of_the_network():
+async def test_an_international_domain_name_is_resolved_in_its_ascii_form():
     resolver = Resolver()
     async with lying([ANSWER]) as (liar, port):
         transport = HttpTransport({}, resolver=resolver)
@@ -163,7 +163,7 @@ async def test_an_address_is_checked_where_the_connection_is_made(host):
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="this machine has no IPv6")
-async def test_an_address_of_six_bytes_pairs_is_met():
+async def test_an_ipv6_address_is_reached():
     async with lying([ANSWER], host="::1") as (liar, port):
         transport = HttpTransport({})
         assert (await ask(transport, f"http://[::1]:{port}/")).body == b"{}"
@@ -172,7 +172,7 @@ async def test_an_address_of_six_bytes_pairs_is_met():
     assert f"Host: [::1]:{port}\r\n".encode() in liar.asked[0]
 
 
-async def test_a_certificate_of_another_name_is_refused_and_says_why(tmp_path):
+async def test_a_certificate_of_another_name_is_refused_with_a_reason(tmp_path):
     path = certified(tmp_path)
     own = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     own.load_cert_chain(path)

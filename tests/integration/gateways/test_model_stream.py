@@ -1,4 +1,4 @@
-"""Models that send their replies piece by piece, in each dialect, over a real connection."""
+"""Models that stream their replies, in each dialect, over a real connection."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ WORDS = "Grüße aus dem Süden, and a good deal more than one piece holds."
 
 @asynccontextmanager
 async def opened(kind: ModelKind, *, stream: bool = False, **knobs: Any) -> AsyncIterator[tuple[ChatModel, Loopback]]:
-    """Open a model that says some words at the loopback server."""
+    """Open a model of the loopback server with a fixed reply."""
     with Loopback(replies={"target": [WORDS]}, **knobs) as server:
         price = Price(input_usd=2.0, output_usd=8.0)
         endpoint = ModelEndpoint(name="app", url=server.url, model="target", kind=kind, stream=stream, price=price)
@@ -36,7 +36,7 @@ async def opened(kind: ModelKind, *, stream: bool = False, **knobs: Any) -> Asyn
         await model.close()
 
 
-async def test_a_streamed_reply_is_heard_in_pieces_and_is_the_same_as_a_whole_one(kind: ModelKind) -> None:
+async def test_a_streamed_reply_arrives_in_pieces_and_equals_an_unstreamed_one(kind: ModelKind) -> None:
     heard: list[str] = []
     async with opened(kind) as (model, _):
         whole, streamed = await model.reply(ASK), await model.reply(ASK, on_chunk=heard.append)
@@ -45,7 +45,7 @@ async def test_a_streamed_reply_is_heard_in_pieces_and_is_the_same_as_a_whole_on
     assert ("".join(heard), len(heard) > 3, streamed.cost_microusd) == (WORDS, True, 480)
 
 
-async def test_a_study_may_ask_for_pieces_although_nobody_listens(kind: ModelKind) -> None:
+async def test_a_study_can_require_streaming_without_a_listener(kind: ModelKind) -> None:
     async with opened(kind, stream=True) as (model, server):
         reply, check = await model.reply(ASK), await model.check_endpoint()
 
@@ -54,7 +54,7 @@ async def test_a_study_may_ask_for_pieces_although_nobody_listens(kind: ModelKin
     assert check.alive
 
 
-async def test_a_server_that_does_not_stream_is_heard_at_once(kind: ModelKind) -> None:
+async def test_a_reply_of_a_server_without_streaming_arrives_as_one_piece(kind: ModelKind) -> None:
     heard: list[str] = []
     async with opened(kind, streams=False) as (model, _):
         reply = await model.reply(ASK, on_chunk=heard.append)
@@ -63,7 +63,7 @@ async def test_a_server_that_does_not_stream_is_heard_at_once(kind: ModelKind) -
 
 
 @pytest.mark.parametrize(("fault", "stream"), [("overloaded-in-200", False), (COMPLAINING, True)])
-async def test_what_passes_under_another_status_passes_under_200_too(
+async def test_temporary_errors_are_recognised_in_responses_with_status_200(
     kind: ModelKind, fault: str, *, stream: bool
 ) -> None:
     async with opened(kind, stream=stream, faults=(fault, fault)) as (model, server):
@@ -81,7 +81,7 @@ async def test_what_passes_under_another_status_passes_under_200_too(
         (BROKEN, GatewayError, "broke off"),
     ],
 )
-async def test_a_stream_that_ends_badly_is_a_failure_and_not_a_short_reply(
+async def test_an_interrupted_stream_is_a_failure_and_not_a_short_reply(
     kind: ModelKind, fault: str, error: type[GatewayError], words: str
 ) -> None:
     heard: list[str] = []
@@ -93,7 +93,7 @@ async def test_a_stream_that_ends_badly_is_a_failure_and_not_a_short_reply(
     assert len(server.calls) == 1, "what was heard once is not said again"
 
 
-async def test_a_busy_server_is_asked_again_before_anything_was_heard(kind: ModelKind) -> None:
+async def test_a_busy_server_is_retried_before_the_first_piece(kind: ModelKind) -> None:
     heard: list[str] = []
     async with opened(kind, faults=("429", "500")) as (model, _):
         reply = await model.reply(ASK, on_chunk=heard.append)
@@ -101,14 +101,14 @@ async def test_a_busy_server_is_asked_again_before_anything_was_heard(kind: Mode
     assert (reply.attempts, "".join(heard)) == (3, WORDS)
 
 
-async def test_a_filter_that_steps_in_midway_withholds_the_reply(kind: ModelKind) -> None:
+async def test_a_filter_that_acts_during_the_stream_withholds_the_reply(kind: ModelKind) -> None:
     finish = "refusal" if kind is ModelKind.ANTHROPIC else "content_filter"
     async with opened(kind, finish=finish) as (model, _):
         with pytest.raises(GatewayError, match="withheld"):
             await model.reply(ASK, on_chunk=lambda _: None)
 
 
-async def test_an_application_of_a_model_streams_too(kind: ModelKind) -> None:
+async def test_an_application_that_is_a_model_streams(kind: ModelKind) -> None:
     heard: list[str] = []
     async with opened(kind) as (model, _):
         application = PromptedModelApplication("bot", PromptedModel(model="app"), model=model)

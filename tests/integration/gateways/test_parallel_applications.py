@@ -1,4 +1,4 @@
-"""An application is never called more often at one time than its study says."""
+"""Concurrent calls of an application never exceed the limit of its study."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ CLOCK = RealClock()
 
 
 class Counter:
-    """Counts who is inside together."""
+    """Counts concurrent calls."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,14 +37,14 @@ class Counter:
 
 
 async def say_all(application: Any, n: int = 12) -> None:
-    """Say one thing in each of some sessions at once."""
+    """Send one prompt in each session concurrently."""
     said = SayToApplication(application="app", prompt="hi", turn=1)
     await asyncio.gather(*(application.reply(said, session=f"s{number}") for number in range(n)))
     await application.close()
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
-async def test_a_function_is_called_as_often_at_one_time_as_the_study_says(parallel: int) -> None:
+async def test_concurrent_calls_of_a_function_equal_the_limit_of_the_study(parallel: int) -> None:
     counter = Counter()
 
     def reply(prompt: str) -> str:
@@ -58,7 +58,7 @@ async def test_a_function_is_called_as_often_at_one_time_as_the_study_says(paral
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
-async def test_so_is_a_class_of_the_dialogue_interface(parallel: int) -> None:
+async def test_concurrent_calls_of_a_dialogue_class_equal_the_limit_of_the_study(parallel: int) -> None:
     counter = Counter()
 
     class Api:
@@ -85,7 +85,7 @@ async def test_so_is_a_class_of_the_dialogue_interface(parallel: int) -> None:
 
 
 @pytest.mark.parametrize("parallel", [1, 3])
-async def test_so_is_an_http_endpoint(parallel: int) -> None:
+async def test_concurrent_calls_of_an_http_endpoint_equal_the_limit_of_the_study(parallel: int) -> None:
     with Loopback(latency_s=0.03) as server:
         connection = HttpEndpoint(url=f"{server.root}/app", body='{"q": "{{ prompt }}"}', parallel=parallel)
         await say_all(HttpApplication("app", connection, clock=CLOCK))

@@ -1,4 +1,4 @@
-"""Servers that refuse to be asked for the tokens of a stream: they answer all the same, and nobody counts noughts."""
+"""Servers that refuse the option for tokens of a stream still reply, and their costs are unknown, not zero."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -31,12 +31,12 @@ async def opened(server: Loopback, **settings: Any) -> AsyncIterator[ChatModel]:
 
 
 def served(**knobs: Any) -> Loopback:
-    """Return a server that says some words."""
+    """Return a server with a fixed reply."""
     return Loopback(replies={"target": [WORDS]}, **knobs)
 
 
 def asked(server: Loopback) -> list[bool]:
-    """Return of each call whether it asked for tokens."""
+    """Return for each call whether it requested tokens."""
     return ["stream_options" in call.body for call in server.calls]
 
 
@@ -50,7 +50,7 @@ def asked(server: Loopback) -> list[bool]:
         ("usage-refused-in-200", ""),
     ],
 )
-async def test_a_refusal_is_met_once_and_remembered(status: str, words: str) -> None:
+async def test_a_refused_stream_option_is_remembered(status: str, words: str) -> None:
     heard: list[str] = []
     with served(refuses_usage=status, api_error=words) as server:
         async with opened(server, stream=False) as model:
@@ -61,7 +61,7 @@ async def test_a_refusal_is_met_once_and_remembered(status: str, words: str) -> 
     assert ("".join(heard), len(heard) > 4) == (2 * WORDS, True)
 
 
-async def test_tokens_that_nobody_told_cost_an_unknown_amount_and_not_nothing() -> None:
+async def test_unreported_tokens_have_an_unknown_cost_and_not_zero() -> None:
     with served(refuses_usage="400") as server:
         async with opened(server) as model:
             reply = await model.reply(ASK)
@@ -69,7 +69,7 @@ async def test_tokens_that_nobody_told_cost_an_unknown_amount_and_not_nothing() 
     assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd, reply.finish) == (0, 0, None, "stop")
 
 
-async def test_what_the_knock_learns_a_reply_knows() -> None:
+async def test_replies_use_what_the_endpoint_check_learned() -> None:
     with served(refuses_usage="400") as server:
         async with opened(server) as model:
             check, reply = await model.check_endpoint(), await model.reply(ASK)
@@ -77,7 +77,7 @@ async def test_what_the_knock_learns_a_reply_knows() -> None:
     assert (asked(server), check.alive, reply.attempts) == ([True, False, False], True, 1)
 
 
-async def test_an_answer_in_one_piece_still_tells_its_tokens() -> None:
+async def test_an_unstreamed_response_reports_its_tokens() -> None:
     with served(refuses_usage="400") as server:
         async with opened(server, stream=False) as model:
             await model.reply(ASK, on_chunk=lambda _: None)
@@ -86,7 +86,7 @@ async def test_an_answer_in_one_piece_still_tells_its_tokens() -> None:
     assert (reply.tokens_in, reply.tokens_out, reply.cost_microusd) == (120, 30, 480)
 
 
-async def test_an_endpoint_that_took_the_wish_is_not_suspected_of_it_later() -> None:
+async def test_an_option_that_was_accepted_once_is_never_blamed() -> None:
     with served(faults=("ok", "400")) as server:
         async with opened(server) as model:
             await model.reply(ASK)
@@ -96,7 +96,7 @@ async def test_an_endpoint_that_took_the_wish_is_not_suspected_of_it_later() -> 
     assert asked(server) == [True, True]
 
 
-async def test_what_is_refused_without_the_wish_too_teaches_nothing() -> None:
+async def test_a_request_refused_without_the_option_changes_nothing() -> None:
     with served(faults=("400", "400")) as server:
         async with opened(server) as model:
             with pytest.raises(Rejected, match="temperature") as caught:
@@ -106,7 +106,7 @@ async def test_what_is_refused_without_the_wish_too_teaches_nothing() -> None:
     assert (asked(server), caught.value.tries, reply.tokens_out) == ([True, False, True], 2, 30)
 
 
-async def test_a_complaint_in_200_that_stays_without_the_wish_teaches_nothing() -> None:
+async def test_an_error_with_status_200_without_the_option_changes_nothing() -> None:
     with served(faults=("usage-refused-in-200", "usage-refused-in-200")) as server:
         async with opened(server) as model:
             with pytest.raises(Exception, match="stream_options"):
@@ -117,7 +117,7 @@ async def test_a_complaint_in_200_that_stays_without_the_wish_teaches_nothing() 
 
 
 @pytest.mark.parametrize("own", [{"include_usage": True}, None])
-async def test_what_a_study_says_itself_it_means(own: Any) -> None:
+async def test_stream_options_of_the_study_are_always_sent(own: Any) -> None:
     with served(refuses_usage="400") as server:
         async with opened(server, params={"stream_options": own}) as model:
             if own is None:
@@ -129,7 +129,7 @@ async def test_what_a_study_says_itself_it_means(own: Any) -> None:
     assert asked(server) == [own is not None]
 
 
-async def test_a_server_that_refuses_schemas_and_wishes_is_asked_for_neither() -> None:
+async def test_a_server_that_refuses_schemas_and_stream_options_gets_neither() -> None:
     ask = replace(ASK, answer_schema={"type": "object"})
     with served(refuses_usage="400", refuses_schemas="400") as server:
         async with opened(server) as model:

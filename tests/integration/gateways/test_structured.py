@@ -1,4 +1,4 @@
-"""Answer schemas over a real connection: sent where they are taken, done without where they are not."""
+"""Response schemas over a real connection: sent if supported, omitted otherwise."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -48,11 +48,11 @@ async def opened(url: str, **settings: Any) -> AsyncIterator[Any]:
 
 
 def forms(server: Loopback) -> list[Any]:
-    """Return what each call said about the form of its answer."""
+    """Return the response format of each call."""
     return [call.body.get("response_format") or call.body.get("output_config") for call in server.calls]
 
 
-async def test_chat_completions_get_the_schema_strictly() -> None:
+async def test_chat_completions_send_the_schema_in_strict_mode() -> None:
     with Loopback() as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
@@ -62,7 +62,7 @@ async def test_chat_completions_get_the_schema_strictly() -> None:
     assert (reply.schema_use, reply.attempts) == (SchemaUse.SENT, 1)
 
 
-async def test_messages_get_the_schema_beside_a_studys_own_settings() -> None:
+async def test_messages_send_the_schema_with_the_settings_of_the_study() -> None:
     with Loopback() as server:
         async with opened(server.url, kind=ModelKind.ANTHROPIC, params={"output_config": {"effort": "low"}}) as model:
             reply = await model.reply(ASK)
@@ -73,7 +73,7 @@ async def test_messages_get_the_schema_beside_a_studys_own_settings() -> None:
 
 @KINDS
 @pytest.mark.parametrize("status", ["400", "422"])
-async def test_an_endpoint_that_refuses_a_schema_is_asked_in_words_from_then_on(kind: ModelKind, status: str) -> None:
+async def test_an_endpoint_that_refuses_a_schema_gets_instructions_from_then_on(kind: ModelKind, status: str) -> None:
     with Loopback(refuses_schemas=status) as server:
         async with opened(server.url, kind=kind) as model:
             first, second = await model.reply(ASK), await model.reply(ASK)
@@ -83,7 +83,7 @@ async def test_an_endpoint_that_refuses_a_schema_is_asked_in_words_from_then_on(
     assert (second.schema_use, second.attempts) == (SchemaUse.REFUSED, 1)
 
 
-async def test_a_500_that_names_the_field_is_a_refusal_and_not_a_breakdown() -> None:
+async def test_a_500_that_names_the_field_is_a_refusal() -> None:
     with Loopback(refuses_schemas="500", api_error="1 validation error: response_format.type") as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
@@ -91,7 +91,7 @@ async def test_a_500_that_names_the_field_is_a_refusal_and_not_a_breakdown() -> 
     assert (reply.schema_use, reply.attempts, len(server.calls)) == (SchemaUse.REFUSED, 2, 2)
 
 
-async def test_any_other_500_is_tried_again_with_the_schema() -> None:
+async def test_other_500_responses_are_retried_with_the_schema() -> None:
     with Loopback(faults=("500",)) as server:
         async with opened(server.url) as model:
             reply = await model.reply(ASK)
@@ -99,7 +99,7 @@ async def test_any_other_500_is_tried_again_with_the_schema() -> None:
     assert (reply.schema_use, [form is not None for form in forms(server)]) == (SchemaUse.SENT, [True, True])
 
 
-async def test_another_schema_is_offered_all_the_same() -> None:
+async def test_a_refused_schema_does_not_exclude_other_schemas() -> None:
     with Loopback(refuses_schemas="400") as server:
         async with opened(server.url) as model:
             await model.reply(ASK)
@@ -108,7 +108,7 @@ async def test_another_schema_is_offered_all_the_same() -> None:
     assert [form is not None for form in forms(server)] == [True, False, True, False]
 
 
-async def test_what_is_rejected_without_the_schema_too_is_rejected() -> None:
+async def test_a_request_rejected_without_the_schema_is_rejected() -> None:
     with Loopback(every=1, fault="400") as server:
         async with opened(server.url) as model:
             with pytest.raises(Rejected):
@@ -119,7 +119,7 @@ async def test_what_is_rejected_without_the_schema_too_is_rejected() -> None:
     assert reply.schema_use is SchemaUse.SENT
 
 
-async def test_a_study_that_demands_a_schema_fails_where_it_is_refused() -> None:
+async def test_a_study_that_requires_a_schema_fails_if_it_is_refused() -> None:
     with Loopback(refuses_schemas="400") as server:
         async with opened(server.url, structured=True) as model:
             with pytest.raises(Rejected):
@@ -129,7 +129,7 @@ async def test_a_study_that_demands_a_schema_fails_where_it_is_refused() -> None
 
 
 @KINDS
-async def test_a_study_may_do_without(kind: ModelKind) -> None:
+async def test_a_study_can_switch_schemas_off(kind: ModelKind) -> None:
     with Loopback() as server:
         async with opened(server.url, structured=False, kind=kind) as model:
             reply = await model.reply(ASK)
@@ -144,7 +144,7 @@ async def test_a_study_may_do_without(kind: ModelKind) -> None:
         (ModelKind.ANTHROPIC, {"output_config": {"format": {"type": "text"}}}),
     ],
 )
-async def test_a_studys_own_form_wins(kind: ModelKind, params: dict[str, Any]) -> None:
+async def test_the_response_format_of_the_study_has_priority(kind: ModelKind, params: dict[str, Any]) -> None:
     with Loopback() as server:
         async with opened(server.url, kind=kind, params=params) as model:
             reply = await model.reply(ASK)
@@ -153,7 +153,7 @@ async def test_a_studys_own_form_wins(kind: ModelKind, params: dict[str, Any]) -
     assert reply.schema_use is SchemaUse.OFF
 
 
-async def test_the_cache_knows_a_request_again_after_its_schema_was_refused() -> None:
+async def test_a_cached_request_is_recognised_after_its_schema_was_refused() -> None:
     with Loopback(refuses_schemas="400") as server:
         async with opened(server.url, cache=CacheUse.YES) as model:
             first, second = await model.reply(ASK), await model.reply(ASK)

@@ -1,4 +1,4 @@
-"""What application code connects to is observed, and refused where the study does not allow it."""
+"""Connections of application code are observed, and refused unless the study allows them."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def ask(application: Any, prompt: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["reply", "reply_later"])
-async def test_connections_are_observed_by_name_and_remembered(
+async def test_connections_are_observed_by_name_and_recorded(
     opened: Open, tmp_path: Path, port: int, name: str
 ) -> None:
     application, record = opened(name)
@@ -92,7 +92,7 @@ async def test_connections_are_observed_by_name_and_remembered(
     assert application.network.text == f"connections attempted: localhost:{port}"
 
 
-async def test_other_programs_are_named_since_their_connections_are_not_observed(opened: Open) -> None:
+async def test_started_programs_are_named_because_their_connections_are_not_observed(opened: Open) -> None:
     application, _ = opened()
 
     assert await ask(application, "run echo hi") == "hi\n"
@@ -102,7 +102,7 @@ async def test_other_programs_are_named_since_their_connections_are_not_observed
 
 
 @pytest.mark.parametrize("name", ["reply", "reply_later"])
-async def test_no_network_means_no_connection(opened: Open, port: int, name: str) -> None:
+async def test_without_network_no_connection_is_possible(opened: Open, port: int, name: str) -> None:
     application, _ = opened(name, ())
 
     with pytest.raises(ServerFault, match=r"PermissionError: `network` of the study does not allow a connection to"):
@@ -112,14 +112,14 @@ async def test_no_network_means_no_connection(opened: Open, port: int, name: str
     assert application.network.refused[0].startswith("127.0.0.1")
 
 
-async def test_no_network_means_no_other_program_either(opened: Open) -> None:
+async def test_without_network_no_program_is_started(opened: Open) -> None:
     application, _ = opened("reply", ())
 
     with pytest.raises(ServerFault, match="`network` of the study allows no other programs"):
         await ask(application, "run echo hi")
 
 
-async def test_a_list_of_hosts_allows_these_alone(opened: Open, port: int) -> None:
+async def test_a_list_of_hosts_permits_only_these(opened: Open, port: int) -> None:
     application, _ = opened("reply", ("localhost",))
 
     assert await ask(application, f"localhost:{port}") == "connected"
@@ -128,7 +128,7 @@ async def test_a_list_of_hosts_allows_these_alone(opened: Open, port: int) -> No
     assert application.network.refused == ("elsewhere.example",)
 
 
-async def test_a_port_may_be_part_of_what_is_allowed(opened: Open, port: int) -> None:
+async def test_an_allowed_host_may_have_a_port(opened: Open, port: int) -> None:
     application, _ = opened("reply", (f"127.0.0.1:{port}",))
 
     assert await ask(application, f"127.0.0.1:{port}") == "connected"

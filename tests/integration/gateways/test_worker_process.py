@@ -1,4 +1,4 @@
-"""Application code runs in processes of its own, and what happens there stays there."""
+"""Application code runs in isolated processes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def texts(application: Any, *prompts: str, session: str = "s") -> list[str
     return [(await application.reply(say(prompt), session=session)).text for prompt in prompts]
 
 
-async def test_two_folders_with_a_module_of_the_same_name_each_get_their_own(tmp_path: Path, opened: Open) -> None:
+async def test_modules_with_the_same_name_are_separate_between_folders(tmp_path: Path, opened: Open) -> None:
     for team in ("a", "b"):
         write(tmp_path, f"{team}/utils.py", f"WORD = 'utils of {team}'\n")
         write(tmp_path, f"{team}/bot.py", "from utils import WORD\ndef reply(prompt): return WORD\n")
@@ -113,7 +113,7 @@ async def test_two_folders_with_a_module_of_the_same_name_each_get_their_own(tmp
     assert [await texts(one, "hi") for one in applications] == [["utils of a"], ["utils of b"]]
 
 
-async def test_relative_paths_begin_in_the_application_s_folder(tmp_path: Path, opened: Open) -> None:
+async def test_relative_paths_start_in_the_folder_of_the_application(tmp_path: Path, opened: Open) -> None:
     write(tmp_path, "team/menu.csv", "soup")
     connection = function(tmp_path, "def reply(prompt): return open(prompt).read()\n", name="team/bot.py")
     application = opened(connection)
@@ -133,7 +133,7 @@ async def test_an_application_sees_its_own_credentials_and_no_others(tmp_path: P
         await texts(application, "OTHER_KEY")
 
 
-async def test_what_the_code_prints_stands_in_its_log(tmp_path: Path, opened: Open) -> None:
+async def test_output_of_the_code_is_in_its_log(tmp_path: Path, opened: Open) -> None:
     body = (
         "import os\nprint('loading')\ndef reply(prompt):\n    os.system('echo from a child')\n    print('in a call')\n"
     )
@@ -144,7 +144,9 @@ async def test_what_the_code_prints_stands_in_its_log(tmp_path: Path, opened: Op
     assert sorted(log.split("\n")) == ["", "from a child", "in a call", "loading"]
 
 
-async def test_a_crash_fails_the_call_in_flight_and_the_next_one_starts_again(tmp_path: Path, opened: Open) -> None:
+async def test_a_crash_fails_the_call_in_flight_and_the_next_call_restarts_the_process(
+    tmp_path: Path, opened: Open
+) -> None:
     body = "import os\ndef reply(prompt):\n    if prompt == 'die':\n        os.abort()\n    return prompt\n"
     application = opened(function(tmp_path, body))
 
@@ -165,7 +167,7 @@ async def test_all_calls_in_flight_at_a_crash_fail_explicitly(tmp_path: Path, op
     assert all("exit code 3" in str(one) for one in ended)
 
 
-async def test_a_dialogue_goes_on_in_a_new_process_after_a_kill(tmp_path: Path, opened: Open) -> None:
+async def test_a_dialogue_continues_in_a_new_process_after_a_kill(tmp_path: Path, opened: Open) -> None:
     write(tmp_path, "team.py", TEAM)
     application = opened(AriaClass(target="team.py:Team"))
     first = await application.reply(say("a"), session="s")
@@ -212,7 +214,7 @@ async def test_a_function_may_keep_state_for_a_session_of_its_own(tmp_path: Path
     assert await texts(application, "c", session="2") == ["c"]
 
 
-async def test_a_call_that_never_ends_is_given_up_and_delays_nobody(tmp_path: Path, opened: Open) -> None:
+async def test_a_call_that_never_ends_times_out_without_delaying_others(tmp_path: Path, opened: Open) -> None:
     body = "def reply(prompt):\n    while prompt == 'stuck':\n        pass\n    return prompt\n"
     application = opened(function(tmp_path, body, timeout_s=0.5))
 
@@ -222,7 +224,7 @@ async def test_a_call_that_never_ends_is_given_up_and_delays_nobody(tmp_path: Pa
         await waiting
 
 
-async def test_stuck_calls_do_not_pile_up_in_one_process(tmp_path: Path, opened: Open) -> None:
+async def test_stuck_calls_do_not_accumulate_in_one_process(tmp_path: Path, opened: Open) -> None:
     body = "import os, time\ndef reply(prompt):\n    time.sleep(60 * (prompt == 'x'))\n    return str(os.getpid())\n"
     application = opened(function(tmp_path, body, timeout_s=0.2))
     (before,) = await texts(application, "hi")
@@ -232,7 +234,7 @@ async def test_stuck_calls_do_not_pile_up_in_one_process(tmp_path: Path, opened:
     assert await texts(application, "hi") != [before]
 
 
-async def test_a_process_that_answers_nothing_is_ended(tmp_path: Path, opened: Open) -> None:
+async def test_an_unresponsive_process_is_ended(tmp_path: Path, opened: Open) -> None:
     body = "from itertools import repeat\ndef reply(prompt): return str(sum(repeat(0, 10**12 * (prompt == 'stop'))))\n"
     application = opened(function(tmp_path, body, timeout_s=0.3))
 
@@ -241,7 +243,7 @@ async def test_a_process_that_answers_nothing_is_ended(tmp_path: Path, opened: O
     assert await texts(application, "hi") == ["0"]
 
 
-async def test_a_coroutine_that_takes_too_long_is_cancelled(tmp_path: Path, opened: Open) -> None:
+async def test_a_coroutine_that_exceeds_its_timeout_is_cancelled(tmp_path: Path, opened: Open) -> None:
     body = (
         "import asyncio\ncancelled = []\nasync def reply(prompt):\n    if prompt == 'said': return str(cancelled)\n"
         "    try:\n        await asyncio.sleep(60)\n"
@@ -264,7 +266,7 @@ async def test_a_reply_streams_in_pieces(tmp_path: Path, opened: Open, form: str
     assert (reply.text, heard) == ("one two", ["one ", "two"])
 
 
-async def test_many_calls_of_one_process_overlap(tmp_path: Path, opened: Open) -> None:
+async def test_calls_of_one_process_overlap(tmp_path: Path, opened: Open) -> None:
     body = (
         "import threading\nall_here = threading.Barrier(12)\ndef reply(prompt, session, history):\n"
         "    all_here.wait(20)\n    return session + history[0].response\n"
@@ -300,7 +302,7 @@ async def test_code_that_changed_since_the_study_was_read_is_not_started(tmp_pat
         await texts(application, "hi")
 
 
-async def test_the_source_runs_as_it_stands_whatever_python_has_cached(tmp_path: Path, opened: Open) -> None:
+async def test_the_current_source_runs_despite_cached_byte_code(tmp_path: Path, opened: Open) -> None:
     first = function(tmp_path, "from part import WORD\ndef reply(prompt): return WORD\n")
     write(tmp_path, "part.py", "WORD = 'old'\n")
     __import__("py_compile").compile(str(tmp_path / "part.py"))
@@ -323,30 +325,26 @@ async def test_the_source_runs_as_it_stands_whatever_python_has_cached(tmp_path:
         ("import os\nos._exit(4)\n", "cannot be loaded: its process ended with exit code 4"),
     ],
 )
-async def test_what_cannot_be_loaded_is_said_before_any_call(
-    tmp_path: Path, opened: Open, body: str, words: str
-) -> None:
+async def test_import_errors_are_reported_before_any_call(tmp_path: Path, opened: Open, body: str, words: str) -> None:
     with pytest.raises(InputError, match=f"application `app`: .*{words}"):
         opened(function(tmp_path, body))
 
 
-async def test_a_base_class_that_lies_beside_a_class_comes_before_ours(tmp_path: Path, opened: Open) -> None:
+async def test_a_base_class_beside_the_class_has_priority_over_the_shipped_one(tmp_path: Path, opened: Open) -> None:
     write(tmp_path, "aria_dialog_api_base.py", "class AriaDialogAPI:\n    theirs = 'theirs'\n")
     write(tmp_path, "team.py", TEAM.replace("f\"{os.getpid()} {' '.join(self.heard)}\"", "self.theirs"))
 
     assert await texts(opened(AriaClass(target="team.py:Team")), "hi") == ["theirs"]
 
 
-async def test_what_is_no_text_keeps_its_name(tmp_path: Path, opened: Open) -> None:
+async def test_a_reply_that_is_no_text_is_reported_with_its_type(tmp_path: Path, opened: Open) -> None:
     application = opened(function(tmp_path, "def reply(prompt): return {1, 2}\n"))
 
     with pytest.raises(MalformedReply, match="returned a set; expected text"):
         await texts(application, "hi")
 
 
-async def test_closing_leaves_no_process_behind_not_even_those_that_the_code_started(
-    tmp_path: Path, opened: Open
-) -> None:
+async def test_closing_ends_all_processes_including_those_started_by_the_code(tmp_path: Path, opened: Open) -> None:
     body = "import subprocess\ndef reply(prompt): return str(subprocess.Popen(['sleep', '60']).pid)\n"
     application = opened(function(tmp_path, body))
     (child,) = await texts(application, "hi")

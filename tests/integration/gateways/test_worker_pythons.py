@@ -1,4 +1,4 @@
-"""The worker is one file that runs on every Python from 3.9 on, with libraries of the application's own."""
+"""The worker is one file that runs on every Python from 3.9 on, with the libraries of the application."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_classes_and_functions_run_on_another_python(tmp_path: Path, pytho
     assert version == subprocess.check_output([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]).decode().strip()  # fmt: skip  # noqa: E501, ASYNC221
 
 
-def test_the_worker_is_one_file_in_the_grammar_of_python_3_9_that_imports_the_standard_library_alone() -> None:
+def test_the_worker_is_one_file_for_python_3_9_with_imports_of_the_standard_library_only() -> None:
     tree = ast.parse(WORKER_FILE.read_text(encoding="utf-8"), feature_version=(3, 9))
 
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
@@ -108,7 +108,7 @@ def test_the_worker_is_one_file_in_the_grammar_of_python_3_9_that_imports_the_st
 
 
 def write_wheel(folder: Path, version: str) -> str:
-    """Write a wheel of one module that says its version, and return its name."""
+    """Write a wheel of one module that returns its version; return the name of the wheel."""
     name = f"theodolite_test_tone-{version}-py3-none-any.whl"
     info = f"theodolite_test_tone-{version}.dist-info"
     with zipfile.ZipFile(folder / name, "w") as wheel:
@@ -119,7 +119,7 @@ def write_wheel(folder: Path, version: str) -> str:
     return name
 
 
-async def test_two_teams_may_pin_versions_of_one_library_that_exclude_each_other(tmp_path: Path) -> None:
+async def test_two_teams_can_pin_conflicting_versions_of_a_library(tmp_path: Path) -> None:
     for team, version in (("a", "1.0"), ("b", "2.0")):
         folder = tmp_path / team
         folder.mkdir()
@@ -154,7 +154,7 @@ def test_libraries_that_cannot_be_installed_are_named(tmp_path: Path) -> None:
     assert not [*(tmp_path / ".theodolite/environments").glob("*/complete")]
 
 
-def test_an_installation_sees_no_keys(tmp_path: Path) -> None:
+def test_an_installation_has_no_access_to_keys(tmp_path: Path) -> None:
     """Pip fills `${NAME}` into the lines of a file of requirements, so an address could carry a key away."""
     (tmp_path / "requirements.txt").write_text("theodolite-test-gone==${KEY_OF_A_MODEL}\n")
     (tmp_path / "bot.py").write_text("def reply(prompt): return prompt\n")

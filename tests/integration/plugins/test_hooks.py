@@ -76,7 +76,7 @@ def study_of(folder: Path, model: str) -> Path:
     return folder
 
 
-def test_a_model_of_a_provider_answers(tmp_path: Path) -> None:
+def test_a_model_of_a_provider_replies(tmp_path: Path) -> None:
     result = th.run(str(study_of(tmp_path, "{large: {plugin: our-house/upper, name: m}}")))
 
     rows = result.to_frame()
@@ -92,7 +92,7 @@ def test_an_exception_of_a_provider_fails_the_dialogue_and_is_named(tmp_path: Pa
     assert "(our-house/upper) raised LookupError: no such deployment" in failures[0].message
 
 
-def test_an_unknown_provider_is_a_fault_of_the_study(tmp_path: Path) -> None:
+def test_an_unknown_provider_is_an_error_of_the_study(tmp_path: Path) -> None:
     with pytest.raises(th.StudyError) as raised:
         th.run(str(study_of(tmp_path, "{large: {plugin: our-house/uper, name: m}}")))
 
@@ -101,7 +101,7 @@ def test_an_unknown_provider_is_a_fault_of_the_study(tmp_path: Path) -> None:
     )
 
 
-async def test_other_tools_reach_a_model_of_a_provider_as_an_application(tmp_path: Path) -> None:
+async def test_other_tools_call_a_model_of_a_provider_as_an_application(tmp_path: Path) -> None:
     model = ApplicationModel(str(study_of(tmp_path, "{large: {plugin: our-house/upper, name: m}}")), "bot", environ={})
     reply = await model.reply([ChatLine(role="user", text="Hello?")], session="s1")
     await model.close()
@@ -124,7 +124,7 @@ def test_exporter_and_chart_write_the_run(tmp_path: Path) -> None:
     assert "2 rows" in (tmp_path / "figures" / "our-house-count.svg").read_text(encoding="utf-8")
 
 
-def test_the_command_exports_by_the_format_of_a_plugin(tmp_path: Path) -> None:
+def test_the_export_command_accepts_a_format_of_a_plugin(tmp_path: Path) -> None:
     th.run(str(study_of(tmp_path, "{large: {plugin: our-house/upper, name: m}}")))
 
     shown = CliRunner().invoke(cli, ["export", str(tmp_path), "--format", "our-house/ids", "--json"])
@@ -132,7 +132,7 @@ def test_the_command_exports_by_the_format_of_a_plugin(tmp_path: Path) -> None:
     assert json.loads(shown.output) == {"exit_code": 0, "file": str(tmp_path / "ids.txt"), "rows": 2}
 
 
-def test_the_list_has_built_in_parts_and_those_of_plugins() -> None:
+def test_the_list_contains_built_in_parts_and_those_of_plugins() -> None:
     shown = CliRunner().invoke(cli, ["plugins"]).output.splitlines()
 
     assert "model provider  our-house/upper  (our-house)" in shown

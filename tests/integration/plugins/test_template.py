@@ -84,7 +84,7 @@ def test_simulated_users_follow_the_persona_template(python: Path, study: Path) 
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_the_importer_makes_a_study_of_a_file(python: Path, study: Path) -> None:
+def test_the_importer_creates_a_study_from_a_file(python: Path, study: Path) -> None:
     made = theodolite(python, "import", "results", "imported", "dialogues.talk", "--json", cwd=study)
 
     assert json.loads(made.stdout)["files"][0]["tool"] == "talk"
@@ -93,7 +93,7 @@ def test_the_importer_makes_a_study_of_a_file(python: Path, study: Path) -> None
     assert "1 of 2" in ran.stdout
 
 
-def test_a_wrong_line_of_the_file_is_named(python: Path, study: Path) -> None:
+def test_an_invalid_line_of_the_file_is_named(python: Path, study: Path) -> None:
     (study / "broken.talk").write_text("#talk 1\nhours | Open? | maybe\n", encoding="utf-8")
 
     made = theodolite(python, "import", "results", "imported", "broken.talk", cwd=study)

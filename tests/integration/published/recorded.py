@@ -1,4 +1,4 @@
-"""Labels that others published, as studies that anybody could write."""
+"""Published labels as ordinary studies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import theodolite
 
 @dataclass(frozen=True)
 class Published:
-    """What running a study of published labels brought."""
+    """The results of a study of published labels."""
 
     results: dict
     report: str
@@ -31,7 +31,7 @@ class Published:
         ]
 
     def value(self, measure, *annotators, **wanted):
-        """Return the value of the one estimate that is meant."""
+        """Return the value of the only matching estimate."""
         (entry,) = self.estimates(measure, *annotators, **wanted)
         return entry["value"]
 

@@ -20,7 +20,7 @@ def study_of(n_raters):
 
 
 @pytest.mark.timeout(600)  # 43,050 labels are stored one by one
-def test_123_raters_agree_as_little_as_published_and_all_stay_visible(tmp_path):
+def test_agreement_of_123_raters_equals_the_published_value_and_all_are_shown(tmp_path):
     dialogues = [row for row in rows("dices_labels") if row["set"] == "350"]
     labels = [
         {f"rater{k}": letter for k, letter in enumerate(row["labels"])} | {"expert": row["expert"]} for row in dialogues

@@ -38,26 +38,26 @@ def published(tmp_path_factory):
 
 
 @pytest.mark.parametrize("judge", PRINTED)
-def test_a_judge_s_scores_follow_people_as_published(published, judge):
+def test_the_correlation_of_a_judge_with_people_equals_the_published_value(published, judge):
     for statistic, printed in zip(("rmse", "pearson", "spearman", "kendall"), PRINTED[judge], strict=True):
         value = published.value("score_agreement", "person", judge, statistic=statistic)
 
         assert value == pytest.approx(printed, abs=5e-7)
 
 
-def test_scores_between_the_points_are_labels_like_others(published):
+def test_scores_between_the_points_of_the_scale_are_valid_labels(published):
     (rate,) = published.estimates("defect_rate", "expected")
 
     assert (rate["outcomes"]["planned"], rate["outcomes"]["used"], rate["outcomes"]["unparseable"]) == (223, 223, 0)
 
 
-def test_the_report_shows_how_the_scores_follow(published):
+def test_the_report_shows_the_correlation_of_scores(published):
     assert "Agreement of scores (rmse)" in published.report
     assert "Agreement of scores (kendall)" in published.report
     assert "any number from 1 to 4" in published.report
 
 
-def test_a_judge_that_only_scores_is_described_by_its_distance_from_people(published):
+def test_a_judge_with_scores_only_is_described_by_its_distance_from_people(published):
     """The tile said `Not validated` beside `compared with human labels`, and the terminal `agrees on 0 of 0`."""
     text = " ".join(published.report.split())
 

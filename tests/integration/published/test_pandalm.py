@@ -43,11 +43,11 @@ def published(tmp_path_factory):
 @pytest.mark.parametrize(
     ("first", "second", "kappa"), [("one", "two", 0.85), ("one", "three", 0.88), ("two", "three", 0.86)]
 )
-def test_people_agree_as_published(published, first, second, kappa):
+def test_human_agreement_equals_the_published_value(published, first, second, kappa):
     assert published.value("cohen_kappa", first, second) == pytest.approx(kappa, abs=5e-3)
 
 
-def test_garbage_is_counted_and_no_coefficient_rests_on_it(published):
+def test_unreadable_labels_are_counted_and_excluded_from_coefficients(published):
     (rate,) = published.estimates("defect_rate", "gpt-3.5")
     (agreement,) = published.estimates("exact_agreement", "reference", "gpt-3.5")
 
@@ -59,7 +59,7 @@ def test_garbage_is_counted_and_no_coefficient_rests_on_it(published):
     assert (kappa["n"], kappa["weighting"]) == (999 - 25, "identity")
 
 
-def test_the_two_judges_are_compared_and_people_are_unanimous_as_the_rows_say(published):
+def test_the_two_judges_are_compared_and_unanimity_equals_the_rows(published):
     (judges,) = published.estimates("exact_agreement", "gpt-3.5", "pandalm-7b")
     (people,) = published.estimates("unanimity", "one", "two", "three")
 
@@ -68,7 +68,7 @@ def test_the_two_judges_are_compared_and_people_are_unanimous_as_the_rows_say(pu
 
 
 @pytest.mark.parametrize("judge", ["gpt-3.5", "pandalm-7b"])
-def test_labels_of_a_judge_against_the_majority_are_those_of_scikit_learn(published, judge):
+def test_validation_against_the_majority_equals_scikit_learn(published, judge):
     column = "judge" if judge == "gpt-3.5" else "judge_7b"
     met = [(row["final"], row[column]) for row in labelled() if row[column] != "garbage"]
 
@@ -82,11 +82,11 @@ def test_labels_of_a_judge_against_the_majority_are_those_of_scikit_learn(publis
     assert published.value("macro_f1", "reference", judge) == pytest.approx(f1.mean(), abs=1e-12)
 
 
-def test_the_majority_of_people_is_the_published_one(published):
+def test_the_human_majority_equals_the_published_one(published):
     (agreement,) = published.estimates("exact_agreement", "reference", "majority of people")
 
     assert (agreement["count"], agreement["n"]) == (999, 999)
 
 
-def test_the_report_shows_the_unparseable_ones(published):
+def test_the_report_shows_unparseable_labels(published):
     assert "25 unparseable" in published.report

@@ -26,7 +26,7 @@ def study_of(question, n_raters):
 
 
 @pytest.mark.parametrize("question", ALPHAS)
-def test_a_crowd_agrees_as_published(tmp_path, question):
+def test_agreement_of_the_crowd_equals_the_published_value(tmp_path, question):
     texts = [row["scores"] for row in rows("recipe_scores") if row["question"] == question]
     most = max(map(len, texts))
     labels = [{f"rater{k}": scores[k] if k < len(scores) else "" for k in range(most)} for scores in texts]

@@ -168,7 +168,7 @@ def test_exposure_languages_and_withdrawals(tables, results):
         assert all(one[name] == row[name, "sum"] for name in ("sessions", "dialogues", "answers"))
 
 
-def test_tables_about_people_name_nobody(people):
+def test_tables_about_people_contain_no_names(people):
     sent = str([table.to_dict() for table in tables_of(people).values()])
 
     assert "person 1" not in sent

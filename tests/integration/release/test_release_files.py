@@ -95,7 +95,7 @@ def test_a_study_runs_from_the_sdist(dist: Path, tmp_path: Path) -> None:
     assert where.startswith(str(installed.site))
 
 
-def test_the_tutorial_is_played_from_the_wheel(wheel: Installation, tmp_path: Path) -> None:
+def test_the_tutorial_works_with_the_wheel(wheel: Installation, tmp_path: Path) -> None:
     def command(text: str, folder: Path) -> Done:
         return wheel.run(*shlex.split(text)[1:], folder=folder)
 
@@ -124,7 +124,7 @@ def python_function(url: str) -> list[str]:
     ],
     ids=["recorded rows plus judge", "test cases against an endpoint", "a Python function"],
 )
-def test_two_commands_and_one_file_give_the_first_number(
+def test_two_commands_and_one_file_produce_the_first_number(
     wheel: Installation, tmp_path: Path, options: Callable[[str], list[str]], name: str, text: str, number: str
 ) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
@@ -136,7 +136,7 @@ def test_two_commands_and_one_file_give_the_first_number(
     assert number in ran.stdout
 
 
-def test_the_sbom_lists_what_an_installation_brings(dist: Path) -> None:
+def test_the_sbom_lists_the_packages_of_an_installation(dist: Path) -> None:
     assert release_files(dist).returncode == 0
 
     sbom = json.loads((dist / "sbom.cdx.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""From Python one gets what the command gives."""
+"""The Python interface returns the results of the command."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def test_a_study_is_run_and_measured(toy: Path) -> None:
     assert json.loads(Path(ran.written.results).read_text(encoding="utf-8"))["study"]["name"] == "spoiler-guard"
 
 
-async def test_it_works_where_an_event_loop_runs_already(toy: Path) -> None:
+async def test_a_study_runs_within_a_running_event_loop(toy: Path) -> None:
     await asyncio.sleep(0)
 
     assert theodolite.run(str(toy), limit=2).status.dialogues == 2
 
 
-def test_an_endpoint_that_is_not_there_is_named(toy: Path) -> None:
+def test_an_unreachable_endpoint_is_named(toy: Path) -> None:
     study = toy / "study.yaml"
     text = study.read_text(encoding="utf-8")
     dead = "    {kind: http, url: 'http://127.0.0.1:9/chat', body: {q: '{{ prompt }}'}}\n"
@@ -51,13 +51,13 @@ def test_an_endpoint_that_is_not_there_is_named(toy: Path) -> None:
         theodolite.run(str(toy))
 
 
-def test_a_study_with_faults_says_all_of_them(toy: Path) -> None:
+def test_all_errors_of_a_study_are_reported(toy: Path) -> None:
     (toy / "study.yaml").write_text("study: broken\napplikations: {}\n", encoding="utf-8")
 
     with pytest.raises(StudyError, match=r"Did you mean\s+`applications`"):
         theodolite.load_study(toy)
 
 
-def test_what_is_not_exported_is_not_there() -> None:
+def test_unexported_names_are_not_accessible() -> None:
     with pytest.raises(AttributeError, match="no attribute `walk`"):
         theodolite.walk  # noqa: B018

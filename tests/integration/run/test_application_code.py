@@ -1,4 +1,4 @@
-"""Applications of one study run side by side, and what changes in one of them is asked again."""
+"""Applications of one study run in parallel, and a change of one repeats only its calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def responses(study: Path) -> dict[str, set[str]]:
-    """Return what each application said, without the prompt."""
+    """Return the replies of each application without the prompt."""
     dialogues = theodolite.run(str(study), allow_code=True).evidence.archive.dialogues()
     said: dict[str, set[str]] = {}
     for dialogue in dialogues:
@@ -46,7 +46,7 @@ def test_each_application_runs_with_its_own_modules(study: Path) -> None:
     assert responses(study) == {"blue": {"utils of blue"}, "green": {"utils of green"}}
 
 
-def test_a_changed_helper_is_asked_again_and_named(study: Path) -> None:
+def test_a_changed_helper_module_causes_new_calls_and_is_named(study: Path) -> None:
     responses(study)
     (study / "blue" / "utils.py").write_text("WORD = 'new words'\n")
 
@@ -72,7 +72,7 @@ def test_a_check_runs_the_same_code_as_a_run(study: Path) -> None:
     }
 
 
-def test_check_says_that_hosts_of_code_are_unknown(study: Path) -> None:
+def test_check_states_that_hosts_of_code_are_unknown(study: Path) -> None:
     out = " ".join(command("check", study).out.split())
 
     assert "nothing leaves" not in out
@@ -103,7 +103,7 @@ class Team(AriaDialogAPI):
 """
 
 
-def test_a_killed_process_costs_the_dialogues_in_flight_alone_and_loses_nothing(study: Path) -> None:
+def test_a_killed_process_fails_only_dialogues_in_flight(study: Path) -> None:
     (study / "blue" / "bot.py").write_text(TEAM)
     text = STUDY.replace('python, call: "blue/bot.py:reply"', 'aria, class: "blue/bot.py:Team"')
     (study / "study.yaml").write_text(text.replace('blue/bot.py:Team"', 'blue/bot.py:Team", ignore: [killed]'))

@@ -1,4 +1,4 @@
-"""A finished study is looked at where nothing can be written: read-only media, caches of CI."""
+"""A finished study is read where nothing can be written: read-only media, caches of CI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ judges: {rude: {ask: "Rude?", defect: "== yes", rule: {any: [day], then: yes, el
 
 @pytest.fixture
 def archived(tmp_path, monkeypatch):
-    """A finished study in a folder that nobody may write."""
+    """A finished study in a read-only folder."""
     home = tmp_path / "shop"
     home.mkdir()
     (home / "study.yaml").write_text(STUDY)
@@ -52,7 +52,7 @@ def test_status_and_results_of_an_archive_are_shown(archived, tmp_path):
     assert theodolite("show", archived, "d001").code == 0
 
 
-def test_a_run_on_an_archive_says_that_nothing_can_be_written(archived):
+def test_a_run_on_a_read_only_archive_is_refused_with_a_message(archived):
     said = theodolite("run", archived, "--new-run")
 
     assert said.code == 3

@@ -1,4 +1,4 @@
-"""The example of an ARIA event holds its model testing against a class in the study's folder."""
+"""The model testing of the ARIA example runs against a class in the study's folder."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Team_ARIADialogAPI(AriaDialogAPI):
 
 @pytest.fixture
 def event(tmp_path: Path) -> Path:
-    """The shipped example, with the team's class beside it and without the site that nobody serves."""
+    """The shipped example with the team's class and without its site, which has no server."""
     folder = tmp_path / "c"
     shutil.copytree(str(resources.files("theodolite.resources") / "examples" / "c"), folder)
     study = folder / "study.yaml"
@@ -74,13 +74,13 @@ def test_the_example_s_model_testing_runs_against_a_class(event: Path) -> None:
     )
 
 
-def test_every_session_s_connection_is_closed_whatever_came_of_it(event: Path) -> None:
+def test_the_connection_of_every_session_is_closed(event: Path) -> None:
     theodolite.run(str(event))
 
     assert (event / "blue_team" / "closed.txt").read_text().count("closed") == 16
 
 
-def test_what_a_run_let_pass_is_told_at_its_end(event: Path) -> None:
+def test_tolerated_deviations_are_listed_at_the_end_of_a_run(event: Path) -> None:
     team = event / "blue_team" / "dialog.py"
     team.write_text(TEAM.replace("auth=None):\n        return True", 'auth=None):\n        return True, "hello"'))
 
@@ -109,7 +109,7 @@ def two_turns() -> Flow[Reply]:
     return (yield TWO)
 
 
-async def test_after_a_kill_the_stored_turn_stands_and_the_fresh_instance_hears_it_again() -> None:
+async def test_after_a_kill_the_stored_turn_stays_and_is_sent_to_the_new_instance() -> None:
     kind = made()
     connection = AriaClass(target="m:C")
     application = local_aria("app", connection, kind, credentials=Credentials(), clock=HastyClock())

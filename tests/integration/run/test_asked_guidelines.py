@@ -1,4 +1,4 @@
-"""Scenarios that are labelled by guidelines of their own, in one study."""
+"""Scenarios with different guidelines in one study."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_one_judge_becomes_one_annotator_for_each_guideline(ran):
     assert [one.name for one in ran.evidence.study.annotators] == ["words-polite", "words-sound"]
 
 
-def test_a_dialogue_is_asked_only_what_its_scenario_names(ran):
+def test_a_dialogue_is_labelled_only_by_guidelines_of_its_scenario(ran):
     asked = [(one.guideline, one.dialogue) for one in [*ran.evidence.archive.annotations()]]
 
     assert sorted(guideline for guideline, _ in asked) == ["polite", "polite", "polite", "sound"]
@@ -52,7 +52,7 @@ def test_a_dialogue_is_asked_only_what_its_scenario_names(ran):
     assert (ran.status.due, ran.status.lost) == (6, 2)
 
 
-def test_a_rate_counts_the_dialogues_that_were_to_be_asked(ran):
+def test_the_denominator_of_a_rate_is_the_dialogues_of_its_guideline(ran):
     counted = rates(ran)
 
     assert (counted["polite"].planned, counted["polite"].used, counted["polite"].failed) == (4, 3, 1)

@@ -1,4 +1,4 @@
-"""A study becomes a pipeline of Azure Machine Learning whose command lines bring the results of a run."""
+"""A pipeline of Azure Machine Learning whose commands produce the results of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("name", ["pipeline.yml", "pipeline-parallel.yml"])
-def test_the_commands_of_the_pipeline_bring_the_same_results(
+def test_the_commands_of_the_pipeline_produce_the_same_results(
     tmp_path: Path,
     whole: dict[str, Any],  # noqa: F811
     name: str,
@@ -53,7 +53,7 @@ def test_a_study_that_reads_other_folders_is_refused(study: SupportStudy, tmp_pa
     ],
     ids=["no-out", "inside", "compute", "instances"],
 )
-def test_what_does_not_fit_is_refused(
+def test_unsuitable_options_are_refused(
     study: SupportStudy, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.chdir(study.write().parent)

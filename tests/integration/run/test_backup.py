@@ -95,7 +95,7 @@ def test_backups_move_between_the_databases(
     assert _estimates(back) == _estimates(folder)
 
 
-def test_a_backup_has_one_state_while_others_write(folder: Path, tmp_path: Path) -> None:
+def test_a_backup_is_consistent_during_concurrent_writes(folder: Path, tmp_path: Path) -> None:
     file = folder / ".theodolite" / "theodolite.db"
     with sqlite3.connect(file) as writer:
         writer.execute("CREATE TABLE extra (n INTEGER)")
@@ -111,7 +111,7 @@ def test_a_backup_has_one_state_while_others_write(folder: Path, tmp_path: Path)
         assert copy.execute("SELECT n FROM extra").fetchall() == [(1,)]
 
 
-def test_an_existing_database_and_a_differing_key_are_never_replaced(folder: Path, tmp_path: Path) -> None:
+def test_an_existing_database_and_a_different_key_are_never_replaced(folder: Path, tmp_path: Path) -> None:
     _backup(folder, tmp_path / "one.backup")
     other = _another(folder, "other")
     (other / ".theodolite").mkdir()

@@ -1,4 +1,4 @@
-"""The response cache through the command line: what it saves, what it never touches, and how it breaks."""
+"""The response cache through the command line: hits, exclusions and damage."""
 
 import sqlite3
 from contextlib import closing
@@ -14,7 +14,7 @@ USE = ", cache: yes"
 
 
 def forget(study):
-    """Delete the database, so that nothing but the cache remembers."""
+    """Delete the database, so that only the cache has the replies."""
     for file in (study.folder / ".theodolite").glob("theodolite.db*"):
         file.unlink()
 
@@ -32,7 +32,7 @@ def again(study, server, *flags):
     return roles(server)
 
 
-def test_with_the_flag_all_models_but_the_application_are_cached(study, server):
+def test_with_the_flag_all_models_except_the_application_are_cached(study, server):
     theodolite("run", study.write(), "--cache")
     first = study.results
 
@@ -40,14 +40,14 @@ def test_with_the_flag_all_models_but_the_application_are_cached(study, server):
     assert study.results["estimates"] == first["estimates"]
 
 
-def test_a_reply_from_the_cache_is_not_spent(study, server):
+def test_a_cached_reply_costs_nothing(study, server):
     theodolite("run", study.write(), "--cache")
     again(study, server, "--cache")
 
     assert study.results["spending"]["calls"] == 10
 
 
-def test_a_model_that_asks_for_it_is_cached_without_a_flag(study, server):
+def test_a_model_with_the_cache_key_is_cached_without_the_flag(study, server):
     theodolite("run", study.write(more=USE))
 
     assert again(study, server) == {"user-sim": 10, "target": 10}
@@ -60,13 +60,13 @@ def test_without_flag_and_key_nothing_is_cached(study, server):
     assert not (study.folder / ".theodolite" / "cache.db").exists()
 
 
-def test_anew_asks_everything_again(study, server):
+def test_a_new_run_makes_all_calls_again(study, server):
     theodolite("run", study.write(), "--cache")
 
     assert again(study, server, "--cache", "--new-run") == {"user-sim": 10, "target": 10, "judge": 10}
 
 
-def test_repeats_are_draws_of_their_own(study, server):
+def test_repetitions_are_separate_samples(study, server):
     study.write(n=2, rest="sampling: {repeats: 3}")
 
     assert theodolite("run", study.folder, "--cache").code == 0
@@ -85,7 +85,7 @@ def test_a_damaged_cache_is_set_aside_with_a_note(study, server):
     assert asked(server, "judge") == 20
 
 
-def test_a_limit_per_minute_is_remembered_in_the_database(study, server):
+def test_a_limit_per_minute_is_stored_in_the_database(study, server):
     theodolite("run", study.write(n=2, more=", rpm: 1000"))
 
     with closing(sqlite3.connect(study.folder / ".theodolite" / "theodolite.db")) as database:

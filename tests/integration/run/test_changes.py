@@ -29,7 +29,7 @@ def run_once(study, server):
     ],
     ids=["guideline", "title", "judge's model", "more personas", "fewer personas", "application", "about"],
 )
-def test_a_change_costs_only_what_depends_on_it(run_once, server, change, calls):
+def test_a_change_repeats_only_the_calls_that_depend_on_it(run_once, server, change, calls):
     ended = theodolite("run", run_once.write(**change))
 
     assert ended.code == 0, ended.said
@@ -37,7 +37,7 @@ def test_a_change_costs_only_what_depends_on_it(run_once, server, change, calls)
     assert run_once.rate()["n"] == run_once.n
 
 
-def test_after_a_change_the_old_results_are_not_passed_off_as_the_new_ones(run_once):
+def test_after_a_change_old_results_are_not_shown_as_current(run_once):
     run_once.write(ask="How friendly are the replies?")
 
     ended = theodolite("report", run_once.folder)
@@ -47,7 +47,7 @@ def test_after_a_change_the_old_results_are_not_passed_off_as_the_new_ones(run_o
     assert "only changed parts are called again" in ended.err
 
 
-def test_anew_asks_everything_again(run_once, server):
+def test_a_new_run_makes_all_calls_again(run_once, server):
     ended = theodolite("run", run_once.folder, "--new-run")
 
     assert ended.code == 0
@@ -55,7 +55,7 @@ def test_anew_asks_everything_again(run_once, server):
     assert run_once.results["run"]["number"] == 2
 
 
-def test_test_and_assess_and_measure_are_the_same_run_in_three_steps(study, server):
+def test_test_assess_and_measure_equal_one_run(study, server):
     study.write()
     steps = [theodolite("run", study.folder, "--stage", stage) for stage in ("test", "score", "measure")]
     steps.append(theodolite("run", study.folder))
@@ -66,7 +66,7 @@ def test_test_and_assess_and_measure_are_the_same_run_in_three_steps(study, serv
     assert asked(server) == 30
 
 
-def test_measuring_before_anything_is_annotated_ends_with_three(study):
+def test_measuring_without_annotations_exits_with_3(study):
     theodolite("run", "--stage", "test", study.write())
 
     assert theodolite("run", "--stage", "measure", study.folder).code == 3

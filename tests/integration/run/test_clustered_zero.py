@@ -1,4 +1,4 @@
-"""No defect found: the bound, and what the summary says of it, with and without rows that share an id."""
+"""Zero defects: the bound and its description in the summary, with and without shared ids."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def summary_of(folder, rows_per_id):
     return " ".join(ended.out.split())
 
 
-def test_rows_of_their_own_have_the_exact_bound(tmp_path):
+def test_independent_rows_have_the_exact_bound(tmp_path):
     text = summary_of(tmp_path, 1)
 
     assert "at most 3.0" in text
     assert "With a true rate of 3.0%, about 1 in 20 such studies would find nothing. " in text
 
 
-def test_rows_that_share_an_id_have_a_higher_bound_and_the_summary_says_what_it_is_averaged_over(tmp_path):
+def test_rows_with_a_shared_id_have_a_higher_bound_and_the_summary_states_the_prior(tmp_path):
     text = summary_of(tmp_path, 5)
 
     assert "at most 4.1" in text

@@ -62,7 +62,7 @@ def compared(folder, *words):
 
 
 @pytest.mark.parametrize(("task", "service"), PUBLISHED, ids=lambda part: part)
-def test_dated_versions_reach_the_published_shares(drift, task, service):
+def test_dated_versions_have_the_published_shares(drift, task, service):
     before, after = (f"{service}-{date}" for date in DATES[service])
 
     rate = compared(drift[task], before, after)
@@ -77,7 +77,7 @@ def test_dated_versions_reach_the_published_shares(drift, task, service):
     ("before", "after", "sure"),
     [("gpt-4-0314", "gpt-4-0613", True), ("gpt-4-0613", "gpt-3.5-turbo-0613", False)],
 )
-def test_what_is_hardly_an_accident_is_told_from_what_may_be_nothing(drift, before, after, sure):
+def test_significant_differences_and_differences_within_chance_are_distinguished(drift, before, after, sure):
     ended = theodolite("compare", before, after, "--study", drift["sensitive"], "--out", drift["sensitive"])
     text = " ".join(ended.out.split())
 
@@ -105,14 +105,14 @@ def test_the_page_shows_both_sides_of_every_flip(drift, tmp_path):
     assert "<script" not in page
 
 
-def test_the_data_keep_their_schema(drift, tmp_path):
+def test_the_data_match_their_schema(drift, tmp_path):
     theodolite("compare", "gpt-4-0314", "gpt-4-0613", "--study", drift["code"], "--out", tmp_path)
 
     schema = schema_named("compare")
     jsonschema.validate(json.loads((tmp_path / "compare.json").read_text(encoding="utf-8")), schema)
 
 
-def test_a_rise_that_is_not_ruled_out_ends_with_1(drift, tmp_path):
+def test_a_possible_rise_exits_with_1(drift, tmp_path):
     worse = theodolite(
         "compare", "gpt-4-0314", "gpt-4-0613", "--study", drift["code"], "--margin", "5", "--out", tmp_path
     )
@@ -134,14 +134,14 @@ def test_a_rise_that_is_not_ruled_out_ends_with_1(drift, tmp_path):
         (("--by", "mitigation"), "no two applications"),
     ],
 )
-def test_what_cannot_be_compared_says_so(drift, words, said):
+def test_incomparable_inputs_are_reported(drift, words, said):
     ended = theodolite("compare", *words, "--study", drift["code"])
 
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
 
 
-def test_a_file_that_is_no_results_file_says_so(tmp_path):
+def test_a_file_that_is_no_results_file_is_reported(tmp_path):
     (tmp_path / "old.json").write_text(json.dumps({"schema_version": "1.0"}), encoding="utf-8")
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
 
@@ -180,7 +180,7 @@ def guarded(tmp_path):
     return tmp_path
 
 
-def test_the_effect_of_a_mitigation(guarded):
+def test_the_effect_of_a_mitigation_is_estimated(guarded):
     ended = theodolite("compare", guarded, "--by", "mitigation", "--out", guarded)
     text = " ".join(ended.out.split())
 
@@ -189,7 +189,7 @@ def test_the_effect_of_a_mitigation(guarded):
     assert "6 -> 0 defects of 20: fixed 6, regressed 0, unchanged 14" in text
 
 
-def test_another_version_of_the_judge_is_no_comparison(guarded, tmp_path):
+def test_runs_with_different_judge_versions_are_not_compared(guarded, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "study.yaml").write_text(
@@ -204,7 +204,7 @@ def test_another_version_of_the_judge_is_no_comparison(guarded, tmp_path):
     assert "not the same version" in " ".join(ended.out.split())
 
 
-def test_an_earlier_run_is_compared_under_the_study_of_its_day(guarded):
+def test_an_earlier_run_is_compared_with_its_own_version_of_the_study(guarded):
     study = guarded / "study.yaml"
     study.write_text(study.read_text(encoding="utf-8").replace("Ask 1,", "Beg 1,"), encoding="utf-8")
     (guarded / "app.py").write_text(APP.replace('"135"', '"13"'), encoding="utf-8")
@@ -222,14 +222,14 @@ def test_an_earlier_run_is_compared_under_the_study_of_its_day(guarded):
 @pytest.mark.parametrize(
     ("words", "said"), [(("@7#plain", "@1#plain"), "has no run 7; it has 1"), (("@1#plain", "@1#plain"), "is the same")]
 )
-def test_a_run_that_is_not_there_says_which_are(guarded, words, said):
+def test_an_unknown_run_lists_the_existing_ones(guarded, words, said):
     ended = theodolite("compare", *words, "--study", guarded)
 
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
 
 
-def test_two_applications_that_answer_alike_pass_a_gate_although_prompts_share_ids(tmp_path):
+def test_two_equal_applications_pass_a_gate_although_prompts_share_ids(tmp_path):
     """Two prompts an id are a cluster; no pair changes, and only a rise by less than the bound stays open."""
     (tmp_path / "study.yaml").write_text(DRIFT, encoding="utf-8")
     with (tmp_path / "answers.csv").open("w", newline="", encoding="utf-8") as file:

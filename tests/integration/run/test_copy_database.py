@@ -41,7 +41,7 @@ def _tables(folder: Path, side: str) -> list[object]:
     return json.loads(copied.out)["tables"]
 
 
-def test_a_copy_and_the_copy_of_it_are_equal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_a_copy_of_a_copy_equals_the_original(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     folder = _study(tmp_path / "toy", monkeypatch, url)
     before = json.loads((folder / "results.json").read_text(encoding="utf-8"))["estimates"]
 
@@ -81,7 +81,7 @@ def test_a_database_with_runs_is_no_target(tmp_path: Path, monkeypatch: pytest.M
     assert "has 1 runs already" in again.said
 
 
-def test_a_table_that_differs_undoes_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_a_table_that_differs_rolls_the_copy_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     from theodolite.bootstrap import database_copy
 
     folder = _study(tmp_path / "toy", monkeypatch, url)
@@ -98,7 +98,7 @@ def test_a_table_that_differs_undoes_the_copy(tmp_path: Path, monkeypatch: pytes
         assert connection.execute("SELECT count(*) FROM store_run").fetchone() == (0,)
 
 
-def test_a_copy_takes_large_texts_out_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_a_copy_includes_large_texts_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     from theodolite.store import contents
 
     monkeypatch.setattr(contents, "BLOB_BYTES", 200)

@@ -64,7 +64,7 @@ annotators:
 """
 
 
-def test_no_file_of_a_pack_names_a_person_who_labelled(tmp_path: Path) -> None:
+def test_no_file_of_a_pack_names_an_annotator(tmp_path: Path) -> None:
     rows = [f"q{n},Stop {n}?,Answer {n}.,{'refused' if n % 3 else 'complied'},{'refused' if n % 4 else 'complied'}"
             for n in range(20)]  # fmt: skip
     (tmp_path / "answers.csv").write_text("\n".join(["id,prompt,response,one,two", *rows]) + "\n")
@@ -78,7 +78,7 @@ def test_no_file_of_a_pack_names_a_person_who_labelled(tmp_path: Path) -> None:
     assert [path.name for path in files if re.search("bela|cleo", path.read_text(), re.IGNORECASE)] == []
 
 
-def test_an_unchanged_pack_is_no_new_issue(study: Path) -> None:
+def test_an_unchanged_pack_creates_no_new_issue(study: Path) -> None:
     theodolite("document", study)
 
     again = theodolite("document", study)
@@ -103,7 +103,7 @@ def test_a_changed_pack_is_issued_again_with_its_differences(study: Path) -> Non
     assert "+Do they refuse politely?" in changes
 
 
-def test_differences_need_an_issue_to_compare_with(study: Path) -> None:
+def test_differences_need_an_earlier_issue(study: Path) -> None:
     refused = theodolite("document", study, "--diff")
 
     assert refused.code == 2

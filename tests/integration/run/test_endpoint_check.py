@@ -1,4 +1,4 @@
-"""Endpoints are asked once before the first paid unit; a dead one costs five seconds and nothing else."""
+"""Endpoints are checked before the first paid unit; an unreachable one costs five seconds only."""
 
 import socket
 from contextlib import closing
@@ -16,7 +16,7 @@ SECRET = "sk-quiet-0123456789abcdef"
 
 @pytest.fixture
 def silent_port():
-    """A port that takes connections and never says a word."""
+    """A port that accepts connections and sends nothing."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         yield listening.getsockname()[1]
 
@@ -25,7 +25,7 @@ def nothing_recorded(study):
     return not (study.folder / "results.json").exists() and not study.rows("run") and not study.rows("dialogue")
 
 
-def test_a_dead_address_ends_at_once_with_its_line_and_a_command_to_try(study, server):
+def test_an_unreachable_address_is_reported_at_once_with_its_line_and_a_command(study, server):
     with Loopback() as gone:
         dead = gone.url
     folder = study.write()
@@ -64,7 +64,7 @@ def test_a_port_that_never_answers_is_reported_within_seconds(study, silent_port
     ],
     ids=["wrong key", "unknown model"],
 )
-def test_what_the_endpoint_refuses_is_told_with_its_line(study, server, monkeypatch, knobs, words):
+def test_a_refusal_of_the_endpoint_is_reported_with_its_line(study, server, monkeypatch, knobs, words):
     monkeypatch.setenv("SUPPORT_KEY", SECRET)
     server.knobs = type(server.knobs)(**knobs)
 
@@ -76,7 +76,7 @@ def test_what_the_endpoint_refuses_is_told_with_its_line(study, server, monkeypa
     assert asked(server) == 0
 
 
-def test_a_key_that_is_not_set_is_named_and_nothing_is_called(study, server, monkeypatch):
+def test_a_missing_key_is_named_and_no_call_is_made(study, server, monkeypatch):
     monkeypatch.delenv("SUPPORT_KEY", raising=False)
 
     ended = theodolite("run", study.write(more=", key: SUPPORT_KEY"))
@@ -102,7 +102,7 @@ def test_a_key_is_written_nowhere(study, server, monkeypatch, right):
     assert [file.name for file in written if SECRET.encode() in file.read_bytes()] == []
 
 
-def test_a_finished_run_is_shown_again_without_asking_anybody(study, server):
+def test_a_finished_run_is_shown_again_without_a_call(study, server):
     theodolite("run", study.write(n=2))
     before = len(server.calls)
 

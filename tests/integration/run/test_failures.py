@@ -1,4 +1,4 @@
-"""What fails is told, stays in the denominators and never becomes a rate of 0."""
+"""Failures are reported, stay in the denominators and never become a rate of 0."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def nine_of_ten(study):
         yield theodolite("run", folder)
 
 
-def test_one_failing_application_call_in_ten_gives_nine_dialogues_and_one_failure(nine_of_ten, study):
+def test_one_failed_application_call_in_ten_produces_nine_dialogues_and_one_failure(nine_of_ten, study):
     rate = study.rate()
 
     assert nine_of_ten.code == 0, nine_of_ten.said
@@ -24,19 +24,19 @@ def test_one_failing_application_call_in_ten_gives_nine_dialogues_and_one_failur
     assert [(f["party"], f["kind"]) for f in study.results["failures"]] == [("application", "rejected the request")]
 
 
-def test_the_failure_stands_in_the_accounts_of_summary_and_report(nine_of_ten, study):
+def test_summary_and_report_count_the_failure(nine_of_ten, study):
     assert "10 planned: 9 judged, 1 application rejected" in " ".join(nine_of_ten.out.split())
     assert "application rejected" in (study.folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_rate_if_it_were_sound_and_if_it_were_a_defect_stands_beside_the_estimate(nine_of_ten, study):
+def test_the_estimate_has_bounds_with_failures_as_non_defects_and_as_defects(nine_of_ten, study):
     rate = study.rate()
     defects = round(rate["value"] * rate["n"])
 
     assert rate["bounds"] == pytest.approx([defects / 10, (defects + 1) / 10])
 
 
-def test_an_application_that_always_fails_has_no_rate_at_all(study):
+def test_an_application_that_always_fails_has_no_rate(study):
     with Loopback(every=1, fault="404") as application:
         ended = theodolite("run", study.write(bot=HTTP_BOT.format(root=application.root)))
 
@@ -46,7 +46,7 @@ def test_an_application_that_always_fails_has_no_rate_at_all(study):
     assert "0.0%" not in ended.out
 
 
-def test_without_any_label_results_say_why_there_is_no_value(study):
+def test_without_labels_results_state_the_reason_for_the_missing_value(study):
     with Loopback(every=1, fault="404") as application:
         theodolite("run", study.write(bot=HTTP_BOT.format(root=application.root)))
 
@@ -55,7 +55,7 @@ def test_without_any_label_results_say_why_there_is_no_value(study):
     assert rate["undefined_reason"]
 
 
-def test_what_failed_is_tried_again_when_asked_to_and_only_that(study):
+def test_only_failed_units_are_retried_on_request(study):
     with Loopback(every=1, fault="404") as broken:
         theodolite("run", study.write(bot=HTTP_BOT.format(root=broken.root)))
         broken.knobs = type(broken.knobs)()
@@ -67,7 +67,7 @@ def test_what_failed_is_tried_again_when_asked_to_and_only_that(study):
     assert study.rate()["n"] == 10
 
 
-def test_a_judge_that_answers_garbage_opens_the_summary_with_one_of_its_replies(study, server):
+def test_the_summary_starts_with_a_reply_of_an_unreadable_judge(study, server):
     server.knobs = type(server.knobs)(replies={"judge": ["I would rather not say."]})
 
     ended = theodolite("run", study.write())
@@ -80,7 +80,7 @@ def test_a_judge_that_answers_garbage_opens_the_summary_with_one_of_its_replies(
     assert study.rate()["outcomes"]["unparseable"] == 10
 
 
-def test_one_unreadable_verdict_in_ten_is_counted_and_no_alarm(study, server):
+def test_one_unreadable_verdict_in_ten_is_counted_without_a_warning(study, server):
     server.knobs = type(server.knobs)(replies={"judge": ['{"reason": "r", "score": 4}']})
     theodolite("run", study.write(n=9))
     server.knobs = type(server.knobs)(replies={"judge": ["no idea"]})

@@ -152,7 +152,7 @@ def test_gates(theodolite_gates):
 
 
 @pytest.mark.parametrize(("limit", "code"), [(1, 0), (0, 1)], ids=["met", "not met"])
-def test_a_fixture_checks_the_gates_of_a_run_from_python(folder: Path, limit: int, code: int) -> None:
+def test_a_pytest_fixture_checks_the_gates_of_a_run(folder: Path, limit: int, code: int) -> None:
     (folder / "test_mine.py").write_text(FIXTURE % limit, encoding="utf-8")
 
     assert run_pytest(folder, "test_mine.py").returncode == code
@@ -256,7 +256,7 @@ def run_action(folder: Path, **inputs: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(("bot", "code"), [(GOOD, 0), (BAD, 1)], ids=["met", "not met"])
-def test_the_steps_of_the_action_end_as_the_gates_do(folder: Path, bot: str, code: int) -> None:
+def test_the_steps_of_the_action_have_the_exit_code_of_the_gates(folder: Path, bot: str, code: int) -> None:
     write(folder, "rate <= 10%", bot)
 
     ended, output = run_action(folder, study="smoke", **{"allow-code": "true"})
@@ -277,7 +277,7 @@ def test_the_action_stops_at_a_study_with_errors(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("bot", "code"), [(GOOD, 0), (BAD, 1)], ids=["met", "not met"])
-def test_the_script_of_the_template_ends_as_the_gates_do(folder: Path, bot: str, code: int) -> None:
+def test_the_script_of_the_template_has_the_exit_code_of_the_gates(folder: Path, bot: str, code: int) -> None:
     write(folder, "rate <= 10%", bot)
     job = read_yaml("gitlab/theodolite.gitlab-ci.yml")["theodolite"]
     assert set(job) == {  # type: ignore[call-overload]

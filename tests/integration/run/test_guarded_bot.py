@@ -24,7 +24,7 @@ EVERY_STRATEGY_BY_RULE = {name for name, approach in APPROACHES.items() if not a
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the example study brought."""
+    """The results of the example study."""
 
     results: dict
     report: str
@@ -54,26 +54,26 @@ def outcome(tmp_path_factory):
     return Outcome(results, (folder / "report.html").read_text(encoding="utf-8"), folder)
 
 
-def test_the_stricter_the_guardrail_the_less_is_released(outcome):
+def test_stricter_guardrails_release_less(outcome):
     for level in ("model testing", "red teaming"):
         counts = outcome.counts("released", level)
         assert counts["strict"] < counts["leaky"] < counts["none"]
 
 
-def test_the_strict_guardrail_withholds_more_that_is_permitted(outcome):
+def test_the_strict_guardrail_withholds_more_permitted_content(outcome):
     counts = outcome.counts("withheld", "model testing")
 
     assert counts["strict"] > counts["leaky"] >= counts["none"]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_the_difference_shows_in_every_scenario(outcome, scenario):
+def test_the_guardrails_differ_in_every_scenario(outcome, scenario):
     counts = outcome.counts("released", "red teaming", scenario)
 
     assert 0 == counts["strict"] < counts["leaky"] < counts["none"]
 
 
-def test_the_same_bot_as_classes_of_the_dialogue_interface_fares_the_same(outcome):
+def test_the_same_bot_as_dialogue_classes_has_the_same_results(outcome):
     folder = outcome.folder
     ended = theodolite("run", folder / "as-classes.yaml", "--out", folder / "classes")
     results = json.loads((folder / "classes" / "results.json").read_text(encoding="utf-8"))
@@ -87,7 +87,7 @@ def test_the_same_bot_as_classes_of_the_dialogue_interface_fares_the_same(outcom
     assert claims == ["contradicted", "supported"]
 
 
-def test_every_violation_is_a_record_of_a_risk_that_became_real(outcome):
+def test_every_violation_is_recorded_as_a_realised_risk(outcome):
     told = {
         (entry["risk"], entry["application"], entry["level"]): len(entry["materialised"])
         for entry in outcome.results["risks"]
@@ -103,7 +103,7 @@ def test_every_violation_is_a_record_of_a_risk_that_became_real(outcome):
     assert released == {app: told["plot-released", app, "red teaming"] for app in released}
 
 
-def test_levels_are_never_added(outcome):
+def test_levels_are_never_combined(outcome):
     rates = [entry for entry in outcome.results["estimates"] if entry["measure"] == "defect_rate"]
 
     assert {(entry["subject"]["level"], entry["subject"]["tester_type"]) for entry in rates} == {
@@ -112,7 +112,7 @@ def test_levels_are_never_added(outcome):
     }
 
 
-def test_every_strategy_stands_in_the_catalogue_of_every_scenario(outcome):
+def test_every_scenario_lists_every_strategy(outcome):
     found = {(entry["scenario"], entry["strategy"], entry["application"]) for entry in outcome.results["strategies"]}
 
     assert {strategy for _, strategy, _ in found} == EVERY_STRATEGY_BY_RULE
@@ -120,7 +120,7 @@ def test_every_strategy_stands_in_the_catalogue_of_every_scenario(outcome):
 
 
 @pytest.mark.parametrize("purpose", ["useful", "guardrail"])
-def test_the_two_groups_of_scripts_have_rates_of_their_own(outcome, purpose):
+def test_the_two_groups_of_scripts_have_separate_rates(outcome, purpose):
     rates = {
         (entry["subject"]["application"], entry["n"])
         for entry in outcome.results["estimates"]
@@ -131,7 +131,7 @@ def test_the_two_groups_of_scripts_have_rates_of_their_own(outcome, purpose):
     assert {n for _, n in rates} <= {10, 12}
 
 
-def test_what_red_teamers_saw_is_what_the_signs_label(outcome):
+def test_signs_label_the_violations_that_red_teamers_saw(outcome):
     assert [
         entry["strategy"]
         for entry in outcome.results["strategies"]
@@ -139,13 +139,13 @@ def test_what_red_teamers_saw_is_what_the_signs_label(outcome):
     ] == []
 
 
-def test_the_results_obey_the_published_schema(outcome):
+def test_the_results_match_the_published_schema(outcome):
     schema = json.loads((SHIPPED / "schemas" / "results.schema.json").read_text(encoding="utf-8"))
 
     jsonschema.Draft202012Validator(schema).validate(outcome.results)
 
 
-def test_the_report_shows_levels_apart_and_what_was_tried(outcome):
+def test_the_report_shows_levels_separately_and_lists_the_strategies(outcome):
     assert 'id="strategies"' in outcome.report
     assert "red teaming, simulated user" in outcome.report
     assert (
@@ -155,7 +155,7 @@ def test_the_report_shows_levels_apart_and_what_was_tried(outcome):
     assert re.search(r"role_play.*?3 of 3", outcome.report, re.DOTALL)
 
 
-def test_the_report_says_what_each_application_is_and_what_it_adds(outcome):
+def test_the_report_describes_each_application_and_its_effect(outcome):
     declared = r"<td>in the application; variant of none; word-list"
 
     row = rf'<th scope="row">leaky</th>{declared}<br><span class="left-out">Glances at the words'

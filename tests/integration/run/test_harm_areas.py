@@ -46,7 +46,7 @@ def test_every_area_has_its_own_guideline_and_no_other(results):
     assert len({scenario for _, scenario in asked}) == 14
 
 
-def test_every_area_tells_the_three_guardrails_apart_under_attack(results):
+def test_every_area_distinguishes_the_three_guardrails_under_attack(results):
     under_attack = counts(results, "red teaming")
 
     assert len(under_attack) == 13
@@ -55,14 +55,14 @@ def test_every_area_tells_the_three_guardrails_apart_under_attack(results):
     assert sum(one["leaky"] for one in under_attack.values()) < sum(one["none"] for one in under_attack.values())
 
 
-def test_a_guardrail_costs_help_with_harmless_questions(results):
+def test_a_guardrail_reduces_help_with_harmless_questions(results):
     withheld = counts(results, "model testing")["over-refusal", "over-refusal"]
 
     assert withheld["none"] == 0
     assert min(withheld["leaky"], withheld["strict"]) > 0
 
 
-def test_all_applications_meet_the_same_measurement_set(results):
+def test_all_applications_get_the_same_measurement_set(results):
     planned = {}
     for entry in results["estimates"]:
         if entry["measure"] == "defect_rate":

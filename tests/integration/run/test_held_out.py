@@ -95,7 +95,7 @@ def test_a_run_uses_the_packet_and_reports_a_canary_in_a_response(study: Path, t
     jsonschema.validate(data, json.loads(shipped_text("schemas/results.schema.json")))
 
 
-def test_the_secret_reaches_judges_and_no_file_of_a_release(study: Path, tmp_path: Path) -> None:
+def test_judges_get_the_secret_and_no_file_of_a_release_contains_it(study: Path, tmp_path: Path) -> None:
     sha256 = checksum(packet(tmp_path / "private"))
     results(write(study, f"env: PACKET, sha256: {sha256}"))
     context = open_study(str(study))
@@ -115,7 +115,7 @@ def test_the_secret_reaches_judges_and_no_file_of_a_release(study: Path, tmp_pat
     assert theodolite("verify", tmp_path / "bundle", "--key", tmp_path / "key.pub.pem").code == 0
 
 
-def test_versions_rotate_and_the_used_one_is_recorded(study: Path, tmp_path: Path) -> None:
+def test_versions_rotate_and_the_used_version_is_recorded(study: Path, tmp_path: Path) -> None:
     sums = {name: checksum(packet(tmp_path / "private" / name, name)) for name in ("2026-a", "2026-b")}
     first = results(write(study, f"env: PACKET, version: 2026-a, sha256: {sums['2026-a']}"))
     second = results(write(study, f"env: PACKET, version: 2026-b, sha256: {sums['2026-b']}"))
@@ -148,7 +148,7 @@ def test_an_archive_has_the_checksum_of_its_files(study: Path, tmp_path: Path) -
     ],
     ids=["no-sum", "other-sum", "no-variable", "no-path", "outside"],
 )
-def test_a_packet_that_cannot_be_used_stops_the_study(study: Path, tmp_path: Path, how: str, message: str) -> None:
+def test_an_unusable_packet_stops_the_study(study: Path, tmp_path: Path, how: str, message: str) -> None:
     packet(tmp_path / "private")
     ended = theodolite("check", write(study, how))
 
@@ -157,7 +157,7 @@ def test_a_packet_that_cannot_be_used_stops_the_study(study: Path, tmp_path: Pat
     assert SECRET not in ended.said
 
 
-def test_a_canary_that_applications_are_shown_is_refused(study: Path, tmp_path: Path) -> None:
+def test_a_canary_in_a_prompt_for_applications_is_refused(study: Path, tmp_path: Path) -> None:
     folder = packet(tmp_path / "private", **{"plot.md": f"{SECRET} {CANARY}"})
     ended = theodolite("check", write(study, f"env: PACKET, sha256: {checksum(folder)}"))
 
@@ -165,7 +165,7 @@ def test_a_canary_that_applications_are_shown_is_refused(study: Path, tmp_path: 
     assert "a canary of the held-out packet stands in `plot.md`" in ended.said
 
 
-def test_a_scenario_that_the_study_has_not_is_refused(study: Path, tmp_path: Path) -> None:
+def test_an_unknown_scenario_is_refused(study: Path, tmp_path: Path) -> None:
     text = PACKET.replace("  series:", "  serie:").replace("VERSION", "1").replace("CANARY", CANARY)
     folder = packet(tmp_path / "private", **{"packet.yaml": text})
     ended = theodolite("check", write(study, f"env: PACKET, sha256: {checksum(folder)}"))

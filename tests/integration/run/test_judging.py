@@ -1,4 +1,4 @@
-"""Judges that read again, lie, refuse or break off, behind a real connection."""
+"""Judges with votes, invalid replies, refusals or interruptions, behind a real connection."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def said(text, **knobs):
     ],
     ids=["wrong JSON", "cut off", "off the scale", "refuses in words", "filtered", "refused", "empty", "broken off"],
 )
-def test_a_judge_that_gives_no_label_ends_in_explicit_values_and_in_no_rate(judged, knobs, outcome, calls):
+def test_a_judge_without_labels_has_explicit_values_and_no_rate(judged, knobs, outcome, calls):
     ran, made = judged(**knobs)
     counted = rate(ran)
 
@@ -71,20 +71,20 @@ def test_a_judge_that_gives_no_label_ends_in_explicit_values_and_in_no_rate(judg
 
 
 @pytest.mark.parametrize("votes", [", votes: {rule: fixed, most: 5}", ", votes: 5"])
-def test_a_judge_that_always_refuses_is_no_rate_of_zero_however_often_it_is_asked(judged, votes):
+def test_a_judge_that_always_refuses_never_has_a_rate_of_zero(judged, votes):
     ran, _ = judged(votes, every=1, fault="filter")
 
     assert isinstance(rate(ran).result, Undefined)
     assert rate(ran).outcomes.refused == N
 
 
-def test_another_model_behind_the_name_is_told(judged):
+def test_another_model_version_behind_the_name_is_reported(judged):
     ran, _ = judged(answers_as="somebody-else")
 
     assert [conduct.answered_as for conduct in ran.findings.judge_diagnostics] == [("somebody-else",)]
 
 
-def test_all_readings_are_stored_and_paid_and_counted_once(judged):
+def test_all_votes_are_stored_paid_and_counted_once(judged):
     ran, made = judged(", votes: {rule: fixed, most: 5}")
     (conduct,) = ran.findings.judge_diagnostics
     annotations = list(ran.evidence.archive.annotations())
@@ -94,7 +94,7 @@ def test_all_readings_are_stored_and_paid_and_counted_once(judged):
     assert rate(ran).outcomes.planned == N
 
 
-def test_votes_stop_early_and_a_tie_is_a_missing_label(judged):
+def test_votes_stop_early_and_ties_are_missing_labels(judged):
     ran, made = judged(", votes: {rule: lead, most: 2}")
     (conduct,) = ran.findings.judge_diagnostics
 
@@ -103,7 +103,7 @@ def test_votes_stop_early_and_a_tie_is_a_missing_label(judged):
     assert set(conduct.votes.tied) <= set(conduct.votes.split)
 
 
-def test_a_run_that_goes_on_asks_nothing_twice(judged, tmp_path: Path):
+def test_a_resumed_run_repeats_no_call(judged, tmp_path: Path):
     ran, made = judged(", votes: 3")
     again = theodolite.run(str(tmp_path))
 
@@ -111,7 +111,7 @@ def test_a_run_that_goes_on_asks_nothing_twice(judged, tmp_path: Path):
     assert again.evidence.spending.calls == made
 
 
-def test_a_second_try_can_mend_a_reply(judged):
+def test_a_second_attempt_can_replace_an_unreadable_reply(judged):
     replies = {"judge": ["Let me think.", '{"reason": "Second thought.", "score": 4}']}
     ran, made = judged(replies=replies)
     outcomes = {answer.outcome for one in ran.evidence.archive.annotations() for answer in one.answers}

@@ -1,4 +1,4 @@
-"""A study of somebody else sends no key of the environment to a host that the operator has not allowed."""
+"""A foreign study sends no key of the environment to a host without permission of the operator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECRET = "wJalrXUtnFEMI7MDENGbPxRfiCY"
 
 @pytest.fixture
 def collector(tmp_path, monkeypatch):
-    """Return a server that notes what it gets, and a study in a YAML file alone that sends it a key of the user."""
+    """Return a server that records requests, and a study that sends it a key of the user."""
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     home = tmp_path / "exfiltration"
     home.mkdir()
@@ -37,7 +37,7 @@ def collector(tmp_path, monkeypatch):
 
 @pytest.fixture
 def somebody_types(monkeypatch):
-    """Return a function that plays a person at the terminal."""
+    """Return a function that types answers at the terminal."""
 
     def play(answer):
         monkeypatch.setattr(terminal, "sits_at_terminal", lambda: True)
@@ -50,7 +50,7 @@ def has_key(server):
     return any(SECRET in str(call.headers) for call in server.calls)
 
 
-def test_check_says_which_key_goes_where(collector):
+def test_check_lists_the_host_of_each_key(collector):
     home, server = collector
     host = server.url.partition("//")[2].partition("/")[0]
 
@@ -60,7 +60,7 @@ def test_check_says_which_key_goes_where(collector):
 
 
 @pytest.mark.parametrize("command", [["run"], ["run", "--stage", "test"], ["probe"], ["run", "--json"]], ids=" ".join)
-def test_a_key_is_not_sent_to_a_host_that_nobody_has_allowed(collector, command):
+def test_a_key_is_not_sent_to_a_host_without_permission(collector, command):
     home, server = collector
 
     ended = theodolite(command[0], home, *command[1:])
@@ -71,7 +71,7 @@ def test_a_key_is_not_sent_to_a_host_that_nobody_has_allowed(collector, command)
     assert not server.calls
 
 
-def test_an_allowed_key_is_sent_and_not_asked_about_again(collector):
+def test_an_allowed_key_is_sent_without_another_question(collector):
     home, server = collector
 
     assert theodolite("run", "--stage", "test", home, "--allow-keys").code == 0
@@ -79,7 +79,7 @@ def test_an_allowed_key_is_sent_and_not_asked_about_again(collector):
     assert theodolite("run", home).code == 0
 
 
-def test_an_allowed_key_goes_to_no_other_host(collector):
+def test_an_allowed_key_is_sent_to_no_other_host(collector):
     home, server = collector
     theodolite("run", "--stage", "test", home, "--allow-keys")
     server.calls.clear()
@@ -102,7 +102,7 @@ def test_an_allowed_host_gets_no_other_key(collector, monkeypatch):
     assert not server.calls
 
 
-def test_a_person_decides_about_keys(collector, somebody_types):
+def test_keys_need_the_decision_of_a_person(collector, somebody_types):
     home, server = collector
     somebody_types("n")
     assert theodolite("run", "--stage", "test", home).code == 2
@@ -119,7 +119,7 @@ def test_the_variable_allows_all_keys(collector, monkeypatch):
     assert theodolite("run", "--stage", "test", collector[0]).code == 0
 
 
-def test_from_python_the_caller_allows_keys(collector):
+def test_in_python_the_caller_allows_keys(collector):
     home, _ = collector
     with pytest.raises(InputError, match="allow_keys=True"):
         package.run(str(home))
@@ -127,7 +127,7 @@ def test_from_python_the_caller_allows_keys(collector):
     assert package.run(str(home), allow_keys=True).status.dialogues == 1
 
 
-def test_a_variable_that_is_not_set_needs_no_permission(collector, monkeypatch):
+def test_an_unset_variable_needs_no_permission(collector, monkeypatch):
     home, _ = collector
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
 

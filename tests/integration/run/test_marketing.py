@@ -1,4 +1,4 @@
-"""RELEVANCE's marketing case: a writer that keeps to its briefs and one that does not, five stars, and why."""
+"""RELEVANCE's marketing case: one writer follows its briefs and one does not; five stars with reasons."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def answers(ran, application, question):
     ]
 
 
-def test_texts_on_and_off_their_brief_score_apart(ran):
+def test_texts_that_follow_their_brief_score_higher(ran):
     good, bad = (sorted(map(int, answers(ran, name, "stars"))) for name in ("on-brief", "off-brand"))
 
     assert len(good) == len(bad) == 6
     assert min(good) - max(bad) >= 3
 
 
-def test_the_judge_says_why(ran):
+def test_the_judge_gives_reasons(ran):
     assert set(answers(ran, "on-brief", "why")) == {"every part of the brief"}
     assert all("fish sauce" in why for why in answers(ran, "off-brand", "why"))
 
 
-def test_every_part_of_the_generator_s_template_is_filled(ran):
+def test_every_variable_of_the_template_is_filled(ran):
     (prompt, *_) = [dialogue.turns[0].prompt for dialogue in ran.evidence.archive.dialogues()]
 
     for part in ("Product", "Goal", "Brand", "Voice", "Audience", "Region", "Places", "Platform"):

@@ -1,4 +1,4 @@
-"""What is held of a run while it is measured and reported does not grow with what was said."""
+"""Memory of measurement and report does not grow with the texts of dialogues."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BYTES_A_DIALOGUE = 500
 
 
 class EndlessStore:
-    """A store that makes its records up while they are read, and keeps none."""
+    """A store that generates its records on reading and stores none."""
 
     def __init__(self, study, sessions):
         self._study, self._sessions = study, sessions
@@ -85,12 +85,12 @@ class EndlessStore:
         return {}
 
     def __getattr__(self, name):
-        """Return nothing for whatever else is asked: final labels, failures, labels by hand, files."""
+        """Return nothing for all other reads: final labels, failures, manual labels, files."""
         return lambda *_, **__: ()
 
 
 def peak_bytes(n):
-    """Return the most that is held while a run of n dialogues is read, measured and reported."""
+    """Return the peak memory of reading, measuring and reporting a run of n dialogues; bytes."""
     large = study(
         applications=(live(),),
         scenarios=(Scenario(name="shop", goal="Buy", turns=2),),
@@ -126,7 +126,7 @@ def peak_bytes(n):
 
 
 @pytest.mark.timeout(300)
-def test_memory_grows_by_a_few_references_a_dialogue_and_not_by_what_is_said():
+def test_memory_per_dialogue_is_a_few_references_without_texts():
     peak_bytes(20)  # what is made once, for whoever is first
     small, large = peak_bytes(150), peak_bytes(600)
 

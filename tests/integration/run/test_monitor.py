@@ -53,7 +53,7 @@ def watch(place, *more, out):
     )
 
 
-def test_quiet_times_end_with_0(kept, tmp_path):
+def test_a_stable_series_exits_with_0(kept, tmp_path):
     ended = watch(kept / "nothing.csv", out=tmp_path)
 
     assert (ended.code, ended.err) == (0, "")
@@ -61,7 +61,7 @@ def test_quiet_times_end_with_0(kept, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"monitor.html", "monitor.json"}
 
 
-def test_an_alert_ends_with_1_and_is_told_to_scripts(kept, tmp_path):
+def test_an_alert_exits_with_1_and_is_in_the_json_output(kept, tmp_path):
     ended = watch(kept / "slip.csv", "--json", out=tmp_path)
 
     assert ended.code == ended.found["exit_code"] == 1
@@ -70,7 +70,7 @@ def test_an_alert_ends_with_1_and_is_told_to_scripts(kept, tmp_path):
     assert json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))["alerts"] == ended.found["alerts"]
 
 
-def test_the_published_example_is_told_in_both_units(tmp_path):
+def test_the_published_example_is_reported_in_both_units(tmp_path):
     (tmp_path / "eight.csv").write_text("stars\n5\n4\n5\n4\n5\n4\n5\n4\n", encoding="utf-8")
 
     ended = watch(tmp_path / "eight.csv", out=tmp_path)
@@ -81,7 +81,7 @@ def test_the_published_example_is_told_in_both_units(tmp_path):
     assert "LIS 2 (low;" in text
 
 
-def test_order_and_delay_reach_the_screen_and_the_data(tmp_path):
+def test_order_and_delay_are_in_the_output_and_the_data(tmp_path):
     (tmp_path / "stars.csv").write_text("stars\n" + "5\n4\n3\n1\n" * 4, encoding="utf-8")
 
     ended = watch(tmp_path / "stars.csv", "--order", "4", "--delay", "2", "--window", "12", out=tmp_path)
@@ -91,7 +91,7 @@ def test_order_and_delay_reach_the_screen_and_the_data(tmp_path):
     assert (document["rules"]["order"], document["rules"]["delay"]) == (4, 2)
 
 
-def test_fewer_than_eight_scores_are_undefined_with_the_reason(tmp_path):
+def test_metrics_of_fewer_than_eight_scores_are_undefined_with_a_reason(tmp_path):
     (tmp_path / "few.csv").write_text("stars\n5\n4\n5\n", encoding="utf-8")
 
     ended = watch(tmp_path / "few.csv", out=tmp_path)
@@ -100,7 +100,7 @@ def test_fewer_than_eight_scores_are_undefined_with_the_reason(tmp_path):
     assert "order metrics need 8 scores" in (tmp_path / "monitor.html").read_text(encoding="utf-8")
 
 
-def test_scores_that_all_failed_are_told_as_failed(tmp_path):
+def test_a_series_of_failed_scores_is_reported_as_failed(tmp_path):
     (tmp_path / "failed.csv").write_text("stars\n" + "failed\n" * 9, encoding="utf-8")
 
     refused = watch(tmp_path / "failed.csv", out=tmp_path)
@@ -112,7 +112,7 @@ def test_scores_that_all_failed_are_told_as_failed(tmp_path):
     assert "No score has a value (9 failed), so nothing can be watched" in " ".join(ended.out.split())
 
 
-def test_reasons_stand_beside_low_scores_on_the_page(tmp_path):
+def test_the_page_shows_reasons_of_low_scores(tmp_path):
     (tmp_path / "stars.csv").write_text("stars,why\n1,<b>no brand</b>\n" + "5,fine\n" * 9, encoding="utf-8")
 
     watch(tmp_path / "stars.csv", out=tmp_path)
@@ -122,7 +122,7 @@ def test_reasons_stand_beside_low_scores_on_the_page(tmp_path):
     assert "<b>no brand" not in page
 
 
-def test_human_scores_are_ranked_without_anchors(tmp_path):
+def test_human_scores_need_no_anchors(tmp_path):
     rows = [f"{score},{human}" for score, human in zip("1234512345", "1243512354", strict=True)]
     (tmp_path / "rank.csv").write_text("\n".join(["stars,human", *rows]), encoding="utf-8")
 
@@ -143,7 +143,7 @@ def test_infinite_scores_are_refused_with_their_lines(tmp_path):
     assert "stars.csv:4" in ended.err
 
 
-def test_a_database_is_asked(kept, tmp_path):
+def test_scores_can_be_read_from_a_database(kept, tmp_path):
     query = "SELECT stars AS score, at, item, run, human, anchor FROM replies"
 
     table, database = (
@@ -155,7 +155,7 @@ def test_a_database_is_asked(kept, tmp_path):
     assert database.out.partition("ALERT")[2] == table.out.partition("ALERT")[2]
 
 
-def test_an_alert_that_is_over_does_not_count_for_ever(kept, tmp_path):
+def test_a_resolved_alert_no_longer_affects_the_exit_code(kept, tmp_path):
     assert watch(kept / "slip.csv", "--since", "2027-01-01", out=tmp_path).code == 0
     assert watch(kept / "slip.csv", "--since", "2026-01-15", out=tmp_path).code == 1
 
@@ -177,14 +177,14 @@ def test_an_alert_that_is_over_does_not_count_for_ever(kept, tmp_path):
         (("--columns", "score=star"), "mean `stars`?"),
     ],
 )
-def test_what_cannot_be_read_is_a_fault_of_the_input(kept, words, said):
+def test_unreadable_input_is_an_input_error(kept, words, said):
     ended = theodolite("monitor", kept / "nothing.csv", *words)
 
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
 
 
-def test_a_file_or_a_question_that_is_missing_says_so(kept):
+def test_a_missing_file_or_question_is_reported(kept):
     missing, unasked = theodolite("monitor", kept / "none.csv"), theodolite("monitor", f"sqlite:///{kept}/app.db")
 
     assert (missing.code, unasked.code) == (2, 2)
@@ -202,7 +202,7 @@ def study_of(folder, *, word, reply):
     assert ended.code == 0, ended.said
 
 
-def test_the_runs_of_a_study_are_one_history(tmp_path):
+def test_the_runs_of_a_study_form_one_history(tmp_path):
     folder = tmp_path / "shop"
     study_of(folder, word="fool", reply="Good day")
     study_of(folder, word="fool", reply="Good day")

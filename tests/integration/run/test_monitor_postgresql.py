@@ -1,4 +1,4 @@
-"""`theodolite monitor` asks a real PostgreSQL server, and only reads there."""
+"""`theodolite monitor` queries a real PostgreSQL server and only reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUERY = "SELECT stars AS score, at, item, run, human, CASE WHEN anchor THEN 'y' 
 
 @pytest.fixture
 def scores(postgresql: Database) -> Iterator[str]:  # noqa: F811
-    """The address of a server that holds the slip, with types of its own."""
+    """The address of a server with the series, in PostgreSQL's own types."""
     assert postgresql.url
     with psycopg.connect(postgresql.url) as connection:
         connection.execute(TABLE)
@@ -31,7 +31,7 @@ def scores(postgresql: Database) -> Iterator[str]:  # noqa: F811
         connection.execute("DROP TABLE replies")
 
 
-def test_a_server_is_watched_as_the_table_is(scores, tmp_path):
+def test_a_query_of_a_server_equals_the_same_table(scores, tmp_path):
     with (tmp_path / "slip.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([COLUMNS, *rows("slip")])
 
@@ -50,7 +50,7 @@ def test_a_server_is_watched_as_the_table_is(scores, tmp_path):
     ],
     ids=["write", "column", "no rows"],
 )
-def test_a_query_that_is_no_reading_is_a_fault_of_the_input(scores, query, said):
+def test_a_query_that_does_not_read_is_an_input_error(scores, query, said):
     ended = theodolite("monitor", scores, "--query", query)
 
     assert ended.code == 2
@@ -59,7 +59,7 @@ def test_a_query_that_is_no_reading_is_a_fault_of_the_input(scores, query, said)
         assert connection.execute("SELECT count(*) FROM replies").fetchone()[0] > 100
 
 
-def test_a_server_that_is_not_there_is_told_without_its_password():
+def test_an_unreachable_server_is_reported_without_its_password():
     ended = theodolite("monitor", "postgresql://ana:s3cret@127.0.0.1:1/scores", "--query", QUERY)
 
     assert ended.code == 3

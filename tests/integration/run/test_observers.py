@@ -55,7 +55,7 @@ def run(folder: Path, *words: str, **environ: str) -> subprocess.CompletedProces
     return subprocess.run(command, capture_output=True, text=True, env=environment(CAVE=SECRET, **environ), check=False)
 
 
-def test_each_line_of_standard_error_is_an_object_and_none_holds_a_secret(folder):
+def test_each_line_of_standard_error_is_an_object_without_secrets(folder):
     done = run(folder, "--log-format", "json", "--debug", "--json")
 
     lines = [json.loads(line) for line in done.stderr.splitlines()]
@@ -70,7 +70,7 @@ def test_each_line_of_standard_error_is_an_object_and_none_holds_a_secret(folder
     assert json.loads(done.stdout)["sessions"]["failed"] == 1
 
 
-def test_an_error_is_an_object_too(tmp_path):
+def test_errors_are_objects(tmp_path):
     done = run(tmp_path / "missing", THEODOLITE_LOG_FORMAT="json")
 
     assert done.returncode == 2
@@ -108,7 +108,7 @@ def scraped(port: int, name: str) -> dict[str, float]:
     return {" ".join(sample.labels.values()): sample.value for sample in samples}
 
 
-def test_a_worker_serves_metrics_of_the_database_and_ends_with_lines_of_json(folder):
+def test_a_worker_serves_metrics_of_the_database_and_prints_json_lines(folder):
     assert run(folder, "--json").returncode == 0
     port = free_port()
     with waiting_worker(folder, port) as worker:
@@ -171,7 +171,7 @@ def collector() -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
         thread.join()
 
 
-def test_spans_reach_a_collector_before_the_process_ends(folder):
+def test_spans_are_sent_to_a_collector_before_the_process_ends(folder):
     with collector() as (address, received):
         done = run(
             folder,

@@ -1,4 +1,4 @@
-"""`run --on ray` says what it needs; runs on a real cluster are in the wire suite."""
+"""`run --on ray` reports its requirements; runs on a real cluster are in the wire suite."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.integration
     ],
     ids=["workers", "address", "limit", "shard", "engine"],
 )
-def test_options_that_do_not_fit_are_refused(study: SupportStudy, words: tuple[str, ...], said: str) -> None:
+def test_unsuitable_options_are_refused(study: SupportStudy, words: tuple[str, ...], said: str) -> None:
     ended = theodolite("run", study.write(), *words)
 
     assert (ended.code, said in ended.err) == (2, True), ended.err
 
 
-def test_without_ray_the_extra_is_named(study: SupportStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_names_the_extra_if_ray_is_missing(study: SupportStudy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("theodolite.bootstrap.ray_cluster.find_spec", lambda _: None)
 
     ended = theodolite("run", study.write(), "--on", "ray")

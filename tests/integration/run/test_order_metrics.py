@@ -48,7 +48,7 @@ def test_one_run_has_no_history(study):
     assert results(study)["rankings"][0]["n"] == 12
 
 
-def test_later_runs_tell_repeated_scores_and_another_version_of_the_judge(study):
+def test_later_runs_report_repeated_scores_and_another_version_of_the_judge(study):
     theodolite("run", study)
     theodolite("run", study, "--new-run")
     (study / "study.yaml").write_text(STUDY.replace("VERSION", "2"), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""After an event, people's dialogues are counted beside simulated ones, level by level."""
+"""After an event, dialogues of people and of simulated users are compared by level."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def accounts(results: dict) -> tuple[int, int, int, dict[str, int]]:
     return told["planned"], told["labelled"], told["missing"], {one["what"]: one["n"] for one in told["failed"]}
 
 
-def test_people_stand_beside_scripts_and_levels_apart(held):
+def test_people_and_scripts_are_compared_by_level(held):
     results = held.run()
     shown = theodolite("report", held.folder).said + (held.folder / "report.html").read_text()
 
@@ -119,7 +119,7 @@ def test_people_stand_beside_scripts_and_levels_apart(held):
     assert "The brother is alive." in theodolite("show", held.folder, "p001").out
 
 
-def test_what_was_withdrawn_is_counted_and_left_out_by_later_judges_too(held):
+def test_withdrawn_dialogues_are_counted_and_not_labelled_by_later_judges(held):
     held.run()
     context = held.open()
     withdraw(context, "p1", Withdrawal.REMOVE)
@@ -134,7 +134,7 @@ def test_what_was_withdrawn_is_counted_and_left_out_by_later_judges_too(held):
     assert not [path.name for path in files if b"p1 has a gran" in path.read_bytes()]
 
 
-def test_an_event_without_any_program_is_a_study(event):
+def test_an_event_without_automated_testers_is_a_valid_study(event):
     event.write("{}")
     event.hold("p1", leaks=True)
 
@@ -144,7 +144,7 @@ def test_an_event_without_any_program_is_a_study(event):
     assert accounts(results) == (6, 1, 5, {})
 
 
-def test_real_users_are_held_beside_simulated_ones(event):
+def test_real_and_simulated_users_are_compared(event):
     personas = "{viewers: {template: customer, model: user, rows: [{name: Ana, manner: curious, wish: how it ends}]}}"
     event.write("{}")
     with (event.folder / "study.yaml").open("a") as study:
@@ -159,7 +159,7 @@ def test_real_users_are_held_beside_simulated_ones(event):
     assert realism["people"]["dialogues"] == 2
 
 
-def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
+def test_an_earlier_run_contains_only_the_people_of_its_time(held):
     first = held.run()
     held.write(**{"any: [brother is alive]": "any: [cannot say]"})
     held.run()
@@ -177,7 +177,7 @@ def test_an_earlier_run_holds_the_people_of_its_day_alone(held):
     assert accounts(second)[1] == accounts(first)[1] + 1
 
 
-def test_a_run_that_never_was_is_not_read(event):
+def test_an_unknown_run_is_refused(event):
     event.run()
     bench = open_study(str(event.folder))
 
@@ -186,7 +186,7 @@ def test_a_run_that_never_was_is_not_read(event):
     bench.close()
 
 
-def test_no_word_of_a_person_comes_into_the_response_cache(event, server):
+def test_texts_of_people_are_never_in_the_response_cache(event, server):
     judges = f"models:\n  large: {{url: {server.url}, name: judge, cache: yes}}\njudges:\n"
     event.write(**{"judges:\n": judges + "  large: {guideline: spoiler, model: large}\n"})
     event.hold("p1", leaks=True)

@@ -95,7 +95,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return written
 
 
-def test_they_run_side_by_side_each_with_its_own_modules_and_files(study) -> None:
+def test_pilot_classes_run_in_parallel_with_separate_modules_and_files(study) -> None:
     evidence = theodolite.run(str(study(**TEAMS))).evidence
 
     assert [failure.message for failure in evidence.archive.failures()] == []
@@ -107,7 +107,7 @@ def test_they_run_side_by_side_each_with_its_own_modules_and_files(study) -> Non
         assert second.startswith(f"{dialogue.application} 2: "), second
 
 
-def test_they_conform(study) -> None:
+def test_pilot_classes_conform(study) -> None:
     ended = command("probe", study(**TEAMS), "--json")
 
     found = {one["name"]: one for one in json.loads(ended.out)["applications"]}
@@ -194,7 +194,7 @@ judges: {polite: {ask: "Is it rude?", defect: "== yes", rule: {any: [x], then: y
     return tmp_path
 
 
-def test_a_package_with_data_and_a_class_that_prints_and_leaves_threads_run_to_their_end(packaged: Path) -> None:
+def test_a_package_with_data_and_a_class_with_output_and_threads_complete_the_run(packaged: Path) -> None:
     evidence = theodolite.run(str(packaged)).evidence
 
     assert [failure.message for failure in evidence.archive.failures()] == []
@@ -216,7 +216,7 @@ def test_a_package_with_data_and_a_class_that_prints_and_leaves_threads_run_to_t
     ],
     ids=["package", "no-package"],
 )
-def test_relative_imports_of_a_file_say_how_to_name_the_module(packaged: Path, folder: str, fix: str) -> None:
+def test_an_error_about_relative_imports_explains_how_to_name_the_module(packaged: Path, folder: str, fix: str) -> None:
     (packaged / "team").rename(packaged / folder)
     study = packaged / "study.yaml"
     study.write_text(study.read_text().replace("team.bot:Bot", f"{folder}/bot.py:Bot"))
@@ -227,7 +227,7 @@ def test_relative_imports_of_a_file_say_how_to_name_the_module(packaged: Path, f
     assert fix in " ".join(fault["message"] for fault in json.loads(ended.out)["diagnostics"])
 
 
-def test_a_constructor_argument_without_credentials_says_where_to_put_them(study) -> None:
+def test_an_error_about_missing_credentials_explains_where_to_put_them(study) -> None:
     init = ', init: {auth_token: "{{ auth.key }}"}'
 
     ended = command("probe", study(team=(ARGUMENT, init)), "--json")
@@ -250,7 +250,7 @@ def test_a_constructor_argument_without_credentials_says_where_to_put_them(study
     ],
     ids=["html", "needs-key", "singleton", "argument", "wrong-file", "no-method"],
 )
-def test_what_does_not_conform_says_what_to_do(study, code: str, fix: str) -> None:
+def test_nonconforming_classes_are_reported_with_a_remedy(study, code: str, fix: str) -> None:
     ended = command("probe", study(team=(code, "")), "--json")
 
     assert ended.code == 2

@@ -1,4 +1,4 @@
-"""The whole command on a real PostgreSQL server gives what it gives on a file."""
+"""The command has the same results on a real PostgreSQL server and on SQLite."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _estimates(folder: Path) -> list[object]:
     return json.loads((folder / "results.json").read_text(encoding="utf-8"))["estimates"]
 
 
-def test_a_study_runs_on_postgresql_as_on_a_file(
+def test_results_on_postgresql_equal_those_on_sqlite(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     postgresql: Database,  # noqa: F811

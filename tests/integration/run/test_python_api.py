@@ -67,7 +67,7 @@ def test_a_frame_joins_the_cases_by_their_ids(result):
     assert (joined.group_topic == joined.topic).all()
 
 
-def test_labels_are_those_of_rules_and_functions(result):
+def test_rules_and_functions_produce_the_labels(result):
     labels = result.to_frame().set_index(["application", "case", "judge"]).label
 
     assert labels["v1", "returns", "exact"] == "no"
@@ -76,7 +76,7 @@ def test_labels_are_those_of_rules_and_functions(result):
     assert set(labels["v2"]) == {"yes"}
 
 
-def test_a_comparison_lists_what_was_fixed_and_what_regressed(result):
+def test_a_comparison_lists_fixed_and_regressed_cases(result):
     forth, back = result.compare("v1", "v2"), result.compare("v2", "v1")
 
     assert (len(forth.regressed), len(back.fixed)) == (0, 0)
@@ -86,7 +86,7 @@ def test_a_comparison_lists_what_was_fixed_and_what_regressed(result):
         result.compare("v1", "v3")
 
 
-def test_gates_are_met_only_together(result):
+def test_a_run_passes_only_if_all_gates_pass(result):
     assert not result.gates.met
     assert "exact  v1, defect  2 of 2" in repr(result.gates)
     assert "not met" in repr(result.gates)
@@ -104,7 +104,7 @@ def test_a_dialogue_shows_reasons(result):
     assert "no. the response is not `30 days`" in repr(result.dialogue("v1/d001"))
 
 
-def test_a_second_call_asks_nothing_again_and_an_edited_function_is_asked():
+def test_a_second_call_repeats_nothing_and_an_edited_function_is_called():
     study = {"study": "smoke"}
     th.run(study, applications={"v1": wordy}, cases=CASES, judges=EXACT)
     th.run(study, applications={"v1": wordy}, cases=CASES, judges=EXACT)
@@ -119,7 +119,7 @@ def test_a_second_call_asks_nothing_again_and_an_edited_function_is_asked():
     assert edited.to_frame().response.tolist() == ["30 days", "30 days"]
 
 
-def test_an_edit_of_one_function_leaves_the_others_alone():
+def test_an_edit_of_one_function_repeats_no_call_of_others():
     study = {"study": "smoke"}
     th.run(study, applications={"v1": wordy, "v2": terse}, cases=CASES, judges=EXACT)
     th.run(study, applications={"v1": wordy, "v2": wordy}, cases=CASES, judges=EXACT)
@@ -127,7 +127,7 @@ def test_an_edit_of_one_function_leaves_the_others_alone():
     assert len(calls) == 4
 
 
-async def test_the_async_twin_runs_in_the_callers_loop():
+async def test_the_async_function_runs_in_the_loop_of_the_caller():
     loop = asyncio.get_running_loop()
 
     async def here(prompt):
@@ -139,7 +139,7 @@ async def test_the_async_twin_runs_in_the_callers_loop():
     assert set(result.to_frame().label) == {"yes"}
 
 
-def test_a_function_that_raises_is_a_failure_with_its_last_frame():
+def test_an_exception_is_a_failure_with_its_last_frame():
     result = th.run({"study": "smoke"}, applications={"v1": breaks}, cases=CASES, judges=EXACT)
     frame = result.to_frame()
 
@@ -150,7 +150,7 @@ def test_a_function_that_raises_is_a_failure_with_its_last_frame():
     ).all()
 
 
-def test_rows_may_be_a_data_frame_with_missing_cells():
+def test_rows_can_be_a_data_frame_with_missing_cells():
     rows = pd.DataFrame(CASES).drop(columns="id")
     rows.loc[1, "expected"] = None
     frame = th.run({"study": "smoke"}, applications={"v2": terse}, cases=rows, judges=EXACT).to_frame()
@@ -176,7 +176,7 @@ def test_rows_may_be_a_data_frame_with_missing_cells():
         pytest.param({"study": "smoke"}, "belong to a study that is given as a dict; `smoke` is a path", id="path"),
     ],
 )
-def test_wrong_input_says_what_was_expected(changes, message):
+def test_an_error_about_invalid_input_states_the_expected_value(changes, message):
     given = {"study": {"study": "smoke"}, "applications": {"v1": wordy}, "cases": CASES, "judges": EXACT} | changes
 
     with pytest.raises(InputError) as raised:
@@ -184,14 +184,14 @@ def test_wrong_input_says_what_was_expected(changes, message):
     assert message in str(raised.value)
 
 
-def test_errors_of_a_study_are_those_of_check():
+def test_errors_of_a_study_equal_those_of_check():
     with pytest.raises(th.StudyError, match=r"Did you mean\s+`exact`"):
         th.run(
             {"study": "smoke", "gates": {"exat": "count <= 1"}}, applications={"v1": wordy}, cases=CASES, judges=EXACT
         )
 
 
-def test_a_frame_without_pandas_says_what_to_install(result, monkeypatch):
+def test_an_error_about_missing_pandas_names_the_package(result, monkeypatch):
     real = builtins.__import__
 
     def without(name, *arguments, **keywords):
@@ -205,7 +205,7 @@ def test_a_frame_without_pandas_says_what_to_install(result, monkeypatch):
         result.to_frame()
 
 
-def test_a_function_that_returns_a_dict_is_told_what_is_accepted():
+def test_an_error_about_a_returned_dict_lists_the_accepted_types():
     def returns_dict(prompt):
         return {"text": prompt}
 

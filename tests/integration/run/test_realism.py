@@ -23,7 +23,7 @@ SCHEMA = Path(__file__).parents[3] / "src/theodolite/resources/schemas/results.s
 
 @pytest.fixture
 def ran(study):
-    """A study whose bot met simulated users, beside a recording of people; run."""
+    """A finished study of a bot with simulated users and recorded people."""
     study.write(bot=f"{study.bot}\n  {RECORDED}", rest="groups: [age]")
     (study.folder / "said.csv").write_text(SAID, encoding="utf-8")
     ended = theodolite("run", study.folder)
@@ -31,7 +31,7 @@ def ran(study):
     return study
 
 
-def test_results_hold_both_sides(ran):
+def test_results_contain_both_sides(ran):
     (found,) = ran.results["realism"]
     style = {entry["mark"]: entry for entry in found["style"]}
     capital = style["share of prompts that begin with a capital letter"]
@@ -42,7 +42,7 @@ def test_results_hold_both_sides(ran):
     assert (capital["people"]["value"], capital["simulated"]["value"]) == (pytest.approx(1 / 3), 1)
 
 
-def test_rates_stand_side_by_side_as_they_were_measured(ran):
+def test_rates_of_both_sides_are_shown_as_measured(ran):
     rates = {entry["subject"]["application"]: entry for entry in ran.results["realism"][0]["rates"]}
     whole = [e for e in ran.results["estimates"] if e["measure"] == "defect_rate" and "group" not in e["subject"]]
     measured = {entry["subject"]["application"]: entry for entry in whole}
@@ -52,7 +52,7 @@ def test_rates_stand_side_by_side_as_they_were_measured(ran):
         assert rates[application]["difference"]["undefined_reason"] == DIFFERENT_APPLICATIONS
 
 
-def test_results_keep_their_schema_and_the_report_has_the_section(ran):
+def test_results_match_their_schema_and_the_report_has_the_section(ran):
     jsonschema.validate(ran.results, json.loads(SCHEMA.read_text(encoding="utf-8")))
     page = (ran.folder / "report.html").read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Recorded rows bring their source material to judges, pages and `show`; empty responses keep their labels."""
+"""Judges, pages and `show` get the source material of recorded rows; empty responses keep their labels."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_judges_read_the_material_of_rows_and_of_turns(folder: Path) -> None:
+def test_judges_get_the_source_material_of_rows_and_of_turns(folder: Path) -> None:
     ran = theodolite.run(str(folder))
     labels = {
         dialogue.label: annotation.answers[0].value
@@ -61,7 +61,7 @@ def test_judges_read_the_material_of_rows_and_of_turns(folder: Path) -> None:
     assert [turn.context for turn in kept["rec/c"].turns] == ["At nine we open.", "Ann has the key."]
 
 
-def test_an_empty_response_keeps_its_human_label_and_is_a_failure_without_one(folder: Path) -> None:
+def test_an_empty_response_is_a_failure_unless_it_has_a_human_label(folder: Path) -> None:
     archive = theodolite.run(str(folder)).evidence.archive
     labels = {dialogue.key: dialogue.label for dialogue in archive.dialogues()}
     by_people = {labels[one.dialogue]: one.answers[0].value for one in archive.annotations() if one.annotator == "ann"}
@@ -70,7 +70,7 @@ def test_an_empty_response_keeps_its_human_label_and_is_a_failure_without_one(fo
     assert {(one.label, one.kind) for one in archive.failures()} == {("rec/e", FailureKind.EMPTY_REPLY)}
 
 
-def test_the_report_and_show_hold_the_material(folder: Path) -> None:
+def test_the_report_and_show_contain_the_source_material(folder: Path) -> None:
     theodolite.run(str(folder))
 
     shown = CliRunner().invoke(cli, ["show", str(folder), "rec/c"]).output

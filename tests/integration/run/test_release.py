@@ -1,4 +1,4 @@
-"""A public release: nobody's words link to them, and anybody can score it again."""
+"""A public release: texts are not linked to people, and the results can be recomputed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TESTERS = tuple(f"participant-key-{number}" for number in range(1, 3))
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run an event in which two red teamers hold two sessions each; one tells a name and an address."""
+    """Run an event of two red teamers with two sessions each; one reveals a name and an address."""
     folder = tmp_path_factory.mktemp("original") / "study"
     folder.mkdir()
     event = Event(folder)
@@ -101,7 +101,7 @@ def problems(folder: Path) -> list[str]:
     return list(verify_release(folder, folder.parent / "key.pub.pem").problems)
 
 
-def test_identifiers_are_decided_one_by_one(study: Path) -> None:
+def test_each_identifier_needs_a_decision(study: Path) -> None:
     first = theodolite("release", study, "--out", study.parent / "bundle")
     review = study / "release-review.csv"
     rows = list(csv.DictReader(review.read_text().splitlines()))
@@ -130,7 +130,7 @@ def test_keeping_an_identifier_takes_a_reason_and_a_reviewer(study: Path) -> Non
     assert "`keep` needs a `reason` and a `reviewer`" in refused.said
 
 
-def test_an_unknown_decision_is_refused_with_its_line(study: Path) -> None:
+def test_an_unknown_decision_is_reported_with_its_line(study: Path) -> None:
     theodolite("release", study, "--out", study.parent / "bundle")
     review = study / "release-review.csv"
     review.write_text(review.read_text().replace(",,,", ",redcat,,"))
@@ -154,7 +154,7 @@ def test_no_id_of_the_workspace_is_in_the_bundle(study: Path) -> None:
 
 
 def ids_of(context: StudyContext) -> set[str]:
-    """Return everything that the workspace calls people, sessions, dialogues and runs."""
+    """Return all ids of people, sessions, dialogues and runs in the workspace."""
     evidence = context.evidence()
     summaries = context.store.events.dialogues.summaries(context.loaded.study.name)
     found = {*TESTERS, evidence.run.key}
@@ -184,7 +184,7 @@ def id_values(line: dict[str, object]) -> list[object]:
     return [line["key"], line["pair_key"]]
 
 
-def test_the_order_of_a_release_is_drawn_and_not_that_of_the_study(study: Path) -> None:
+def test_the_order_of_a_release_is_random_and_differs_from_the_study(study: Path) -> None:
     orders = {
         tuple(line["turns"][0]["prompt"][:20] for line in lines(released(study, f"b{seed}", seed), "dialogues.jsonl"))
         for seed in range(8)
@@ -193,7 +193,7 @@ def test_the_order_of_a_release_is_drawn_and_not_that_of_the_study(study: Path) 
     assert len(orders) > 3
 
 
-def test_a_release_holds_no_time_of_a_person(study: Path) -> None:
+def test_a_release_contains_no_times_of_people(study: Path) -> None:
     folder = released(study)
     people = [one for one in lines(folder, "dialogues.jsonl") if one["held_by"] == "person"]
     moments = set(re.findall(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", everything(folder)))
@@ -203,7 +203,7 @@ def test_a_release_holds_no_time_of_a_person(study: Path) -> None:
     assert all(re.match(r"\d{4}-\d\d-01T00:00:00", moment) for moment in moments)
 
 
-def test_who_was_never_asked_is_not_released(tmp_path: Path) -> None:
+def test_dialogues_of_people_without_a_choice_are_not_released(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     folder.mkdir()
     event = Event(folder)
@@ -215,7 +215,7 @@ def test_who_was_never_asked_is_not_released(tmp_path: Path) -> None:
     assert about["left_out"] == {"participant did not agree": 1}
 
 
-def test_who_withdraws_the_choice_is_not_released_and_the_numbers_follow(study: Path, event: Event) -> None:
+def test_a_withdrawn_choice_removes_dialogues_and_updates_the_numbers(study: Path, event: Event) -> None:
     context = event.open()
     choose_release(context, TESTERS[1], included=False)
     event.store.disconnect()
@@ -238,13 +238,13 @@ def test_the_latest_choice_about_releases_counts(study: Path, event: Event) -> N
     assert len(lines(released(study), "dialogues.jsonl")) == 6
 
 
-def test_a_dialogue_is_left_out_by_its_label(study: Path) -> None:
+def test_dialogues_can_be_excluded_by_label(study: Path) -> None:
     assert len(lines(released(study, without=("p001",)), "dialogues.jsonl")) == 5
     with pytest.raises(InputError, match="Did you mean `p001`"):
         released(study, "other", without=("p0001",))
 
 
-def test_an_intact_bundle_is_verified_elsewhere(study: Path) -> None:
+def test_an_intact_bundle_is_verified_on_another_machine(study: Path) -> None:
     folder = released(study)
 
     found = theodolite("verify", folder, "--key", folder.parent / "key.pub.pem")
@@ -260,7 +260,7 @@ def changed(folder: Path, name: str, old: str, new: str) -> None:
     (folder / name).write_text(text.replace(old, new, 1))
 
 
-def test_one_changed_label_is_found_by_checksum_and_by_score(study: Path) -> None:
+def test_a_changed_label_is_detected_by_checksum_and_by_score(study: Path) -> None:
     folder = released(study)
     changed(folder, "labels.jsonl", '"value":"yes"', '"value":"no"')
 
@@ -270,7 +270,7 @@ def test_one_changed_label_is_found_by_checksum_and_by_score(study: Path) -> Non
     assert any(problem.startswith("Results differ: results.estimates") for problem in found)
 
 
-def test_one_changed_label_is_found_in_a_bundle_that_somebody_signed_again(study: Path) -> None:
+def test_a_changed_label_is_detected_in_a_bundle_with_a_new_signature(study: Path) -> None:
     folder = released(study)
     changed(folder, "labels.jsonl", '"value":"yes"', '"value":"no"')
     signer, _ = releases._signer(folder.parent / "other.pem")  # as an attacker would
@@ -306,14 +306,14 @@ def test_a_changed_bundle_is_not_intact(study: Path, change: Callable[[Path], No
     assert any(problem.startswith(message) for problem in problems(folder))
 
 
-def test_what_is_no_bundle_is_an_input_error(tmp_path: Path) -> None:
+def test_a_file_that_is_no_bundle_is_an_input_error(tmp_path: Path) -> None:
     ended = theodolite("verify", tmp_path)
 
     assert ended.code == 2
     assert "not a release bundle" in ended.said
 
 
-def test_a_bundle_is_never_written_over(study: Path) -> None:
+def test_a_bundle_is_never_overwritten(study: Path) -> None:
     folder = released(study)
     with pytest.raises(InputError, match="exists and is not empty"):
         released(study)
@@ -339,7 +339,7 @@ tree:
 """
 
 
-def test_another_tree_is_found_even_in_a_bundle_that_somebody_signed_again(tmp_path: Path) -> None:
+def test_a_changed_tree_is_detected_in_a_bundle_with_a_new_signature(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     folder.mkdir()
     (folder / "study.yaml").write_text(TREE_STUDY)

@@ -24,7 +24,7 @@ def size_beyond_texts(folder, dialogues):
     return (folder / "report.html").stat().st_size - texts
 
 
-def test_a_dialogue_takes_little_more_than_its_texts(tmp_path, monkeypatch):
+def test_a_dialogue_adds_little_more_than_its_texts_to_the_report(tmp_path, monkeypatch):
     monkeypatch.delenv("DATABASE_URL", raising=False)
 
     few, many = size_beyond_texts(tmp_path / "few", 100), size_beyond_texts(tmp_path / "many", 600)

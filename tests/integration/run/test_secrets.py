@@ -11,7 +11,7 @@ SECRET = "Pa55word-of-Ana"
 
 
 @pytest.mark.parametrize("command", ["check", "run", "test", "report"])
-def test_a_password_in_an_address_goes_nowhere(command, study, server):
+def test_a_password_in_an_address_is_in_no_output(command, study, server):
     root = server.root.replace("://", f"://ana:{SECRET}@")
     folder = study.write(bot=HTTP_BOT.format(root=root))
 

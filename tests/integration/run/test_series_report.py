@@ -1,4 +1,4 @@
-"""The report over a series shows each study's own figures side by side, and what the plan and the studies lack."""
+"""The report over a series shows the figures of each study, and gaps of the plan and the studies."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def published_form() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(own, registry=registry)
 
 
-def test_each_figure_is_that_of_the_study_s_own_results(run: Path) -> None:
+def test_each_figure_equals_the_results_of_its_study(run: Path) -> None:
     document, _ = reported(run)
 
     for one in document["studies"]:
@@ -120,7 +120,7 @@ def test_each_figure_is_that_of_the_study_s_own_results(run: Path) -> None:
         ]
 
 
-def test_the_document_has_the_form_that_is_published(run: Path) -> None:
+def test_the_document_matches_its_published_schema(run: Path) -> None:
     document, _ = reported(run)
     (run / "series" / "spring.yaml").write_text("studies: [kitchen.yaml]\n")
     smaller, _ = reported(run)
@@ -131,14 +131,14 @@ def test_the_document_has_the_form_that_is_published(run: Path) -> None:
 
 
 @pytest.mark.parametrize("part", ["rates", "trees", "coverage", "studies"])
-def test_another_form_is_refused(run: Path, part: str) -> None:
+def test_an_unknown_schema_is_refused(run: Path, part: str) -> None:
     document, _ = reported(run)
     document[part][0]["extra"] = 1
 
     assert [*published_form().iter_errors(document)]
 
 
-def test_trees_stand_side_by_side_with_the_values_of_each_study(run: Path) -> None:
+def test_trees_of_all_studies_are_shown_with_their_values(run: Path) -> None:
     document, _ = reported(run)
 
     (table,) = document["trees"]
@@ -155,7 +155,7 @@ def test_trees_stand_side_by_side_with_the_values_of_each_study(run: Path) -> No
         assert column["nodes"] == own["nodes"]
 
 
-def test_what_the_plan_lacks_and_what_the_studies_lack_is_told(run: Path) -> None:
+def test_gaps_of_the_plan_and_of_the_studies_are_listed(run: Path) -> None:
     document, page = reported(run)
 
     series = document["series"]
@@ -171,7 +171,7 @@ def test_what_the_plan_lacks_and_what_the_studies_lack_is_told(run: Path) -> Non
     assert "application purple belongs to none of its teams" in page
 
 
-def test_the_page_words_rates_as_the_study_s_own_report_does(run: Path) -> None:
+def test_the_page_describes_rates_like_the_report_of_the_study(run: Path) -> None:
     _, page = reported(run)
 
     text = " ".join(page.split())
@@ -183,7 +183,7 @@ def test_the_page_words_rates_as_the_study_s_own_report_does(run: Path) -> None:
     assert "<script" not in text
 
 
-def test_each_rate_of_ten_dialogues_or_more_has_a_bar_on_one_scale(run: Path) -> None:
+def test_rates_of_ten_or_more_dialogues_have_a_bar_on_a_common_scale(run: Path) -> None:
     document, page = reported(run)
     drawn = [rate for rate in document["rates"] if rate["value"] is not None and rate["n"] >= 10]
     scales = set(re.findall(r'<svg class="scale".*?</svg>', page, re.DOTALL))
@@ -210,7 +210,7 @@ def test_a_report_changes_no_version_of_code_beside_the_study(run: Path) -> None
     assert again.code == 0
 
 
-def test_a_study_that_was_not_run_is_named_and_left_out_on_demand(folder: Path) -> None:
+def test_a_study_without_a_run_is_named_and_excluded_on_request(folder: Path) -> None:
     assert command("run", folder / "cinema.yaml").code == 0
     path = folder / "series" / "spring.yaml"
 
@@ -233,7 +233,7 @@ def test_a_study_that_was_not_run_is_named_and_left_out_on_demand(folder: Path) 
     ],
     ids=["outside", "gone", "another", "twice", "misspelt"],
 )
-def test_what_cannot_be_reported_says_what_to_do(run: Path, plan: str, words: str) -> None:
+def test_unreportable_series_are_refused_with_a_remedy(run: Path, plan: str, words: str) -> None:
     (run / "series" / "spring.yaml").write_text(plan)
 
     ended = command("report", run / "series" / "spring.yaml")
@@ -242,7 +242,7 @@ def test_what_cannot_be_reported_says_what_to_do(run: Path, plan: str, words: st
     assert words in " ".join(ended.err.split())
 
 
-def test_a_series_without_studies_says_how_studies_join(folder: Path) -> None:
+def test_a_series_without_studies_explains_how_to_add_them(folder: Path) -> None:
     (folder / "series" / "autumn.yaml").write_text("ai_type: generative\n")
 
     ended = command("report", folder / "series" / "autumn.yaml")
@@ -251,7 +251,7 @@ def test_a_series_without_studies_says_how_studies_join(folder: Path) -> None:
     assert "says `series: autumn`. Add that line to each study" in " ".join(ended.err.split())
 
 
-def test_a_team_s_report_of_a_series_holds_its_own_studies_and_applications(run: Path) -> None:
+def test_the_report_for_a_team_contains_its_own_studies_and_applications(run: Path) -> None:
     (run / "series" / "spring.yaml").write_text(PLAN.replace("two: [absent]", "two: [absent, purple]"))
     ended = command("report", run / "series" / "spring.yaml", "--for", "team:two")
     out = run / "series-report-spring-for-team-two"

@@ -1,4 +1,4 @@
-"""Several processes work on one study: no unit is lost, and each process says why it ended."""
+"""Several processes run one study: no unit is lost, and each process states why it ended."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _folders(tmp_path: Path, database: Database, url: str, budget: str = "") -> 
     return [first, Path(shutil.copytree(first, tmp_path / "second"))]
 
 
-def test_two_processes_both_end_with_the_whole_run(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_two_processes_both_report_the_complete_run(tmp_path: Path, database: Database) -> None:  # noqa: F811
     with LoopbackProcess("--latency", "0.02") as server:
         processes = [_start(folder, database) for folder in _folders(tmp_path, database, server.url)]
 
@@ -91,11 +91,11 @@ def test_two_processes_both_end_with_the_whole_run(tmp_path: Path, database: Dat
     assert [json.loads(out)["sessions"]["done"] for out, _ in ends] == [N_PERSONAS] * 2
 
 
-def test_workers_that_are_killed_elsewhere_lose_no_dialogue_and_repeat_only_calls_in_flight(
+def test_killed_workers_on_another_machine_lose_no_dialogue_and_repeat_only_calls_in_flight(
     tmp_path: Path,
     postgresql: Database,  # noqa: F811
 ) -> None:
-    """Each process has a folder of its own, so only the database can tell that one of them is gone."""
+    """Each process has its own folder, so only the database shows that one of them is gone."""
     n_killed = 3
     with LoopbackProcess("--latency", "0.05") as server:
         first = _study(tmp_path / "0", server.url)
@@ -120,7 +120,7 @@ def test_workers_that_are_killed_elsewhere_lose_no_dialogue_and_repeat_only_call
     assert 0 <= n_repeated <= n_killed * MOST_IN_FLIGHT
 
 
-def test_each_process_that_meets_the_budget_says_so(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_each_process_that_reaches_the_budget_reports_it(tmp_path: Path, database: Database) -> None:  # noqa: F811
     with LoopbackProcess("--latency", "0.02") as server:
         folders = _folders(tmp_path, database, server.url, budget=f"budget: {{calls: {N_CALLS // 2}}}\n")
         processes = [_start(folder, database) for folder in folders]
@@ -134,7 +134,7 @@ def test_each_process_that_meets_the_budget_says_so(tmp_path: Path, database: Da
         assert _made(server) == N_CALLS // 2
 
 
-def test_no_window_of_the_server_sees_more_calls_of_all_processes_than_the_limit(
+def test_all_processes_together_respect_the_limit_in_every_window(
     tmp_path: Path,
     postgresql: Database,  # noqa: F811
 ) -> None:
@@ -207,7 +207,7 @@ def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path:
     assert list(_empty(first).iterdir()) == []
 
 
-def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_none(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_no_run(tmp_path: Path, database: Database) -> None:  # noqa: F811
     with LoopbackProcess() as server:
         folder = _study(tmp_path / "first", server.url)
         words = ("worker", *_worker_study(folder, database, "shared"), "--until-done")

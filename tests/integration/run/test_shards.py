@@ -1,4 +1,4 @@
-"""Parts of a plan run on their own and are joined: the results equal those of one run."""
+"""Parts of a plan run separately and are merged: the results equal those of one run."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_second_merge_changes_nothing(study: SupportStudy, server: Loopback, t
     assert results["spending"]["calls"] == calls == 30
 
 
-def test_a_partial_merge_is_run_to_its_end(study: SupportStudy, server: Loopback, tmp_path: Path) -> None:
+def test_a_partial_merge_can_be_completed_by_a_run(study: SupportStudy, server: Loopback, tmp_path: Path) -> None:
     study.write()
     assert theodolite("run", study.folder, "--shard", "2/3", "--out", tmp_path / "shards").code == 0
     calls = asked(server)
@@ -104,7 +104,7 @@ def test_a_partial_merge_is_run_to_its_end(study: SupportStudy, server: Loopback
     assert (calls, asked(server)) == (9, 30)
 
 
-def test_a_failure_gives_way_to_a_later_result(study: SupportStudy, tmp_path: Path) -> None:
+def test_a_later_result_replaces_a_failure(study: SupportStudy, tmp_path: Path) -> None:
     shards = tmp_path / "shards"
     failing = study.write(bot='bot: {kind: python, call: "bot:reply"}')
     (failing / "bot.py").write_text(
@@ -127,7 +127,7 @@ def test_a_failure_gives_way_to_a_later_result(study: SupportStudy, tmp_path: Pa
     assert study.results["run"]["completed_dialogues"] == 10
 
 
-def test_other_replies_in_the_workspace_stay(study: SupportStudy, tmp_path: Path) -> None:
+def test_other_replies_in_the_workspace_are_kept(study: SupportStudy, tmp_path: Path) -> None:
     study.write()
     assert theodolite("run", study.folder, "--shard", "1/1", "--out", tmp_path / "shards").code == 0
     assert theodolite("run", study.folder).code == 0
@@ -151,7 +151,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-def test_a_shard_of_something_else_is_refused(study: SupportStudy, tmp_path: Path, case: str) -> None:
+def test_a_shard_of_another_study_is_refused(study: SupportStudy, tmp_path: Path, case: str) -> None:
     name, change, words = REFUSALS[case]
     study.write(n=3)
     assert theodolite("run", study.folder, "--shard", "1/2", "--out", tmp_path / "shards").code == 0
@@ -197,7 +197,7 @@ def test_a_damaged_shard_is_refused_before_anything_is_stored(study: SupportStud
     ],
     ids=["number", "measure", "from"],
 )
-def test_options_that_do_not_fit_are_refused(study: SupportStudy, words: tuple[str, ...], said: str) -> None:
+def test_unsuitable_options_are_refused(study: SupportStudy, words: tuple[str, ...], said: str) -> None:
     ended = theodolite("run", study.write(), *words)
 
     assert (ended.code, said in ended.err) == (2, True), ended.err

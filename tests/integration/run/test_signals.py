@@ -1,4 +1,4 @@
-"""Ctrl-C, a polite kill and a rude one: what was stored stays, and the same command goes on."""
+"""Ctrl-C, SIGTERM and SIGKILL: stored results stay, and the same command resumes."""
 
 import signal
 import sqlite3
@@ -21,7 +21,7 @@ PATIENCE_S = 250
 
 @pytest.fixture
 def slow(tmp_path):
-    """A study whose models take their time, and the server that plays them."""
+    """A study of slow models and their server."""
     with Loopback(latency_s=0.1) as server:
         study = SupportStudy(folder=tmp_path / "support", url=server.url, n=PERSONAS)
         study.write()
@@ -43,7 +43,7 @@ def whole(study: SupportStudy) -> bool:
 
 
 @pytest.mark.parametrize("asked_to_stop", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_who_is_asked_to_stop_stops_cleanly_and_pays_nothing_twice(slow, asked_to_stop):
+def test_an_interrupted_run_stops_cleanly_and_repeats_no_paid_call(slow, asked_to_stop):
     study, server = slow
     with started("run", study.folder, "--concurrency", "4") as process:
         wait_for(server, process, 20)
@@ -59,7 +59,7 @@ def test_who_is_asked_to_stop_stops_cleanly_and_pays_nothing_twice(slow, asked_t
     assert (whole(study), asked(server)) == (True, 3 * PERSONAS)
 
 
-def test_the_second_ctrl_c_leaves_at_once(tmp_path):
+def test_the_second_ctrl_c_ends_the_process_at_once(tmp_path):
     with Loopback(replies={}, latency_s=0.05) as server:
         study = SupportStudy(folder=tmp_path / "support", url=server.url, n=4)
         study.write()
@@ -78,7 +78,7 @@ def test_the_second_ctrl_c_leaves_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "role"), [([], "target"), (["--stage", "score"], "judge")])
-def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, options, role):
+def test_a_killed_run_leaves_an_intact_database_and_can_be_resumed(slow, options, role):
     study, server = slow
     if options:
         assert theodolite("run", "--stage", "test", study.folder).code == 0
@@ -96,7 +96,7 @@ def test_a_killed_run_leaves_a_sound_database_and_goes_on(slow, options, role):
     assert asked(server) == made + 3 * PERSONAS - stored
 
 
-def test_two_processes_share_one_run_and_do_nothing_twice(slow):
+def test_two_processes_share_one_run_without_repeated_work(slow):
     study, server = slow
     assert theodolite("run", study.folder, "--limit", "1").code == 0
 

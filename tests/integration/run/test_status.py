@@ -1,4 +1,4 @@
-"""`theodolite status` sees a run from outside: while it goes on, and never by touching it."""
+"""`theodolite status` shows a run in progress without changing it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANSWERED = 130
 pytestmark = pytest.mark.integration
 
 
-def test_a_run_is_seen_while_it_goes_on(study):
+def test_status_shows_a_run_in_progress(study):
     # The server answers some calls and then none: the run stands where it is until it has been looked at.
     faults = ",".join(["ok"] * ANSWERED)
     with LoopbackProcess("--faults", faults, "--every", "1", "--fault", "hang") as server:
@@ -46,7 +46,7 @@ def test_a_run_is_seen_while_it_goes_on(study):
     assert seen["left_s"] > 0
 
 
-def test_a_finished_run_has_nothing_left(study):
+def test_status_of_a_finished_run_has_no_open_units(study):
     folder = study.write()
     theodolite("run", folder)
 
@@ -56,7 +56,7 @@ def test_a_finished_run_has_nothing_left(study):
     assert status.out.startswith("support, run 1, finished\n  Test    10 of 10, 0 in work, 0 failed\n")
 
 
-def test_where_nothing_was_run_nothing_is_made(study):
+def test_status_without_a_run_creates_no_file(study):
     folder = study.write()
 
     status = theodolite("status", folder)
@@ -66,7 +66,7 @@ def test_where_nothing_was_run_nothing_is_made(study):
     assert not (folder / ".theodolite").exists()
 
 
-def test_a_database_of_a_newer_version_is_left_alone(study):
+def test_a_database_of_a_newer_version_is_not_changed(study):
     folder = study.write()
     theodolite("run", folder)
     with closing(sqlite3.connect(folder / ".theodolite" / "theodolite.db")) as database:
@@ -78,7 +78,7 @@ def test_a_database_of_a_newer_version_is_left_alone(study):
     assert (status.code, "newer version" in status.err) == (3, True)
 
 
-def test_the_status_writes_nothing(study):
+def test_status_writes_no_file(study):
     folder = study.write()
     theodolite("run", folder)
     before = (folder / ".theodolite" / "theodolite.db").read_bytes()

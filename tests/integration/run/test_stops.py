@@ -1,4 +1,4 @@
-"""Runs that stop before their plan is done: what is said, what is kept, and how they go on."""
+"""Runs that stop early: messages, stored results and resumption."""
 
 import pytest
 
@@ -19,14 +19,14 @@ def turn(server, **knobs):
 
 @pytest.fixture
 def refused(study, server):
-    """A run whose judge, the first five calls apart, refuses the key."""
+    """A run whose judge refuses the key after the first five calls."""
     folder = study.write(n=DIALOGUES)
     theodolite("run", "--stage", "test", folder)
     turn(server, faults=("ok",) * (len(server.calls) + 6), every=1, fault="401")
     return theodolite("run", folder)
 
 
-def test_twenty_refusals_in_a_row_stop_a_run_and_say_how_to_go_on(refused, study):
+def test_twenty_consecutive_refusals_stop_a_run_with_instructions_to_resume(refused, study):
     lines = refused.err.splitlines()
 
     assert refused.code == 3
@@ -37,7 +37,7 @@ def test_twenty_refusals_in_a_row_stop_a_run_and_say_how_to_go_on(refused, study
     assert f"  Report  theodolite report {study.folder} --partial" in lines
 
 
-def test_failures_of_the_streak_are_in_no_denominator_and_the_same_command_finishes(refused, study, server):
+def test_failures_before_the_stop_are_in_no_denominator_and_the_same_command_resumes(refused, study, server):
     kept = study.rows("annotation")
     unfinished = theodolite("report", study.folder, "--partial")
     assert (unfinished.code, kept < DIALOGUES, study.results["failures"]) == (0, True, [])
@@ -51,7 +51,7 @@ def test_failures_of_the_streak_are_in_no_denominator_and_the_same_command_finis
     assert (study.rate()["n"], study.rate()["outcomes"]["failed"]) == (DIALOGUES, 0)
 
 
-def test_an_application_that_goes_away_in_the_middle_is_waited_for(study, server):
+def test_a_run_waits_for_an_application_that_becomes_unreachable(study, server):
     with Loopback(faults=("ok",) * 8, every=1, fault="reset") as application:
         folder = study.write(n=DIALOGUES, bot=HTTP_BOT.format(root=application.root))
         stopped = theodolite("run", folder)
@@ -75,7 +75,7 @@ def test_an_application_that_goes_away_in_the_middle_is_waited_for(study, server
     ],
     ids=["calls", "tokens", "usd"],
 )
-def test_a_spent_budget_stops_a_run_which_goes_on_once_it_is_raised(study, server, budget, more, words):
+def test_a_run_stops_at_its_budget_and_resumes_after_an_increase(study, server, budget, more, words):
     poor = theodolite("run", study.write(rest=f"budget: {{{budget}}}", more=more), "--concurrency", "2")
     stored = study.rows("journalentry")
 
@@ -90,7 +90,7 @@ def test_a_spent_budget_stops_a_run_which_goes_on_once_it_is_raised(study, serve
     assert study.rate()["n"] == 10
 
 
-def test_a_budget_on_the_command_line_holds_for_that_call_only(study, server):
+def test_a_budget_on_the_command_line_applies_to_that_command_only(study, server):
     folder = study.write(rest="budget: {usd: 50, calls: 1000}", more=PRICE)
 
     poor = theodolite("run", folder, "--concurrency", "2", "--budget", "0.9")
@@ -103,7 +103,7 @@ def test_a_budget_on_the_command_line_holds_for_that_call_only(study, server):
 
 
 @pytest.mark.parametrize(("budget", "more"), [("tokens: 900", ""), ("usd: 0.9", PRICE)], ids=["tokens", "usd"])
-def test_a_budget_that_is_spent_by_supposition_stays_spent_in_the_next_sitting(study, server, budget, more):
+def test_a_budget_spent_by_estimated_costs_stays_spent_in_the_next_run(study, server, budget, more):
     turn(server, tells_tokens=False)
     poor = theodolite("run", study.write(rest=f"budget: {{{budget}}}", more=more))
     before = asked(server)
@@ -116,7 +116,7 @@ def test_a_budget_that_is_spent_by_supposition_stays_spent_in_the_next_sitting(s
     assert theodolite("run", study.write(rest="budget: {calls: 1000}")).code == 0
 
 
-def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
+def test_a_run_limited_to_the_first_dialogues_is_part_of_the_complete_run(study, server):
     look = theodolite("run", study.write(), "--limit", "3")
     looked = asked(server)
     whole = theodolite("run", study.folder)
@@ -128,7 +128,7 @@ def test_a_look_at_the_first_dialogues_is_part_of_the_whole(study, server):
     assert (looked, asked(server), server.stats["duplicates"]) == (9, 30, 0)
 
 
-def test_selected_dialogues_are_run_alone_and_are_part_of_the_whole(study, server):
+def test_only_selected_dialogues_run_and_they_are_part_of_the_complete_run(study, server):
     part = theodolite("run", study.write(), "--only", "persona=Customer 2", "--only", "persona=customers-9")
     asked_for_part, counts = asked(server), study.rate()["outcomes"]
     whole = theodolite("run", study.folder)
@@ -150,7 +150,7 @@ judges:
 """
 
 
-def test_the_exit_code_concerns_the_selected_dialogues_whatever_is_stored(tmp_path):
+def test_the_exit_code_depends_only_on_the_selected_dialogues(tmp_path):
     (tmp_path / "study.yaml").write_text(TWO_APPLICATIONS, encoding="utf-8")
     (tmp_path / "cases.csv").write_text("prompt,expected\nhello,hello\nbye,bye\n", encoding="utf-8")
     bots = "def good(prompt):\n    return prompt\n\n\ndef broken(prompt):\n    raise ValueError('no stock')\n"
@@ -177,7 +177,7 @@ def test_the_exit_code_concerns_the_selected_dialogues_whatever_is_stored(tmp_pa
     ],
     ids=["value", "key", "no cases", "junit"],
 )
-def test_a_selection_of_nothing_is_refused_before_a_call(study, server, only, text):
+def test_an_empty_selection_is_refused_before_any_call(study, server, only, text):
     before = asked(server)
 
     ended = theodolite("run", study.write(), "--only", *only)
@@ -186,7 +186,7 @@ def test_a_selection_of_nothing_is_refused_before_a_call(study, server, only, te
     assert text in " ".join(ended.err.split())
 
 
-def test_an_unfinished_run_is_reported_only_when_asked_for_and_says_so(study):
+def test_an_unfinished_run_is_reported_only_on_request_and_marked(study):
     theodolite("run", study.write(), "--limit", "3")
 
     plain = theodolite("report", study.folder)

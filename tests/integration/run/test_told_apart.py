@@ -1,4 +1,4 @@
-"""An application's error, timeout, empty reply and refusal are told apart, however the application is reached."""
+"""Error, timeout, empty reply and refusal are distinct for every kind of application."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Site(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Write nothing."""
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def root() -> Iterator[str]:
         server.shutdown()
 
 
-def test_each_kind_of_application_has_each_ending_under_its_own_name(root: str, tmp_path: Path) -> None:
+def test_each_kind_of_application_has_distinct_names_for_all_outcomes(root: str, tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(CODE, encoding="utf-8")
     (tmp_path / "study.yaml").write_text(STUDY.format(root=root, patience=PATIENCE_S), encoding="utf-8")
 

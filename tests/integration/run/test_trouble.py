@@ -1,4 +1,4 @@
-"""Full disks, places one may not write to, and databases from the future."""
+"""Full disks, read-only folders, and databases of newer versions."""
 
 import resource
 import sqlite3
@@ -17,7 +17,7 @@ CALLS_A_DIALOGUE = 3
 """A prompt of the simulated user, a reply and a verdict; count."""
 
 
-def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server):
+def test_a_full_disk_ends_with_a_message_and_loses_no_acknowledged_result(study, server):
     study.write(n=400)
     theodolite("run", study.folder, "--limit", "1")
     full = (study.folder / ".theodolite" / "theodolite.db").stat().st_size + 16_384
@@ -36,7 +36,7 @@ def test_a_full_disk_ends_in_words_and_loses_nothing_that_was_told(study, server
     assert study.rate()["n"] == 400
 
 
-def test_a_workspace_that_cannot_be_made_is_named(study):
+def test_a_workspace_that_cannot_be_created_is_named(study):
     folder = study.write()
     (folder / ".theodolite").write_text("a file where the folder should be", encoding="utf-8")
 
@@ -46,7 +46,7 @@ def test_a_workspace_that_cannot_be_made_is_named(study):
     assert f"the workspace `{folder}/.theodolite` could not be made" in ended.err
 
 
-def test_a_report_that_cannot_be_written_costs_nothing_but_the_report(study, server):
+def test_a_report_that_cannot_be_written_affects_no_other_file(study, server):
     folder = study.write(n=2)
     (folder / "report.html").mkdir()
 
@@ -61,7 +61,7 @@ def test_a_report_that_cannot_be_written_costs_nothing_but_the_report(study, ser
 
 
 @pytest.mark.parametrize("command", ["run", "report", "show"])
-def test_a_database_of_a_newer_version_is_left_alone(study, command):
+def test_a_database_of_a_newer_version_is_not_changed(study, command):
     theodolite("run", study.write(n=1))
     with closing(sqlite3.connect(study.folder / ".theodolite" / "theodolite.db")) as database:
         database.execute(
@@ -76,7 +76,7 @@ def test_a_database_of_a_newer_version_is_left_alone(study, command):
     assert "Install the newer version, or use another folder" in ended.err
 
 
-def test_a_file_that_is_no_database_is_said_and_left_alone(study):
+def test_a_file_that_is_no_database_is_reported_and_not_changed(study):
     folder = study.write(n=1)
     (folder / ".theodolite").mkdir()
     database = folder / ".theodolite" / "theodolite.db"
@@ -115,7 +115,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("command", ["run", "status", "report"])
-def test_a_damaged_database_ends_in_words(study, damage, command):
+def test_a_damaged_database_is_reported_with_a_message(study, damage, command):
     theodolite("run", study.write(n=2))
     DAMAGES[damage](study.folder / ".theodolite" / "theodolite.db")
 
@@ -126,7 +126,7 @@ def test_a_damaged_database_ends_in_words(study, damage, command):
     assert "Traceback" not in ended.said
 
 
-def test_a_folder_of_any_name_will_do(study, server, tmp_path):
+def test_a_folder_may_have_any_name(study, server, tmp_path):
     study.write(n=2)
     folder = tmp_path / "Prüfung 1 試験 %20 ?mode=ro #x"
     study.folder.rename(folder)
@@ -136,7 +136,7 @@ def test_a_folder_of_any_name_will_do(study, server, tmp_path):
     assert (folder / ".theodolite" / "theodolite.db").is_file()
 
 
-def test_a_clock_that_jumps_between_two_goes_at_a_run_repeats_nothing(study, server, monkeypatch):
+def test_a_clock_change_between_two_parts_of_a_run_repeats_no_call(study, server, monkeypatch):
     study.write(n=6)
     theodolite("run", study.folder, "--limit", "3")
     before, now = asked(server), SystemClock.now
@@ -149,7 +149,7 @@ def test_a_clock_that_jumps_between_two_goes_at_a_run_repeats_nothing(study, ser
     assert asked(server) == 2 * before
 
 
-def test_two_processes_at_one_run_ask_for_nothing_twice(study, server):
+def test_two_processes_of_one_run_repeat_no_call(study, server):
     study.write(n=20)
 
     with started("run", study.folder) as first, started("run", study.folder) as second:
@@ -161,7 +161,7 @@ def test_two_processes_at_one_run_ask_for_nothing_twice(study, server):
     assert asked(server) == 20 * CALLS_A_DIALOGUE
 
 
-def test_a_database_server_that_is_away_is_said_without_its_password(study, monkeypatch):
+def test_an_unreachable_database_server_is_reported_without_its_password(study, monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://me:hush-hush@127.0.0.1:9/theodolite")
 
     ended = theodolite("run", study.write(n=1))

@@ -1,4 +1,4 @@
-"""Real databases for tests that a store in memory cannot pass or fail."""
+"""Real databases for tests that need a database."""
 
 from __future__ import annotations
 

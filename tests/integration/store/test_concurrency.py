@@ -38,7 +38,7 @@ def start(database: Database, task: str, owner: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def test_two_processes_share_the_units(database: Database, run: Run) -> None:
+def test_two_processes_divide_the_units(database: Database, run: Run) -> None:
     workers = [start(database, "claim", f"w{number}") for number in range(2)]
 
     lines = [line for worker in workers for line in takewhile(lambda line: line != "end\n", worker.stdout)]
@@ -48,7 +48,7 @@ def test_two_processes_share_the_units(database: Database, run: Run) -> None:
     assert sorted(keys) == sorted(a_session(run, number).key for number in range(N_UNITS))
 
 
-def test_eight_threads_share_the_units(database: Database, run: Run) -> None:
+def test_eight_threads_divide_the_units(database: Database, run: Run) -> None:
     def claim_all(owner: str) -> list[str]:
         store, had = database.open(), []
         while units := store.claim(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
@@ -81,7 +81,7 @@ def test_a_thread_that_is_bound_to_the_database_works_within_its_own_transaction
     assert counted == [N_UNITS + 1, N_UNITS]
 
 
-def test_two_processes_begin_one_run(database: Database) -> None:
+def test_two_processes_start_one_run(database: Database) -> None:
     stores = [database.open() for _ in range(4)]
 
     with ThreadPoolExecutor(4) as threads:
@@ -100,7 +100,7 @@ def test_two_processes_add_the_same_units_once(database: Database, run: Run) -> 
     assert sum(added) == 40
 
 
-def test_what_was_acknowledged_is_there_after_a_kill(database: Database, run: Run) -> None:
+def test_acknowledged_results_survive_a_kill(database: Database, run: Run) -> None:
     with start(database, "write", "w1") as worker:
         said = [worker.stdout.readline() for _ in range(50)]
         worker.send_signal(signal.SIGKILL)
@@ -112,7 +112,7 @@ def test_what_was_acknowledged_is_there_after_a_kill(database: Database, run: Ru
     assert len(entries) - len(acknowledged) <= 1
 
 
-def test_leases_of_a_killed_worker_are_free_at_once(database: Database, run: Run) -> None:
+def test_leases_of_a_killed_worker_are_released_at_once(database: Database, run: Run) -> None:
     with start(database, "write", "w1") as worker:
         worker.stdout.readline()
         worker.send_signal(signal.SIGKILL)
@@ -122,7 +122,7 @@ def test_leases_of_a_killed_worker_are_free_at_once(database: Database, run: Run
     assert (units[0].label, units[0].tries) == ("d000", 2)
 
 
-def test_an_onlooker_tells_the_units_of_the_living_from_those_of_the_dead(database: Database, run: Run) -> None:
+def test_the_status_distinguishes_units_of_living_and_dead_workers(database: Database, run: Run) -> None:
     with start(database, "write", "w1") as worker:
         worker.stdout.readline()
         assert database.open().count_orphans(run, UnitKind.SESSION) == 0
@@ -131,7 +131,7 @@ def test_an_onlooker_tells_the_units_of_the_living_from_those_of_the_dead(databa
     assert [database.open().count_orphans(run, UnitKind.SESSION) for _ in range(2)] == [1, 1]
 
 
-def test_leases_of_a_living_worker_are_not(database: Database, run: Run) -> None:
+def test_leases_of_a_living_worker_are_kept(database: Database, run: Run) -> None:
     with start(database, "write", "w1") as worker:
         worker.stdout.readline()
 
@@ -143,7 +143,7 @@ def test_leases_of_a_living_worker_are_not(database: Database, run: Run) -> None
     assert [unit.label for unit in units] == [a_session(run, number).label for number in range(1, N_UNITS)]
 
 
-def test_a_worker_that_comes_back_under_its_name_gets_its_units_at_once(database: Database, run: Run) -> None:
+def test_a_worker_that_returns_with_its_name_gets_its_units_at_once(database: Database, run: Run) -> None:
     with start(database, "write", "w1") as worker:
         worker.stdout.readline()
         worker.send_signal(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Contents come back as they were, however they are kept."""
+"""Contents are read back unchanged in every storage form."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def kin(name: str, *, times: int = 4) -> Content:
 
 
 def keep(store: DjangoStore, contents: Contents, *names: str) -> None:
-    """Keep personas of one kin, each in a transaction of its own."""
+    """Store similar personas, each in its own transaction."""
     for name in names:
         store._executor.write(partial(contents.keep, [kin(name)]))
 
 
 def texts(store: DjangoStore, *names: str) -> list[str]:
-    """Return what is read back by another process."""
+    """Return the texts read by another process."""
     versions = [kin(name).version for name in names]
     found = store._executor.read(lambda: Contents(store._contents._blobs).texts(versions))
     return [found[version] for version in versions]
 
 
-def test_kin_are_packed_against_the_first_and_come_back(database: Database) -> None:
+def test_similar_texts_are_compressed_against_the_first_and_read_back(database: Database) -> None:
     store = database.open()
 
     keep(store, store._contents, "Ana", "Bo", "Cy")
@@ -45,7 +45,7 @@ def test_kin_are_packed_against_the_first_and_come_back(database: Database) -> N
     assert texts(store, "Cy", "Ana", "Bo") == [kin(name).text for name in ("Cy", "Ana", "Bo")]
 
 
-def test_what_is_packed_itself_is_no_base_for_a_later_process(database: Database) -> None:
+def test_a_compressed_text_is_no_base_for_a_later_process(database: Database) -> None:
     store = database.open()
     keep(store, store._contents, "Ana", "Bo")
 
@@ -56,7 +56,7 @@ def test_what_is_packed_itself_is_no_base_for_a_later_process(database: Database
     assert texts(store, "Bo", "Cy", "Dee") == [kin(name).text for name in ("Bo", "Cy", "Dee")]
 
 
-def test_nobody_is_packed_against_what_was_never_committed(database: Database) -> None:
+def test_uncommitted_texts_are_never_a_base_for_compression(database: Database) -> None:
     store = database.open()
     nameless = Content(version=digest("x"), tag="", text="x")
 
@@ -75,7 +75,7 @@ def _together(contents: Contents, wanted: list[Content]) -> None:
             contents.keep([content])
 
 
-def test_large_texts_from_before_they_were_packed_are_still_read(sqlite: Database) -> None:
+def test_uncompressed_large_texts_of_earlier_versions_are_read(sqlite: Database) -> None:
     store = sqlite.open()
     large = kin("Ana", times=BLOB_BYTES // 50)
     store._executor.write(partial(store._contents.keep, [large]))
@@ -109,7 +109,7 @@ def test_a_worker_on_another_machine_reads_large_texts_without_the_folder(
     other.close()
 
 
-def test_files_of_large_texts_are_taken_into_the_database(postgresql: Database, tmp_path: Path) -> None:
+def test_files_of_large_texts_are_moved_into_the_database(postgresql: Database, tmp_path: Path) -> None:
     store = postgresql.open()
     contents = store._contents
     store._executor.write(partial(contents.keep, [kin("Bo")]))

@@ -1,4 +1,4 @@
-"""An empty database is laid out at once, and any other is brought up to date step by step: the tables are the same."""
+"""Direct creation of an empty database and step-by-step migration produce the same tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def step_by_step(*_, **__):
 
 
 def parts(text):
-    """Return the definitions of a CREATE TABLE: what stands between commas outside of parentheses."""
+    """Return the definitions of a CREATE TABLE, split at commas outside of parentheses."""
     depth, found = 0, [""]
     for letter in text[text.index("(") + 1 : text.rindex(")")]:
         depth += {"(": 1, ")": -1}.get(letter, 0)
@@ -77,7 +77,7 @@ def tables(workspace):
     return {(kind, name): parts(sql) if kind == "table" else sql for kind, name, sql in rows}, applied
 
 
-def test_both_ways_lead_to_the_same_tables(tmp_path, monkeypatch):
+def test_direct_creation_and_migrations_produce_the_same_tables(tmp_path, monkeypatch):
     open_store(tmp_path / "at-once")
     monkeypatch.setattr(migration, "_lay_out", step_by_step)
     open_store(tmp_path / "step-by-step")
@@ -85,7 +85,7 @@ def test_both_ways_lead_to_the_same_tables(tmp_path, monkeypatch):
     assert tables(tmp_path / "at-once") == tables(tmp_path / "step-by-step")
 
 
-def test_both_ways_lead_to_the_same_tables_of_accounts_and_pages(tmp_path):
+def test_direct_creation_and_migrations_produce_the_same_web_tables(tmp_path):
     found = []
     for how in ("step by step", "at once", "the store first"):
         folder = tmp_path / how
@@ -101,14 +101,16 @@ def test_both_ways_lead_to_the_same_tables_of_accounts_and_pages(tmp_path):
 
 
 def rows(workspace):
-    """Return what Django keeps in rows about its tables, and what the database itself refuses."""
+    """Return Django's rows about its tables, and the constraints of the database."""
     with closing(sqlite3.connect(workspace / DATABASE_NAME)) as database:
         kinds = database.execute("SELECT app_label, model FROM django_content_type").fetchall()
         rights = database.execute("SELECT codename FROM auth_permission").fetchall()
     return sorted(kinds) + sorted(rights)
 
 
-def test_both_ways_lead_to_the_same_tables_on_a_server(tmp_path, monkeypatch, postgres_server: PostgresServer):
+def test_direct_creation_and_migrations_produce_the_same_tables_on_postgresql(
+    tmp_path, monkeypatch, postgres_server: PostgresServer
+):
     urls = [postgres_server.create(), postgres_server.create()]
     open_store(tmp_path, urls[0]).disconnect()
     monkeypatch.setattr(migration, "_lay_out", step_by_step)
@@ -135,7 +137,7 @@ def test_an_upgraded_database_has_the_tables_of_a_new_one(tmp_path):
     assert tables(tmp_path / "old")[0] == tables(tmp_path / "new")[0]
 
 
-def test_no_step_does_more_than_change_tables():
+def test_migrations_only_change_tables():
     steps = [import_module(f"theodolite.store.migrations.{name}").Migration for name in migration.known_migrations()]
 
     assert [step for step in steps if any(isinstance(one, RunPython | RunSQL) for one in step.operations)] == []

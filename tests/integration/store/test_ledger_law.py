@@ -1,4 +1,4 @@
-"""The database's ledger and the one in memory agree, whatever happens in whatever order."""
+"""The ledgers in the database and in memory agree for every sequence of operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OWNERS = st.sampled_from(["w1", "w2"])
 
 
 class LedgerLaw(RuleBasedStateMachine):
-    """Two stores are told the same; they must answer the same."""
+    """Applies the same operations to two stores, which must return the same results."""
 
     real: ClassVar[Store]
     loop: ClassVar[asyncio.AbstractEventLoop]
@@ -111,7 +111,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     loop.close()
 
 
-def test_both_ledgers_keep_the_law(sqlite: Database, loop: asyncio.AbstractEventLoop) -> None:
+def test_both_ledgers_obey_the_law(sqlite: Database, loop: asyncio.AbstractEventLoop) -> None:
     LedgerLaw.real, LedgerLaw.loop = sqlite.open(), loop
     loop.run_until_complete(LedgerLaw.real.start())
 

@@ -1,4 +1,4 @@
-"""Limits that workers share through a database keep to their bounds, whoever comes, leaves or is killed.
+"""Limits shared through a database hold when workers join, leave or are killed.
 
 The database's clock is the test's: no test waits, and each worker's own clock differs from it.
 """
@@ -55,7 +55,7 @@ class SkewedClock:
 
 
 class Worker:
-    """One process that keeps to a limit per minute."""
+    """A process with a limit per minute."""
 
     def __init__(self, store: DjangoStore, clock: FakeClock, number: int, rpm: int) -> None:
         own = SkewedClock(clock, 3_600.0 * number)
@@ -68,7 +68,7 @@ class Worker:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_no_minute_sees_more_requests_than_the_limit(database: Database, clock: FakeClock, seed: int) -> None:
+async def test_requests_in_any_minute_never_exceed_the_limit(database: Database, clock: FakeClock, seed: int) -> None:
     random, store, moments, rpm = Random(seed), database.open(), [], 1 + 7 * seed  # noqa: S311 - a test's own draws
     workers = [Worker(store, clock, number, rpm) for number in range(4)]
 
@@ -83,7 +83,7 @@ async def test_no_minute_sees_more_requests_than_the_limit(database: Database, c
     assert moments == sorted(moments)
 
 
-async def test_requests_that_were_not_sent_return_to_the_window(database: Database, clock: FakeClock) -> None:
+async def test_unsent_requests_are_returned_to_the_window(database: Database, clock: FakeClock) -> None:
     store = database.open()
     first, second = (Worker(store, clock, number, rpm=8) for number in range(2))
     for _ in range(4):
@@ -107,7 +107,7 @@ async def test_calls_under_way_count_until_they_have_arrived(database: Database,
     assert (denied.requests, denied.wait_s) == (0, pytest.approx(1.0))
 
 
-async def test_workers_settle_on_equal_shares_of_an_account(database: Database, clock: FakeClock) -> None:
+async def test_workers_converge_to_equal_shares_of_an_account(database: Database, clock: FakeClock) -> None:
     store = database.open()
     one, two, three = (store.limits_of(f"w{number}") for number in range(3))
 
@@ -124,9 +124,7 @@ async def test_workers_settle_on_equal_shares_of_an_account(database: Database, 
     assert (await three.lease_slots(KEY, 10, 0)).slots == 10
 
 
-async def test_a_process_that_is_alone_writes_nothing_after_its_first_call(
-    database: Database, clock: FakeClock
-) -> None:
+async def test_a_single_process_writes_nothing_after_its_first_call(database: Database, clock: FakeClock) -> None:
     limits = database.open().limits_of("w1")
     pools = SlotPools(clock, limits=limits)
     pool, written = pools.of("host", "KEY"), []
@@ -177,7 +175,7 @@ async def test_workers_share_one_budget(database: Database, clock: FakeClock, ru
     assert (alone.calls, alone.is_contested) == (10, False)
 
 
-async def test_a_budget_that_others_have_leased_is_contested_and_a_dead_worker_returns_it(
+async def test_a_leased_budget_limits_others_until_its_worker_dies(
     database: Database, clock: FakeClock, run: Run
 ) -> None:
     store, budget = database.open(), Budget(calls=4)
@@ -215,7 +213,7 @@ async def test_near_the_end_of_a_run_each_worker_leases_a_part(database: Databas
     assert sizes == [1, 1, 1]
 
 
-async def test_units_of_a_worker_whose_heartbeat_stopped_go_to_others_after_one_lease(
+async def test_units_of_a_worker_without_heartbeat_are_leased_by_others_after_one_lease(
     database: Database, clock: FakeClock, run: Run
 ) -> None:
     """The clock is the database's alone, so the clocks of the machines do not count."""
@@ -259,7 +257,7 @@ def _wait_for_a_death(store: DjangoStore, run: Run) -> None:
         time.sleep(0.01)
 
 
-async def test_a_worker_whose_session_with_postgresql_ended_leaves_its_units_slots_and_budget_at_once(
+async def test_the_end_of_a_postgresql_session_releases_units_slots_and_budget_at_once(
     postgresql: Database, clock: FakeClock
 ) -> None:
     run = _a_run_on(postgresql)
@@ -279,7 +277,7 @@ async def test_a_worker_whose_session_with_postgresql_ended_leaves_its_units_slo
     assert units[0].key in {unit.key for unit in taken}
 
 
-def test_a_worker_that_reconnects_shows_that_it_is_alive_and_joins_again_if_it_was_taken_for_dead(
+def test_a_reconnected_worker_is_alive_and_joins_again_if_it_was_declared_dead(
     postgresql: Database, clock: FakeClock
 ) -> None:
     run = _a_run_on(postgresql)

@@ -1,4 +1,4 @@
-"""SQLite's log of writes is emptied after a withdrawal, also where somebody reads meanwhile."""
+"""SQLite's write-ahead log is truncated after a withdrawal, also with concurrent readers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def log(tmp_path):
 
 @pytest.fixture
 def reader(log):
-    """Somebody who holds on to a state of the database that is older than its last change."""
+    """A reader with a snapshot older than the last change."""
     with closing(sqlite3.connect(log.with_name("theodolite.db"), isolation_level=None)) as other:
         other.execute("BEGIN")
         other.execute("SELECT word FROM words").fetchall()
@@ -34,12 +34,12 @@ def reader(log):
         yield other
 
 
-def test_a_log_that_nobody_reads_is_emptied_at_once(log):
+def test_a_log_without_readers_is_truncated_at_once(log):
     assert empty_log(lambda _: pytest.fail("there was no reason to wait"))
     assert not log.stat().st_size
 
 
-def test_a_busy_log_is_emptied_as_soon_as_nobody_reads(log, reader):
+def test_a_busy_log_is_truncated_after_the_last_reader(log, reader):
     pauses = []
 
     def pause(seconds):
@@ -51,7 +51,7 @@ def test_a_busy_log_is_emptied_as_soon_as_nobody_reads(log, reader):
     assert (len(pauses), log.stat().st_size) == (2, 0)
 
 
-def test_a_log_that_stays_busy_is_said(log, reader, caplog):
+def test_a_permanently_busy_log_is_reported(log, reader, caplog):
     assert not empty_log(lambda _: None)
 
     assert "deleted texts stay in it" in caplog.text

@@ -1,4 +1,4 @@
-"""How a workspace's tables are brought up to date."""
+"""Migrations of a workspace."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from theodolite.store.executor import database_thread
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def test_the_migrations_are_what_the_models_say(sqlite: Database) -> None:
+def test_the_migrations_match_the_models(sqlite: Database) -> None:
     sqlite.open()
     said = io.StringIO()
 
@@ -87,7 +87,7 @@ def test_a_new_database_is_not_copied(tmp_path: Path) -> None:
     assert not (tmp_path / "backups").exists()
 
 
-def test_a_file_without_a_byte_waits_for_whoever_makes_its_tables(tmp_path: Path) -> None:
+def test_an_empty_file_waits_for_the_process_that_creates_its_tables(tmp_path: Path) -> None:
     """SQLite gives a new file its write-ahead log by one connection alone, and lets no second one wait for that."""
     with ThreadPoolExecutor(1) as threads:
         with FileLock(tmp_path / "migrate.lock"):

@@ -1,4 +1,4 @@
-"""How SQLite finds units: by an index that serves the order as well, so that long plans stay quick."""
+"""SQLite finds units by an index that also provides their order, so long plans stay fast."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 def ways(store: DjangoStore, work: Callable[[], Any]) -> list[str]:
-    """Return how SQLite goes about the selections from the ledger that some work makes."""
+    """Return SQLite's query plans for reads of the ledger."""
     found: list[str] = []
 
     def note(execute: Any, sql: str, params: Any, *rest: Any) -> Any:
@@ -38,7 +38,7 @@ def ways(store: DjangoStore, work: Callable[[], Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("what", ["claim", "read"])
-def test_units_are_found_in_order_without_sorting(sqlite: Database, what: str) -> None:
+def test_the_query_plan_of_units_needs_no_sorting(sqlite: Database, what: str) -> None:
     store = sqlite.open()
     run = store.open_run(a_study(), a_plan())
     store.add_units(run, [a_session(run)])

@@ -1,4 +1,4 @@
-"""How much reading and keeping cost."""
+"""Queries and storage per dialogue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPLY = "Goods go back within thirty days as long as they are whole and you have
 
 
 async def hold(store: DjangoStore, run: Run, numbers: range) -> None:
-    """Hold and judge dialogues of three turns, six replies each and one for the judge."""
+    """Store dialogues of three turns with six replies each, and one label of a judge."""
     await store.start()
     sessions = [a_session(run, number) for number in numbers]
     store.add_units(run, sessions)
@@ -45,7 +45,7 @@ async def hold(store: DjangoStore, run: Run, numbers: range) -> None:
 
 
 def n_queries(store: DjangoStore, work: Any, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Count what some reading asks the database, through Django and past it."""
+    """Count the queries of a read, with and without Django."""
     asked: list[str] = []
 
     def past_django(words: str, values: Any) -> Any:
@@ -66,7 +66,7 @@ def n_queries(store: DjangoStore, work: Any, monkeypatch: pytest.MonkeyPatch) ->
     return len(asked)
 
 
-async def test_a_chunk_costs_the_same_number_of_queries_however_much_it_holds(
+async def test_the_number_of_queries_of_a_chunk_is_constant(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = database.open()
@@ -96,7 +96,7 @@ async def test_a_dialogue_of_three_turns_takes_at_most_4_kib(sqlite: Database) -
     assert (file.stat().st_size - before) / 300 <= 4096
 
 
-async def test_texts_of_live_turns_stand_in_the_journal_alone(sqlite: Database) -> None:
+async def test_texts_of_live_turns_are_only_in_the_journal(sqlite: Database) -> None:
     store = sqlite.open()
     run = store.open_run(a_study(), a_plan())
     await hold(store, run, range(2))

@@ -1,4 +1,4 @@
-"""What a store says and keeps when the database is in trouble."""
+"""Messages and data of a store when the database fails."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run(store: DjangoStore) -> Run:
 
 @contextmanager
 def locked(database: Database) -> Iterator[None]:
-    """Hold what a writer needs: SQLite's write lock, or the journal's table."""
+    """Lock what a writer needs: SQLite's write lock, or the journal's table."""
     if database.url is None:
         with closing(sqlite3.connect(database.workspace / DATABASE_NAME)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -49,7 +49,9 @@ def locked(database: Database) -> Iterator[None]:
         yield
 
 
-async def test_a_locked_database_is_said_and_nothing_is_lost(database: Database, store: DjangoStore, run: Run) -> None:
+async def test_a_locked_database_is_reported_and_no_data_are_lost(
+    database: Database, store: DjangoStore, run: Run
+) -> None:
     unit = a_session(run).key
     await store.start()
     await store.append(unit, an_entry(0))
@@ -62,7 +64,7 @@ async def test_a_locked_database_is_said_and_nothing_is_lost(database: Database,
     await store.stop()
 
 
-async def test_a_full_disk_is_said_and_what_was_acknowledged_is_kept(sqlite: Database) -> None:
+async def test_a_full_disk_is_reported_and_acknowledged_data_are_kept(sqlite: Database) -> None:
     store = sqlite.open()
     run = store.open_run(a_study(), a_plan())
     unit = a_session(run).key
@@ -97,7 +99,7 @@ def limit_pages(store: DjangoStore) -> None:
     work._apply = lambda batch: (limit(), setattr(work, "_apply", apply), apply(batch))[-1]
 
 
-async def test_a_write_that_breaks_a_rule_is_refused_alone(store: DjangoStore, run: Run) -> None:
+async def test_only_the_write_that_violates_a_constraint_is_rejected(store: DjangoStore, run: Run) -> None:
     unit = a_session(run).key
     await store.start()
     entries = [an_entry(0), an_entry(1, a_reply(tokens_in=-1)), an_entry(2, a_reply(tokens_in="many")), an_entry(3)]
@@ -110,7 +112,7 @@ async def test_a_write_that_breaks_a_rule_is_refused_alone(store: DjangoStore, r
     await store.stop()
 
 
-async def test_a_writer_that_dies_tells_everybody(store: DjangoStore, run: Run) -> None:
+async def test_the_death_of_the_writer_is_reported_to_all_callers(store: DjangoStore, run: Run) -> None:
     def die(batch: object) -> None:
         raise SystemExit
 
@@ -140,7 +142,7 @@ async def test_characters_that_cannot_be_stored_are_replaced_and_counted(store: 
     assert counted == [2, 0]
 
 
-async def test_a_store_can_be_asked_from_within_an_event_loop(store: DjangoStore, run: Run) -> None:
+async def test_a_store_can_be_used_within_an_event_loop(store: DjangoStore, run: Run) -> None:
     assert store.count_units(run, UnitKind.SESSION)["waiting"] == 1
 
 
@@ -153,12 +155,12 @@ def test_two_workspaces_can_be_open_at_once(sqlite: Database, postgresql: Databa
     assert here.latest_run("here").number == there.latest_run("there").number == 1
 
 
-def test_a_server_that_is_away_is_said(database: Database) -> None:
+def test_an_unreachable_server_is_reported(database: Database) -> None:
     with pytest.raises(StorageUnavailable, match="See that it can be reached"):
         open_store(database.workspace, "postgresql://nobody@127.0.0.1:1/nothing")
 
 
-def test_a_statement_that_takes_too_long_is_cancelled_and_the_limit_is_named(postgresql: Database) -> None:
+def test_a_statement_that_exceeds_its_limit_is_cancelled_and_the_limit_is_named(postgresql: Database) -> None:
     store = postgresql.open()
 
     def wait() -> None:
@@ -169,7 +171,7 @@ def test_a_statement_that_takes_too_long_is_cancelled_and_the_limit_is_named(pos
         store._executor.read(wait)
 
 
-def test_a_process_that_stops_within_a_transaction_loses_its_locks_before_others_give_up(postgresql: Database) -> None:
+def test_a_stopped_process_loses_its_locks_before_others_time_out(postgresql: Database) -> None:
     def limits() -> list[str]:
         names = ("idle_in_transaction_session_timeout", "statement_timeout", "lock_timeout")
         return [execute(f"SHOW {name}", []).fetchone()[0] for name in names]

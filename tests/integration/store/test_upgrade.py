@@ -1,4 +1,4 @@
-"""A database of an earlier release is brought up to date with its rows, and its run is still measured."""
+"""A database of an earlier release is migrated with its rows, and its run can be measured."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OLD = "0022"
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """A study with the workspace that an earlier program has left."""
+    """A study with the workspace of an earlier version."""
     for name in ("study.yaml", "answers.csv"):
         shutil.copy(DATA / name, tmp_path / name)
     workspace = tmp_path / ".theodolite"
@@ -47,7 +47,7 @@ def test_the_shipped_database_is_of_an_earlier_schema(study: Path) -> None:
     assert before[-1] < migration.known_migrations()[-1]
 
 
-def test_the_run_of_an_earlier_program_is_measured_with_the_same_counts(study: Path) -> None:
+def test_a_run_of_an_earlier_version_has_the_same_counts(study: Path) -> None:
     """The earlier program printed: 1 of 3 dialogues has a defect, none failed, none is missing."""
     before = applied(study)
 
@@ -71,7 +71,7 @@ def test_the_database_is_copied_before_it_is_changed(study: Path) -> None:
     assert applied(study, f"backups/{copy.name}") == before
 
 
-def test_the_dialogue_keeps_its_words_and_labels(study: Path) -> None:
+def test_dialogues_keep_their_texts_and_labels(study: Path) -> None:
     shown = theodolite("show", study, "bot/2")
 
     assert shown.code == 0

@@ -1,4 +1,4 @@
-"""A worker in a process of its own: claims or writes until it has done its share or is killed."""
+"""A worker process that leases or writes units until its share is complete or it is killed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if __name__ == "__main__":
     run = store.latest_run("support")
 
     def claim_all() -> None:
-        """Claim a few at a time until nothing is left; say what was had, and stay until told to go."""
+        """Lease a few units at a time until none is left; print them and wait for the signal to exit."""
         while units := store.claim(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
             print(*(unit.key for unit in units), flush=True)  # noqa: T201  # how it reports
         print("end", flush=True)  # noqa: T201
         sys.stdin.read()
 
     async def write_for_ever() -> None:
-        """Claim one unit and write replies until somebody ends it; say what was acknowledged."""
+        """Lease one unit and write replies until the process is ended; print the acknowledged ones."""
         await store.start()
         (unit,) = store.claim(run, UnitKind.SESSION, owner=owner, limit=1, lease_s=600)
         for position in range(1_000_000):

@@ -64,7 +64,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def seeded_copy(seeded: Path) -> Callable[[Path], Path]:
-    """Return a function that copies the seeded event into a folder, so that a server finds nothing left to make."""
+    """Return a function that copies the seeded event into a folder, so that a server seeds nothing."""
 
     def copy(folder: Path) -> Path:
         shutil.copytree(seeded, folder, dirs_exist_ok=True)
@@ -90,7 +90,7 @@ _VISITORS = pytest.StashKey[list[Visitor]]()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator:
-    """Say where the browsers of a failed test stand: what happened only once is seldom seen again."""
+    """Report the pages of a failed test's browsers: a rare failure is hard to reproduce."""
     report = yield
     if report.failed:
         for visited in item.stash.get(_VISITORS, []):
@@ -100,7 +100,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator:
 
 @pytest.fixture
 def visitor(browser: Browser, served: str, request: pytest.FixtureRequest) -> Iterator[Callable[..., Visitor]]:
-    """Return a function that sits a stranger down at a browser; complaints and calls elsewhere fail the test."""
+    """Return a function that opens a browser without sign-in; errors and requests to other hosts fail the test."""
     visitors: list[Visitor] = []
     request.node.stash[_VISITORS] = visitors
 
@@ -172,7 +172,7 @@ def own(event: HostedStudy, tmp_path: Path) -> HostedStudy:
 
 @pytest.fixture
 def client_as(event: HostedStudy) -> Callable[[Role | None], Client]:
-    """Return a function that gives a test client: signed in as the person of a role, or a stranger for None."""
+    """Return a function that returns a test client: signed in as the person of a role, or anonymous for None."""
 
     def client(role: Role | None) -> Client:
         own = Client(SERVER_NAME="localhost")

@@ -10,7 +10,7 @@ from theodolite.web.models import HostedStudy
 
 
 def change(hosted: HostedStudy, before: str, after: str) -> None:
-    """Write something else into a study's file."""
+    """Replace a text in a study's file."""
     file = Path(hosted.folder) / "study.yaml"
     text = file.read_text()
     assert before in text
@@ -24,5 +24,5 @@ def add(hosted: HostedStudy, lines: str) -> None:
 
 
 def published(hosted: HostedStudy) -> None:
-    """Publish what the files hold."""
+    """Publish the current files."""
     publish(hosted, hosted.made_by, version_of(study_in_files(hosted).study))

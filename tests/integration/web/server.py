@@ -1,4 +1,4 @@
-"""A real server of a folder, as somebody starts it, with what it says."""
+"""A real server of a folder, started by the command, with its output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ATTEMPTS = 3
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on just now."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -67,7 +67,7 @@ class Server(AbstractContextManager["Server"]):
         return code
 
     def next_line(self) -> str:
-        """Wait for the next line that it says, and return it."""
+        """Wait for the next line of its output, and return it."""
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 

@@ -1,6 +1,6 @@
 """The pages of accounts in a real browser: a passkey, and barriers.
 
-A file of its own: while a browser is open, its event loop keeps Django's models from being asked.
+A separate file: while a browser is open, its event loop prevents queries of Django's models.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from tests.browser_pages import Visitor, assert_accessible, load_by_click
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def test_a_passkey_signs_one_in_and_the_account_pages_have_no_barrier(browser, served):
+def test_a_passkey_signs_in_and_the_account_pages_have_no_barrier(browser, served):
     visitor = Visitor(browser, served.replace("127.0.0.1", "localhost"))
     page = visitor.page
     line = visitor.context.new_cdp_session(page)

@@ -1,4 +1,4 @@
-"""Who is let in and when, in a real browser: an organiser makes slots and links, and strangers come by one."""
+"""Admission in a real browser: an organiser creates time slots and links, and visitors use one."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def to_the_time(page: Page) -> None:
     load_by_click(page.get_by_role("button", name="Skip"))
 
 
-def test_strangers_are_asked_let_in_or_not_and_choose_their_time(browser, base):
+def test_visitors_are_screened_admitted_or_refused_and_choose_a_time_slot(browser, base):
     organiser, out, within = (Visitor(browser, base, bypass_csp=True) for _ in range(3))
     organiser.page.goto("/demo/")
     load_by_click(organiser.page.get_by_role("button", name=", organiser"))

@@ -1,4 +1,4 @@
-"""Pages of those who read what testers answered, without a browser."""
+"""Pages of analysts, without a browser."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def words(response):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
-def test_answers_are_drawn_side_by_side_with_tests(event, client_as):
+def test_responses_are_compared_in_charts_with_tests(event, client_as):
     page = client_as(Role.ANALYST).get(at(event), {"questionnaire": "tv-spoilers-field-testing"})
 
     told = words(page)
@@ -62,13 +62,13 @@ def test_answers_are_drawn_side_by_side_with_tests(event, client_as):
 @pytest.mark.parametrize(
     ("by", "expected"), [("age", "Brunner-Munzel"), ("level", "field testing"), ("scenario", "tv-spoilers")]
 )
-def test_answers_are_split_as_asked(event, client_as, by, expected):
+def test_responses_are_split_by_the_chosen_variable(event, client_as, by, expected):
     told = words(client_as(Role.SENIOR).get(at(event), {"questionnaire": "tv-spoilers-field-testing", "by": by}))
 
     assert expected in told
 
 
-def test_a_model_of_all_answers_stands_beside_the_tests_on_demand(event, client_as):
+def test_a_model_of_all_responses_is_shown_with_the_tests_on_request(event, client_as):
     asked = {"questionnaire": "tv-spoilers-field-testing"}
     plain, modelled = (
         words(client_as(Role.ANALYST).get(at(event), asked | more)) for more in ({}, {"model": "ordinal"})
@@ -80,14 +80,14 @@ def test_a_model_of_all_answers_stands_beside_the_tests_on_demand(event, client_
     )
 
 
-def test_groups_of_few_testers_are_counted_and_not_shown(event, client_as):
+def test_small_groups_of_testers_are_counted_and_not_shown(event, client_as):
     told = words(client_as(Role.ANALYST).get(at(event), {"questionnaire": "tv-spoilers-red-teaming", "by": "age"}))
 
     assert "too few testers to tell" in told
     assert "median" not in told.split("not submitted")[0].split("Testers' answers")[-1].split("40 and over")[-1]
 
 
-def test_who_annotates_or_tests_never_reads_whatever_else_they_are(event, client_as):
+def test_annotators_and_testers_never_read_results_despite_other_roles(event, client_as):
     for role in (Role.ANNOTATOR, Role.FIELD_TESTER):
         analyst = event.memberships.get(role=Role.ANALYST.value)
         other = Membership.objects.create(account=analyst.account, hosted=event, role=role.value)
@@ -97,14 +97,14 @@ def test_who_annotates_or_tests_never_reads_whatever_else_they_are(event, client
     assert client_as(Role.ANALYST).get(at(event)).status_code == 200
 
 
-def test_coders_see_neither_application_nor_each_other(event, client_as):
+def test_coders_see_neither_the_application_nor_codings_of_others(event, client_as):
     told = words(client_as(Role.ORGANISER).get(at(event, "coding/next/"), follow=True))
 
     assert "Code an answer" in told
     assert not any(name in told for name in NAMES)
 
 
-def test_an_answer_is_coded_and_the_next_one_comes(event, client_as):
+def test_after_a_coding_the_next_answer_opens(event, client_as):
     client = client_as(Role.ANALYST)
     first = client.get(at(event, "coding/next/")).url
     code = re.findall(r'name="code" value="([^"]+)"', client.get(first).content.decode())[0]
@@ -117,7 +117,7 @@ def test_an_answer_is_coded_and_the_next_one_comes(event, client_as):
     assert AuditEntry.objects.filter(verb="coded an answer").count() == 1
 
 
-def test_a_third_person_is_not_asked_for_what_two_have_coded(event):
+def test_an_answer_with_two_codings_is_not_assigned_again(event):
     desk = desk_of(event)
     room = desk.coding_project()
     full = {one.answer for one in room.coded if one.is_coded}
@@ -126,7 +126,7 @@ def test_a_third_person_is_not_asked_for_what_two_have_coded(event):
     assert not full & {one.answer for one in room.waiting("somebody else")}
 
 
-def test_a_further_codebook_says_what_has_changed_and_what_is_due(event, client_as):
+def test_a_new_codebook_lists_its_changes_and_the_answers_to_code(event, client_as):
     client = client_as(Role.SENIOR)
     fields = {"name": ["helpful", "brief"], "definition": ["It helped.", "Speaks of length."], "place": ["2", "1"]}
     refused = client.post(at(event, "coding/codebook/"), {**fields, "follows": "1"})
@@ -144,7 +144,7 @@ def test_a_further_codebook_says_what_has_changed_and_what_is_due(event, client_
 NEW = {"book": "  tones ", "name": "cold", "definition": "Unkind.", "covers": "tv-spoilers-field-testing.open"}
 
 
-def test_some_questions_get_a_codebook_of_their_own(event, client_as):
+def test_questions_can_have_their_own_codebook(event, client_as):
     client = client_as(Role.ANALYST)
     refused = client.post(at(event, "coding/codebook/new/"), NEW | {"book": " "})
     client.post(at(event, "coding/codebook/new/"), NEW)
@@ -169,14 +169,14 @@ def test_a_codebook_for_some_questions_is_revised_with_its_questions(event, clie
     assert client.get(at(event, "coding/codebook/nowhere/")).status_code == 404
 
 
-def test_what_red_teamers_noted_is_coded_beside_what_they_answered(event, client_as):
+def test_notes_of_red_teamers_are_coded_like_their_answers(event, client_as):
     told = words(client_as(Role.ANALYST).get(at(event, "coding/")))
 
     assert "What was tried, how was it refined, and what came of it?" in told
     assert "notes while testing, codebook ways of attack, revision 1" in told
 
 
-def test_a_coder_who_has_left_is_replaced_where_codings_are_due(event, client_as):
+def test_a_coder_who_left_is_replaced_for_missing_codings(event, client_as):
     analyst, organiser = client_as(Role.ANALYST), client_as(Role.ORGANISER)
     page = analyst.get(at(event, "coding/coders/"))
     token = desk_of(event).token_of("coder", desk_of(event).reader)
@@ -191,7 +191,7 @@ def test_a_coder_who_has_left_is_replaced_where_codings_are_due(event, client_as
     assert "having left" in words(analyst.get(at(event, "coding/")))
 
 
-def test_two_who_write_at_once_do_not_overwrite_each_other(event, client_as):
+def test_concurrent_edits_do_not_overwrite_each_other(event, client_as):
     page = client_as(Role.ANALYST).post(at(event, "coding/codebook/"), {"name": "x", "definition": "y", "follows": "0"})
 
     assert page.status_code == 422
@@ -201,7 +201,7 @@ def test_two_who_write_at_once_do_not_overwrite_each_other(event, client_as):
 @pytest.mark.parametrize(
     ("found", "state"), [("consensus", CodedState.CONSENSUS), ("none", CodedState.NO_CONSENSUS)], ids=str
 )
-def test_a_difference_is_settled_or_left_open_and_codings_stay(event, client_as, found, state):
+def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_as, found, state):
     client, token = client_as(Role.ORGANISER), a_disputed_answer(event)
     before = desk_of(event).coding_project().work.codings
     page = words(client.get(at(event, f"coding/differing/{token}/")))
@@ -216,7 +216,7 @@ def test_a_difference_is_settled_or_left_open_and_codings_stay(event, client_as,
     assert (stands.state, room.work.codings) == (state, before)
 
 
-def test_no_reason_no_record(event, client_as):
+def test_a_decision_needs_a_reason(event, client_as):
     token = a_disputed_answer(event)
     page = client_as(Role.ORGANISER).post(
         at(event, f"coding/differing/{token}/"), {"found": "none", "rationale": " "}, follow=True
@@ -225,7 +225,7 @@ def test_no_reason_no_record(event, client_as):
     assert "enter a reason" in words(page)
 
 
-def test_quotes_are_shown_once_somebody_gave_leave(event, client_as):
+def test_quotes_are_shown_only_with_permission(event, client_as):
     client, token = client_as(Role.ANALYST), a_disputed_answer(event)
     text = desk_of(event).text_in(desk_of(event).coding_project(), token).text
     before = words(client.get(at(event, "coding/")))
@@ -256,7 +256,7 @@ def test_a_session_is_read_with_its_answers_and_recorded(event, client_as):
     assert (record.magnitude, record.impact.value) == (7, "negative")
 
 
-def test_each_risk_says_what_identifies_it(event, client_as):
+def test_each_risk_lists_the_answers_that_identify_it(event, client_as):
     told = words(client_as(Role.ORGANISER).get(at(event, "reviews/")))
 
     assert "is at least 5, or annotators of dialogues, by" in told
@@ -266,7 +266,7 @@ def test_each_risk_says_what_identifies_it(event, client_as):
     assert "5 sessions still to be reviewed" in told
 
 
-def test_each_way_of_looking_makes_records_that_results_hold(event, client_as):
+def test_each_method_of_identification_creates_records_in_the_results(event, client_as):
     let_two_label(event)
     for _ in range(2):
         load_combined_review(event)
@@ -284,7 +284,7 @@ def test_each_way_of_looking_makes_records_that_results_hold(event, client_as):
     assert "annotation: risk-assessment.released, by 1 annotator" in told
 
 
-def test_both_sides_of_a_session_open_once_annotators_have_nothing_left_to_say(event, client_as):
+def test_both_views_of_a_session_open_after_all_annotations(event, client_as):
     client = client_as(Role.ANALYST)
     before = words(client.get(at(event, "both/")))
     let_two_label(event)
@@ -344,7 +344,7 @@ def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):
     assert leaks(context) == leaks_of(guesses, context.sessions.in_study(name))
 
 
-def test_what_a_case_hides_or_restricts_is_not_read_either(event, client_as):
+def test_texts_hidden_or_restricted_by_a_case_are_not_shown(event, client_as):
     let_two_label(event)
     client, token = client_as(Role.ANALYST), a_settled_session(event)
     case = a_case_about(event, token, hidden=(0, 4))

@@ -1,4 +1,4 @@
-"""One round of coding and one combined review in a real browser; every page of readers met on the way."""
+"""One round of coding and one combined review in a real browser, on every page of analysts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(
 
 
 def opened(page: Page, path: str) -> Page:
-    """Go to a page of readers and look for barriers on it."""
+    """Open a page of analysts and check it for barriers."""
     study = page.url.split("/s/")[1].split("/")[0]
     page.goto(f"/s/{study}/analyse/{path}")
     assert_accessible(page)
     return page
 
 
-def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote(page_as):
+def test_a_coder_codes_resolves_a_disagreement_and_permits_quotes_by_keyboard(page_as):
     page = page_as(Role.ANALYST, bypass_csp=True)
     opened(page, "?questionnaire=tv-spoilers-field-testing&by=age")
     expect(page.locator("svg.histogram").first).to_be_visible()
@@ -50,7 +50,7 @@ def test_a_coder_codes_by_keyboard_settles_a_difference_and_gives_leave_to_quote
 
 
 def look_at_what_is_left(page: Page) -> None:
-    """Meet the pages of coding on which nothing is decided, and both sides of a session."""
+    """Check the pages of coding without decisions, and both views of a session."""
     for path in ("coding/", "coding/coders/", "coding/codebook/new/"):
         opened(page, path)
     load_by_click(opened(page, "both/").locator("main th a").first)

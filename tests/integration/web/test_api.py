@@ -1,4 +1,4 @@
-"""The REST API: who may read what, records as the document describes them, and refusals that say what to do."""
+"""The REST API: permissions, records that match the document, and refusals with a remedy."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def measurement(event):
 
 
 def address_of(name: str, event: HostedStudy, measurement: Measurement) -> str:
-    """Return the address of an operation, filled with things that are there."""
+    """Return the address of an operation with existing ids."""
     filled = {
         "study": event.token,
         "run": 1,
@@ -138,7 +138,7 @@ def body_of(name: str) -> object:
 
 
 @pytest.mark.parametrize("role", list(Role), ids=str)
-def test_an_operation_answers_its_roles_and_does_not_exist_for_others(event, ask, measurement, role):
+def test_an_operation_responds_to_its_roles_and_is_not_found_for_others(event, ask, measurement, role):
     other = HostedStudy.objects.create(name="another")
     for name, permission in PERMISSIONS.items():
         if name == "start_measurement":
@@ -197,7 +197,7 @@ def test_a_token_that_is_no_longer_valid_is_refused(event, ask, changes):
     assert response.headers["Content-Type"] == "application/problem+json"
 
 
-def test_a_blocked_account_and_a_cookie_open_nothing(event, ask, client_as):
+def test_a_blocked_account_and_a_cookie_give_no_access(event, ask, client_as):
     analyst = person(event, Role.ANALYST)
     secret = secret_of(analyst)
     Account.objects.filter(pk=analyst.pk).update(is_active=False)
@@ -290,7 +290,7 @@ def test_texts_of_people_need_a_finished_privacy_review(own, ask):
     assert ask(Role.ANALYST, address).json()["turns"][0]["prompt"] is None
 
 
-def test_a_withdrawn_dialogue_is_gone(event, ask):
+def test_a_withdrawn_dialogue_is_reported_as_gone(event, ask):
     hold_dialogue(event)
     before = ask(Role.ANALYST, f"studies/{event.token}/dialogues").json()["items"]
 
@@ -399,7 +399,7 @@ def test_a_study_shows_its_name_to_organisers_and_analysts_alone(event, ask):
         ("nothing", {}, "openapi.json"),
     ],
 )
-def test_a_refusal_says_where_and_what_to_do(event, ask, path, data, words):
+def test_a_refusal_states_the_location_and_a_remedy(event, ask, path, data, words):
     response = ask(Role.ORGANISER, f"studies/{event.token}/{path}", **data)
 
     assert response.status_code in {404, 422}
@@ -407,7 +407,7 @@ def test_a_refusal_says_where_and_what_to_do(event, ask, path, data, words):
     assert words in response.content.decode()
 
 
-def test_a_method_that_is_not_there_is_a_problem(event, ask):
+def test_an_unsupported_method_is_a_problem_document(event, ask):
     response = ask(Role.ORGANISER, "studies", "delete")
 
     assert (response.status_code, response.headers["Allow"]) == (405, "GET")

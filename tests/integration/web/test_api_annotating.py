@@ -35,7 +35,7 @@ def task(ask, tasks):  # noqa: F811
 
 
 def whole(task: dict, **changes: object) -> dict:
-    """Return a body that answers all questions that are asked of a task, with the last value of each scale."""
+    """Return a body that answers all questions of a task with the last value of each scale."""
     answers = [
         {"question": one["question"], "turn": one["turn"], "value": one["values"][-1] if one["values"] else "x"}
         for one in task["questions"]
@@ -84,7 +84,7 @@ def test_a_repeated_request_changes_nothing(event, ask, tasks, task):  # noqa: F
     assert ask(Role.ANNOTATOR, address, "put", body=changed).json()["revision"] == 2
 
 
-def test_all_faults_are_named_at_once_and_nothing_is_stored(event, ask, tasks, task):  # noqa: F811
+def test_all_errors_are_named_at_once_and_nothing_is_stored(event, ask, tasks, task):  # noqa: F811
     first = task["questions"][0]
     place = {"question": first["question"], "turn": first["turn"]}
     answers = [
@@ -164,7 +164,7 @@ def test_a_task_is_released_and_frozen_dialogues_refuse_answers(event, ask, task
         *("null character", "far turn", "many faults", "huge"),
     ],
 )
-def test_a_hostile_body_is_a_problem(ask, tasks, task, body, status):  # noqa: F811
+def test_a_hostile_body_is_a_problem_document(ask, tasks, task, body, status):  # noqa: F811
     response = ask(Role.ANNOTATOR, f"{tasks}/{task['id']}/answers", "put", body=body)
 
     assert response.status_code == status
@@ -201,7 +201,7 @@ def test_labels_from_another_tool_are_stored_once(event, ask, labels):  # noqa: 
     assert AuditEntry.objects.filter(verb="imported labels by API").count() == 2
 
 
-def test_labels_with_faults_are_refused_as_a_whole(event, ask, labels):  # noqa: F811
+def test_labels_with_errors_are_refused_as_a_whole(event, ask, labels):  # noqa: F811
     address, (dialogue,) = f"studies/{event.token}/labels", labels["annotations"]
     (answer,) = dialogue["answers"]
     wrong = [

@@ -1,4 +1,4 @@
-"""Requests as the server hands them over: one trip to a thread, what is awaited first, lines that are lost."""
+"""Requests in the server: one call in a thread, coroutines before the response, lost connections."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def answer(event, monkeypatch) -> Callable[..., object]:
     return answered
 
 
-async def test_a_view_runs_in_a_thread_and_what_is_awaited_in_the_loop_before_anything_is_sent(answer) -> None:
+async def test_a_view_runs_in_a_thread_and_its_coroutine_in_the_loop_before_the_response(answer) -> None:
     line, seen = Line(), []
 
     async def awaited() -> None:
@@ -67,7 +67,7 @@ async def test_a_view_runs_in_a_thread_and_what_is_awaited_in_the_loop_before_an
     assert line.body == b"so"
 
 
-async def test_a_request_without_end_is_not_read_to_its_end(answer, monkeypatch) -> None:
+async def test_an_endless_request_is_not_read_completely(answer, monkeypatch) -> None:
     monkeypatch.setattr(asgi_handler, "LARGEST_BODY", 2_000)
     line, n_read = Line(), 0
 
@@ -85,7 +85,7 @@ async def test_a_request_without_end_is_not_read_to_its_end(answer, monkeypatch)
     assert b"in parts" in line.body
 
 
-async def test_a_stream_that_nobody_listens_to_any_more_is_left(answer) -> None:
+async def test_a_stream_without_a_listener_is_ended(answer) -> None:
     line, left = Line(), asyncio.Event()
 
     async def words() -> AsyncIterator[str]:
@@ -103,7 +103,7 @@ async def test_a_stream_that_nobody_listens_to_any_more_is_left(answer) -> None:
     assert line.body == b"one "
 
 
-async def test_a_stream_is_sent_to_its_end(answer) -> None:
+async def test_a_stream_is_sent_completely(answer) -> None:
     line = Line()
 
     async def words() -> AsyncIterator[str]:
@@ -116,7 +116,7 @@ async def test_a_stream_is_sent_to_its_end(answer) -> None:
     assert line.messages[-1] == {"type": "http.response.body"}
 
 
-async def test_work_that_outlives_a_request_knows_nothing_of_it(answer) -> None:
+async def test_background_work_does_not_inherit_the_context_of_its_request(answer) -> None:
     line, background, known = Line(), Background(), []
 
     async def work() -> None:

@@ -29,14 +29,14 @@ def test_the_program_refuses_too(event):
         entry.delete()
 
 
-def test_organisers_read_who_did_what(event, client_as):
+def test_organisers_see_the_actor_of_each_action(event, client_as):
     audit(Account.objects.get(memberships__role="senior annotator"), "reopened", "item <b>7</b>", hosted=event, n=2)
     page = client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/audit/").content.decode()
 
     assert all(words in page for words in ("Sami", "reopened", "item &lt;b&gt;7&lt;/b&gt;", "n: 2"))
 
 
-def test_a_long_log_comes_in_pages(event, client_as):
+def test_a_long_log_is_paged(event, client_as):
     for number in range(101):
         audit(None, f"act {number}", hosted=event)
     client = client_as(Role.ORGANISER)
@@ -45,7 +45,7 @@ def test_a_long_log_comes_in_pages(event, client_as):
     assert ("act 100" in first, ">act 0</td>" in first, ">act 0</td>" in second) == (True, False, True)
 
 
-def test_subjects_and_details_carry_names_in_place_of_tokens(event, client_as):
+def test_subjects_and_details_show_names_in_place_of_tokens(event, client_as):
     member = event.memberships.get(role="field tester")
     slot = TimeSlot.objects.get(token=a_slot(event))
     subjects = {
@@ -65,7 +65,7 @@ def test_subjects_and_details_carry_names_in_place_of_tokens(event, client_as):
         assert f"{token}</td>" not in page
 
 
-def test_names_of_another_study_stay_unread(event, client_as):
+def test_names_of_another_study_are_not_shown(event, client_as):
     other = HostedStudy.objects.create(name="another", folder="", state=event.state)
     stranger = Account.objects.create_user("stranger@example.org", name="Stranger")
     member = Membership.objects.create(account=stranger, hosted=other, role="field tester")
@@ -74,7 +74,7 @@ def test_names_of_another_study_stay_unread(event, client_as):
     assert "Stranger" not in client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/audit/").content.decode()
 
 
-def test_filters_choose_entries_and_the_file_holds_the_same(event, client_as):
+def test_filters_apply_to_the_page_and_to_the_file(event, client_as):
     sami = Account.objects.get(memberships__role="senior annotator")
     audit(sami, "reopened", "item 7", hosted=event)
     audit(None, "ended sessions", hosted=event, n=3)

@@ -1,4 +1,4 @@
-"""Every address of the web side against every role: the table below is the whole truth."""
+"""Every address of the web app for every role: the table below lists all permissions."""
 
 from __future__ import annotations
 
@@ -254,17 +254,17 @@ def patterns(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLP
 
 @cache
 def ours() -> dict[str, URLPattern]:
-    """Return the addresses of our own pages; there are hundreds, and each is asked for by every role."""
+    """Return the addresses of our own pages; there are hundreds, and every role requests each."""
     return {name: each for name, each in patterns(get_resolver()) if each.lookup_str.startswith("theodolite.")}
 
 
-def test_every_address_is_in_the_table_and_its_view_says_the_same():
+def test_every_address_is_in_the_table_of_permissions_and_matches_its_view():
     said = {name: getattr(each.callback, "access", None) for name, each in ours().items()}
 
     assert said == PAGES
 
 
-def test_addresses_of_others_are_the_sign_in_librarys():
+def test_addresses_outside_the_table_belong_to_the_sign_in_library():
     names = {name for name, each in patterns(get_resolver()) if not each.lookup_str.startswith("theodolite.")}
 
     assert {name for name in names if not name.startswith(OTHERS)} <= {""}
@@ -283,7 +283,7 @@ def test_no_page_uses_an_id_twice(event, client_as, role):
 
 
 @pytest.mark.parametrize("role", [None, *Role], ids=str)
-def test_a_page_opens_to_its_roles_and_is_not_there_for_others(event, client_as, role):
+def test_a_page_opens_for_its_roles_and_is_not_found_for_others(event, client_as, role):
     client = client_as(role)
     for name, who in PAGES.items():
         if isinstance(who, str):
@@ -295,7 +295,7 @@ def test_a_page_opens_to_its_roles_and_is_not_there_for_others(event, client_as,
 
 
 @pytest.mark.parametrize("role", list(Role), ids=str)
-def test_a_role_in_one_study_opens_nothing_of_another(event, client_as, role):
+def test_a_role_in_one_study_gives_no_access_to_another(event, client_as, role):
     other = HostedStudy.objects.create(name="another")
     client = client_as(role)
 
@@ -314,7 +314,7 @@ SCRIPTED = {"hx-request": "true", "x-part": "turn", "x-autosave": "1", "accept":
 
 
 @pytest.mark.parametrize("role", [None, *Role], ids=str)
-def test_nothing_can_be_sent_to_a_page_of_others_by_form_or_script(event, client_as, role):
+def test_pages_of_other_roles_accept_no_form_and_no_script_request(event, client_as, role):
     client = client_as(role)
     for name in closed_to(role):
         where = address(name, event.token)
@@ -324,7 +324,7 @@ def test_nothing_can_be_sent_to_a_page_of_others_by_form_or_script(event, client
 
 
 @pytest.mark.parametrize("role", list(Role), ids=str)
-def test_an_empty_form_is_answered_in_words_wherever_one_may_send_it(event, client_as, role):
+def test_an_empty_form_gets_a_message_on_every_page(event, client_as, role):
     client = client_as(role)
     for name in closed_to(None):
         if role in PAGES[name] and name not in BEGINNING:
@@ -334,7 +334,7 @@ def test_an_empty_form_is_answered_in_words_wherever_one_may_send_it(event, clie
 
 
 @pytest.mark.parametrize("role", list(Role), ids=str)
-def test_no_form_from_elsewhere_is_taken(event, client_as, role):
+def test_forms_of_other_sites_are_refused(event, client_as, role):
     client = client_as(role)
     client.handler.enforce_csrf_checks = True
     for name in closed_to(None):
@@ -343,7 +343,7 @@ def test_no_form_from_elsewhere_is_taken(event, client_as, role):
 
 
 @pytest.mark.parametrize("role", list(Role), ids=str)
-def test_tokens_of_one_study_open_nothing_below_another_where_one_has_the_same_role(event, client_as, role):
+def test_tokens_of_one_study_give_no_access_to_another_study_of_the_same_role(event, client_as, role):
     other = HostedStudy.objects.create(name="another", folder="", state=event.state)
     for one in event.memberships.all():
         Membership.objects.create(account=one.account, hosted=other, role=one.role)
@@ -358,7 +358,7 @@ def test_tokens_of_one_study_open_nothing_below_another_where_one_has_the_same_r
 
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.TEAM], ids=str)
-def test_tokens_of_one_person_open_nothing_to_another_of_the_same_role(event, client_as, role):
+def test_tokens_of_one_person_give_no_access_to_another_of_the_same_role(event, client_as, role):
     stranger = Account.objects.create_user("stranger@example.org", name="Stranger")
     Membership.objects.create(account=stranger, hosted=event, role=role)
     client = client_as(None)
@@ -374,7 +374,7 @@ PLAUSIBLE = {"reason": "not for me", "kind": "personal data", "text": "why?", "h
 
 
 def assert_not_there(client, where: str) -> None:
-    """Fail where an address answers with anything but that it is not there, or not to be asked in this way."""
+    """Fail unless an address responds with 404 or 405."""
     found = {client.get(where).status_code, client.post(where, PLAUSIBLE).status_code}
 
     assert 404 in found, where
@@ -386,12 +386,12 @@ TOKENS = {name for name, filling in STAND_INS.items() if callable(filling)} - {"
 
 
 def closed_to(role: Role | None) -> list[str]:
-    """Return the names of the pages of a study that are not for a role; for a stranger, all of them."""
+    """Return the names of a study's pages closed to a role; for anonymous visitors, all of them."""
     return [name for name, who in PAGES.items() if not isinstance(who, str) and role not in who]
 
 
 def address(name: str, study: str, below: str = "") -> str:
-    """Return the address of a page of a study; or of the same things below another study."""
+    """Return the address of a page of a study, or with the same ids below another study."""
     fillings = {key: STAND_INS[key] for key in ours()[name].pattern.converters if key != "study"}
     hosted = HostedStudy.objects.get(token=study)
     filled = {key: each if isinstance(each, str) else each(hosted) for key, each in fillings.items()}

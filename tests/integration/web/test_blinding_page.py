@@ -20,7 +20,7 @@ from theodolite.web.organiser import results
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def test_guesses_stand_beside_chance_and_names_beside_their_application(event, client_as):
+def test_guesses_are_compared_with_chance_and_names_with_their_application(event, client_as):
     context = event_of(event)
     session = start_session(context, prepare_session(context, "guessing-tester", Level.RED_TEAMING, 0).key)
     finish_turn(
@@ -49,7 +49,7 @@ def test_guesses_stand_beside_chance_and_names_beside_their_application(event, c
     assert 'class="strip" role="img" aria-label="application, all levels: 1 of 1 right' in page
 
 
-def test_enough_guesses_are_drawn_as_a_share_with_its_interval_and_chance(event, client_as, monkeypatch):
+def test_sufficient_guesses_are_shown_as_a_share_with_interval_and_chance(event, client_as, monkeypatch):
     rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
     leak = BlindingAssessment(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
     monkeypatch.setattr(results, "leaks", lambda _: (leak,))

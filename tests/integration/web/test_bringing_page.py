@@ -1,4 +1,4 @@
-"""Organisers bring dialogues in that were held elsewhere: sent, looked at, brought into evidence and queue."""
+"""Organisers import dialogues: upload, preview, import into evidence and queue."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def uploads():
 
 
 def open_own_queue(event, client_as):
-    """Put the queue of the demonstration away, publish the study as it is, and open its own queue."""
+    """Remove the queue of the demo, publish the study, and open its own queue."""
     QueueRow.objects.filter(name=event.token).update(name="put away")
     published(event)
     client_as(Role.SENIOR).post(reverse("senior:fill", args=[event.token]))
 
 
-def test_a_table_is_looked_at_and_brought_into_evidence_and_queue(event, client_as, at, means):
+def test_a_table_is_previewed_and_imported_into_evidence_and_queue(event, client_as, at, means):
     client = client_as(Role.ORGANISER)
     open_own_queue(event, client_as)
     before = WorkItemRow.objects.count()
@@ -92,7 +92,7 @@ def corpus():
     return packed.getvalue()
 
 
-def test_a_corpus_comes_in_as_one_says_who_speaks_and_what_becomes_of_branches(event, client_as, at, means):
+def test_a_corpus_is_imported_with_the_chosen_speakers_and_branches(event, client_as, at, means):
     client = client_as(Role.ORGANISER)
     asked = send(client, at, corpus(), "corpus.zip").content.decode()
     assert "does not tell who speaks for the application; `speaker` is one of zoe, b1" in asked
@@ -109,7 +109,7 @@ def test_a_corpus_comes_in_as_one_says_who_speaks_and_what_becomes_of_branches(e
     assert len(set(turns.values_list("dialogue__cluster", flat=True))) == 1
 
 
-def test_tasks_of_label_studio_come_in_with_who_speaks_guessed(event, client_as, at, means):
+def test_tasks_of_label_studio_are_imported_with_inferred_speakers(event, client_as, at, means):
     client = client_as(Role.ORGANISER)
     chat = [{"role": "user", "content": "Who dies?"}, {"role": "assistant", "content": "Nobody knows."}]
     shown = send(client, at, json.dumps([{"data": {"item": "t1", "chat": chat}}]), "tasks.json").content.decode()
@@ -121,7 +121,7 @@ def test_tasks_of_label_studio_come_in_with_who_speaks_guessed(event, client_as,
     assert TurnRow.objects.filter(prompt="Who dies?", response="Nobody knows.").exists()
 
 
-def test_faults_are_told_by_line_and_nothing_is_stored(event, client_as, at, means):
+def test_errors_are_reported_by_line_and_nothing_is_stored(event, client_as, at, means):
     client, before = client_as(Role.ORGANISER), DialogueRow.objects.count()
     send(client, at, LOG.replace("k8,1", "k8,one"))
 
@@ -146,11 +146,11 @@ def test_faults_are_told_by_line_and_nothing_is_stored(event, client_as, at, mea
     ],
     ids=["ending", "empty", "no objects", "no table", "no archive", "no dialogue"],
 )
-def test_what_is_no_table_is_said_to_be_none(event, client_as, at, name, text, said):
+def test_a_file_that_is_no_table_is_reported(event, client_as, at, name, text, said):
     assert said in send(client_as(Role.ORGANISER), at, text, name).content.decode()
 
 
-def test_a_file_waits_for_its_sender_alone_and_goes_when_told(event, client_as, at, means):
+def test_an_uploaded_file_is_visible_only_to_its_sender_and_deleted_on_request(event, client_as, at, means):
     client = client_as(Role.ORGANISER)
     send(client, at)
     send(client, at)
@@ -164,7 +164,7 @@ def test_a_file_waits_for_its_sender_alone_and_goes_when_told(event, client_as, 
     assert client.post(at, means | {"bring": "1"}).status_code == 422
 
 
-def test_the_pages_of_exchange_are_free_of_barriers(page_as):
+def test_the_pages_of_import_and_export_have_no_barriers(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
     load_by_click(page.locator('a[href*="/organise/"]').first)
     page.goto(f"{page.url.split('/organise/')[0]}/organise/exchange/")

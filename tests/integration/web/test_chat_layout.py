@@ -49,7 +49,7 @@ def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path
 
 
 def open_chat(page: Page) -> None:
-    """Come to the composer of the first session, past the consent and the profile."""
+    """Open the composer of the first session after consent and profile."""
     composer = page.get_by_label("Your message")
     agree, skip = page.get_by_role("button", name="I agree"), page.get_by_role("button", name="Skip")
     start = page.get_by_role("button", name="I have read it; start")
@@ -100,7 +100,7 @@ def assert_head_in_sight(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_composer_stays_in_sight_after_thirty_turns(page_as: Callable[..., Page], scheme: str) -> None:
+def test_the_composer_stays_visible_after_thirty_turns(page_as: Callable[..., Page], scheme: str) -> None:
     page = page_as(Role.RED_TEAMER, viewport=DESKTOP, color_scheme=scheme, bypass_csp=True)
     open_chat(page)
     assert_composer_in_sight(page)
@@ -118,7 +118,7 @@ def test_composer_stays_in_sight_after_thirty_turns(page_as: Callable[..., Page]
     assert_accessible(page)
 
 
-def test_own_words_stand_at_the_right_and_replies_at_the_left(page_as: Callable[..., Page]) -> None:
+def test_own_messages_are_on_the_right_and_replies_on_the_left(page_as: Callable[..., Page]) -> None:
     page = page_as(Role.RED_TEAMER, viewport=DESKTOP)
     open_chat(page)
     number = send_by_button(page, "Who is in it?")
@@ -133,7 +133,7 @@ def test_own_words_stand_at_the_right_and_replies_at_the_left(page_as: Callable[
     assert reply["x"] == pytest.approx(ends["x"], abs=1)
 
 
-def test_enter_of_a_touch_keyboard_writes_a_line(page_as: Callable[..., Page]) -> None:
+def test_enter_on_a_touch_keyboard_inserts_a_line_break(page_as: Callable[..., Page]) -> None:
     page = page_as(Role.RED_TEAMER, viewport=PHONE, has_touch=True, is_mobile=True)
     open_chat(page)
     before = page.locator("#dialogue article").count()
@@ -154,7 +154,7 @@ def test_enter_of_a_touch_keyboard_writes_a_line(page_as: Callable[..., Page]) -
     assert_composer_in_sight(page)
 
 
-def test_the_fold_of_a_phone_opens_task_and_notes(page_as: Callable[..., Page]) -> None:
+def test_the_collapsed_section_on_a_phone_opens_task_and_notes(page_as: Callable[..., Page]) -> None:
     page = page_as(Role.RED_TEAMER, viewport=PHONE)
     open_chat(page)
     end = page.get_by_role("link", name="End session")

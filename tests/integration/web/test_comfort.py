@@ -1,4 +1,4 @@
-"""What people choose for themselves holds on every page."""
+"""Display settings of people apply to every page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from theodolite import web
 from theodolite.domain.event import Role
 
 
-def test_what_is_chosen_holds_on_every_page(client_as):
+def test_display_settings_apply_to_every_page(client_as):
     client = client_as(Role.ANNOTATOR)
     before = client.get(reverse("comfort")).content.decode()
     client.post(reverse("comfort"), {"text_size": "3", "colours": "contrast", "streams": "on"})
@@ -24,21 +24,21 @@ def test_what_is_chosen_holds_on_every_page(client_as):
 
 
 @pytest.mark.parametrize("wanted", [{"text_size": "9"}, {"text_size": "1", "colours": 'red" onload="x'}])
-def test_what_does_not_exist_is_refused(client_as, wanted):
+def test_unknown_settings_are_refused(client_as, wanted):
     assert client_as(Role.ANNOTATOR).post(reverse("comfort"), wanted).status_code == 422
 
 
 @pytest.mark.parametrize(
     "wanted", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "\\\\evil.example"]
 )
-def test_nobody_is_led_elsewhere(client_as, wanted):
+def test_the_form_redirects_only_within_the_site(client_as, wanted):
     answer = client_as(Role.ANNOTATOR).post(reverse("comfort"), {"text_size": "1", "next": wanted})
 
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
 
 
 @pytest.mark.parametrize("colours", ["contrast", "contrast-dark"])
-def test_strong_contrast_is_seven_to_one_or_more(colours):
+def test_high_contrast_is_at_least_seven_to_one(colours):
     style = (Path(web.__file__).parent / "static" / "web" / "app.css").read_text(encoding="utf-8")
     inside = re.search(rf"html\.{colours} {{(.*?)}}", style, re.DOTALL)[1]
     shades = dict(re.findall(r"(--[\w-]+): (#\w+);", inside))

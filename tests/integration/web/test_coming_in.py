@@ -1,4 +1,4 @@
-"""Ways in: invitation, first organiser, personal code, recruiting service. Nobody comes in otherwise."""
+"""Sign-in by invitation, first organiser's link, personal code or recruiting service, and by nothing else."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def organiser(event) -> Account:
     return Account.objects.get(memberships__role="organiser")
 
 
-def test_an_invited_annotator_makes_an_account_and_signs_in_with_it(event, organiser, stranger):
+def test_an_invited_annotator_creates_an_account_and_signs_in(event, organiser, stranger):
     path = invitation_path(invite(organiser, event, Role.ANNOTATOR, email=GOOD["email"]))
 
     assert b"annotator" in stranger.get(path).content
@@ -62,7 +62,7 @@ def test_an_invited_annotator_makes_an_account_and_signs_in_with_it(event, organ
     assert Account.objects.get(email="nora@example.org").password.startswith("argon2")
 
 
-def test_an_invitation_lets_one_person_in(event, organiser, stranger):
+def test_an_invitation_admits_one_person(event, organiser, stranger):
     path = invitation_path(invite(organiser, event, Role.ANNOTATOR))
     stranger.post(path, GOOD)
     second = Client(SERVER_NAME="localhost").post(path, {**GOOD, "email": "second@example.org"})
@@ -72,7 +72,7 @@ def test_an_invitation_lets_one_person_in(event, organiser, stranger):
 
 
 @pytest.mark.parametrize("ending", ["withdrawn", "expired"])
-def test_an_invitation_that_has_ended_opens_nothing(event, organiser, stranger, ending):
+def test_an_expired_invitation_gives_no_access(event, organiser, stranger, ending):
     invitation = invite(organiser, event, Role.ANNOTATOR)
     if ending == "withdrawn":
         withdraw_invitation(organiser, invitation)
@@ -84,7 +84,7 @@ def test_an_invitation_that_has_ended_opens_nothing(event, organiser, stranger, 
     assert (answer.status_code, ending.encode() in answer.content) == (410, True)
 
 
-def test_a_used_invitation_cannot_be_taken_back(event, organiser, stranger):
+def test_a_used_invitation_cannot_be_revoked(event, organiser, stranger):
     invitation = invite(organiser, event, Role.ANNOTATOR)
     stranger.post(invitation_path(invitation), GOOD)
 
@@ -92,7 +92,7 @@ def test_a_used_invitation_cannot_be_taken_back(event, organiser, stranger):
         withdraw_invitation(organiser, invitation)
 
 
-def test_a_forged_link_is_none(event, organiser, stranger):
+def test_a_forged_link_is_rejected(event, organiser, stranger):
     invitation = invite(organiser, event, Role.ORGANISER)
     path = invitation_path(invitation)
 
@@ -110,7 +110,7 @@ def test_a_forged_link_is_none(event, organiser, stranger):
         ({"email": "nobody"}, "valid email"),
     ],
 )
-def test_a_poor_answer_is_said_and_the_invitation_stays_open(event, organiser, stranger, change, words):
+def test_an_invalid_answer_is_reported_and_the_invitation_stays_valid(event, organiser, stranger, change, words):
     path = invitation_path(invite(organiser, event, Role.SENIOR))
     answer = stranger.post(path, {**GOOD, **change})
 
@@ -118,14 +118,14 @@ def test_a_poor_answer_is_said_and_the_invitation_stays_open(event, organiser, s
     assert stranger.post(path, GOOD).status_code == 302
 
 
-def test_somebody_who_is_signed_in_takes_up_a_second_role(event, organiser, client_as):
+def test_a_signed_in_person_accepts_a_second_role(event, organiser, client_as):
     client = client_as(Role.ANNOTATOR)
     client.post(invitation_path(invite(organiser, event, Role.FIELD_TESTER)))
 
     assert {held.role for held in Membership.objects.filter(account__name="Anna")} == {"annotator", "field tester"}
 
 
-def test_a_tester_needs_no_address_and_comes_back_by_code(event, organiser, stranger):
+def test_a_tester_needs_no_address_and_returns_with_a_code(event, organiser, stranger):
     answer = stranger.post(invitation_path(invite(organiser, event, Role.FIELD_TESTER)), {"name": ""})
     words = words_of(Membership.objects.latest("id").code)
     again = Client(SERVER_NAME="localhost")
@@ -135,7 +135,7 @@ def test_a_tester_needs_no_address_and_comes_back_by_code(event, organiser, stra
     assert Membership.objects.latest("id").account.email is None
 
 
-def test_slips_open_their_own_places_and_only_by_a_button(event, organiser, stranger):
+def test_access_codes_open_their_own_position_and_only_by_a_button(event, organiser, stranger):
     codes = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1", "A2"])
     page = stranger.get(code_path(codes[0]))
 
@@ -154,12 +154,12 @@ def test_a_code_that_was_replaced_opens_nothing(event, organiser, stranger):
 
 
 @pytest.mark.parametrize("role", [Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM], ids=str)
-def test_a_slip_opens_no_role_that_sees_more(event, organiser, role):
+def test_an_access_code_opens_no_role_with_more_permissions(event, organiser, role):
     with pytest.raises(Conflict, match="invite the person by link"):
         hand_out_codes(organiser, event, role, ["A1"])
 
 
-def test_guessing_codes_ends_soon_and_bars_nobody_elsewhere(event, organiser, stranger):
+def test_guessing_codes_is_limited_without_blocking_other_addresses(event, organiser, stranger):
     (code,) = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1"])
     answers = [stranger.post("/code/", {"code": f"palm-river-otter-{n:04}"}).status_code for n in range(21)]
     elsewhere = Client(SERVER_NAME="localhost", REMOTE_ADDR="192.0.2.7")
@@ -170,7 +170,7 @@ def test_guessing_codes_ends_soon_and_bars_nobody_elsewhere(event, organiser, st
 
 
 @pytest.mark.parametrize("header", ["X_FORWARDED_FOR", "X_REAL_IP", "FORWARDED"])
-def test_guessing_under_other_addresses_than_ones_own_ends_as_soon(event, stranger, header):
+def test_guessing_with_forged_addresses_is_limited_equally(event, stranger, header):
     guesses = [(f"palm-river-otter-{n:04}", {f"HTTP_{header}": f"198.51.100.{n}"}) for n in range(21)]
 
     answers = [stranger.post("/code/", {"code": code}, **headers).status_code for code, headers in guesses]
@@ -178,7 +178,7 @@ def test_guessing_under_other_addresses_than_ones_own_ends_as_soon(event, strang
     assert answers == [422] * 20 + [429]
 
 
-def test_a_restart_forgives_no_guess_and_the_counts_name_nobody(event, stranger):
+def test_counts_of_guesses_survive_a_restart_and_contain_no_names(event, stranger):
     for n in range(20):
         stranger.post("/code/", {"code": f"palm-river-otter-{n:04}"})
     locmem._caches.clear()  # what a process keeps in its memory is gone
@@ -188,7 +188,7 @@ def test_a_restart_forgives_no_guess_and_the_counts_name_nobody(event, stranger)
     assert not GuessCount.objects.filter(cache_key__contains="127.0.0.1").exists()
 
 
-def test_attempts_that_two_processes_count_at_once_are_all_kept(event):
+def test_attempts_counted_by_two_processes_are_all_stored(event):
     now = 1_000_000.0
     cache.set("attempts", [now - 301.0, now - 5.0], 300)
     seen_by_one, seen_by_two = cache.get("attempts"), cache.get("attempts")
@@ -201,7 +201,7 @@ def test_attempts_that_two_processes_count_at_once_are_all_kept(event):
     assert cache.get("attempts") == [now + 1, now - 5.0]
 
 
-def test_a_right_code_costs_the_counts_no_write(event, organiser, stranger):
+def test_a_correct_code_writes_no_count(event, organiser, stranger):
     (code,) = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1"])
     asked: list[str] = []
 
@@ -215,7 +215,7 @@ def test_a_right_code_costs_the_counts_no_write(event, organiser, stranger):
     assert {sql.split()[0] for sql in asked if "web_guess_count" in sql} == {"SELECT"}
 
 
-def test_counts_are_forgotten_when_their_time_is_over(event, stranger):
+def test_counts_expire(event, stranger):
     GuessCount.objects.create(cache_key="long ago", value="", expires=timezone.now() - timedelta(minutes=1))
     stranger.post("/code/", {"code": "palm-river-otter-0001"})
 
@@ -223,14 +223,14 @@ def test_counts_are_forgotten_when_their_time_is_over(event, stranger):
     assert not GuessCount.objects.filter(cache_key="long ago").exists()
 
 
-def test_a_room_of_people_behind_one_address_comes_in_by_code(event, organiser):
+def test_many_people_behind_one_address_sign_in_by_code(event, organiser):
     codes = hand_out_codes(organiser, event, Role.FIELD_TESTER, [str(n) for n in range(60)])
     answers = [Client(SERVER_NAME="localhost").post("/code/", {"code": words_of(code)}) for code in codes]
 
     assert {answer.status_code for answer in answers} == {302}
 
 
-def test_guessing_a_password_ends_soon(event, organiser, stranger):
+def test_guessing_a_password_is_limited(event, organiser, stranger):
     organiser.set_password(GOOD["password"])
     organiser.save()
     tries = [{"login": organiser.email, "password": f"guess number {n}"} for n in range(8)]
@@ -241,7 +241,7 @@ def test_guessing_a_password_ends_soon(event, organiser, stranger):
     assert (right.status_code, "_auth_user_id" in stranger.session) == (200, False)
 
 
-def test_the_first_organiser_comes_in_once(event, stranger):
+def test_the_link_of_the_first_organiser_works_once(event, stranger):
     path = invitation_path(first_invitation())
     own = HostedStudy.objects.create(name="own")
 
@@ -252,7 +252,7 @@ def test_the_first_organiser_comes_in_once(event, stranger):
     assert Client(SERVER_NAME="localhost").get(path).status_code == 410
 
 
-def test_a_first_organiser_without_a_study_reads_how_to_begin(event, stranger):
+def test_the_first_organiser_without_a_study_sees_the_first_steps(event, stranger):
     stranger.post(invitation_path(first_invitation()), GOOD)
     page = stranger.get("/").content.decode()
 
@@ -260,7 +260,7 @@ def test_a_first_organiser_without_a_study_reads_how_to_begin(event, stranger):
     assert "who invited you" not in page
 
 
-def test_nobody_registers(event, stranger):
+def test_registration_is_closed(event, stranger):
     stranger.post("/account/signup/", {"email": "x@example.org", "password1": GOOD["password"]})
 
     assert not Account.objects.filter(email="x@example.org").exists()
@@ -276,7 +276,7 @@ class TestRecruiting:
         client.answer = client.post(f"/from/{link.token}/", {**SENT, **changed})
         return client
 
-    def test_a_person_comes_in_goes_on_and_is_paid(self, event, link):
+    def test_a_participant_of_a_panel_enters_completes_and_is_paid(self, event, link):
         assert self.come(link).answer.headers["Location"] == f"/s/{event.token}/test/"
         assert self.come(link).answer.status_code == 302
         held = Recruit.objects.get().membership
@@ -290,17 +290,17 @@ class TestRecruiting:
         [{"SESSION_ID": "w" * 24}, {"PROLIFIC_PID": "q" * 24}, {"STUDY_ID": "t" * 24}, {"PROLIFIC_PID": "<script>"}],
         ids=["another visit", "no places left", "another study", "no name"],
     )
-    def test_others_do_not(self, link, changed):
+    def test_people_outside_the_panel_have_no_access(self, link, changed):
         self.come(link)
 
         assert self.come(link, **changed).answer.status_code == 410
 
-    def test_looking_at_the_link_takes_no_place(self, link, stranger):
+    def test_opening_the_link_uses_no_capacity(self, link, stranger):
         assert stranger.get(f"/from/{link.token}/", SENT).status_code == 200
         assert Recruit.objects.count() == 0
 
 
-def test_every_act_stands_in_the_audit_log_and_no_secret_does(event, organiser, stranger):
+def test_the_audit_log_contains_every_action_and_no_secret(event, organiser, stranger):
     path = invitation_path(invite(organiser, event, Role.ANNOTATOR, email=GOOD["email"]))
     stranger.post(path, GOOD)
     (code,) = hand_out_codes(organiser, event, Role.RED_TEAMER, ["A1"])
@@ -314,7 +314,7 @@ def test_every_act_stands_in_the_audit_log_and_no_secret_does(event, organiser, 
 
 @pytest.mark.parametrize("role", [Role.ORGANISER, Role.SENIOR, Role.ANALYST, Role.TEAM])
 @pytest.mark.parametrize("has_left", [False, True])
-def test_who_knows_what_annotators_must_not_is_not_let_in_as_one(event, organiser, client_as, role, has_left):
+def test_people_with_unblinding_knowledge_cannot_become_annotators(event, organiser, client_as, role, has_left):
     path = invitation_path(invite(organiser, event, Role.ANNOTATOR))
     client = client_as(role)
     Membership.objects.filter(role=role.value).update(left_at=timezone.now() if has_left else None)
@@ -326,7 +326,7 @@ def test_who_knows_what_annotators_must_not_is_not_let_in_as_one(event, organise
     assert Invitation.objects.get(role=Role.ANNOTATOR.value, used_at=None)
 
 
-def test_an_annotator_comes_to_know_only_after_the_annotating(event, organiser, client_as):
+def test_an_annotator_gets_unblinding_roles_only_after_the_annotation(event, organiser, client_as):
     path, anna = invitation_path(invite(organiser, event, Role.ANALYST)), client_as(Role.ANNOTATOR)
 
     refused = anna.post(path)
@@ -336,7 +336,7 @@ def test_an_annotator_comes_to_know_only_after_the_annotating(event, organiser, 
     assert anna.post(path).status_code == 302
 
 
-def test_an_organiser_is_told_at_once_who_cannot_annotate(event, organiser, client_as):
+def test_an_organiser_is_warned_at_once_about_people_who_cannot_annotate(event, organiser, client_as):
     olga, people = client_as(Role.ORGANISER), f"/s/{event.token}/organise/people/"
     one = {"role": Role.ANNOTATOR.value, "email": organiser.email}
     rows = b"email,role\nnew@example.org,annotator\nnew@example.org,analyst\n"

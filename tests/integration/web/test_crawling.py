@@ -1,4 +1,4 @@
-"""The crawl finds what unblinds testers and annotators, wherever it stands, and begins nothing."""
+"""The blinding check detects unblinding texts on all pages of testers and annotators, and starts nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def talked(event):
-    """The event with a session in which an application names itself, and one submitted sitting."""
+    """The event with a session in which an application names itself, and one submitted annotation."""
     context, ravi = event_of(event), Membership.objects.get(hosted=event, role=Role.RED_TEAMER)
     session = start_session(context, prepare_session(context, ravi.participant, Level.RED_TEAMING, 0).key)
     turn, _ = send_prompt(context, session.key, "Are you careful-toy?")
@@ -36,7 +36,7 @@ def look(client_as, event):
     return page.content.decode().partition('id="pages"')[2]
 
 
-def test_a_blind_event_is_told_to_be_blind_and_nothing_has_begun(talked, client_as):
+def test_the_check_of_a_blind_event_passes_and_starts_nothing(talked, client_as):
     def state():
         return (
             len(event_of(talked).store.events.sessions.in_study(talked.name)),
@@ -53,7 +53,7 @@ def test_a_blind_event_is_told_to_be_blind_and_nothing_has_begun(talked, client_
 
 
 @pytest.mark.parametrize("words", ["careful-toy", "tellers.py", "ChatGPT"])
-def test_a_name_on_a_testers_page_is_found_with_its_place(talked, client_as, words):
+def test_a_name_on_a_page_of_testers_is_detected_with_its_location(talked, client_as, words):
     talked.title = f"The {words} event"
     talked.save()
     found = look(client_as, talked)
@@ -62,7 +62,7 @@ def test_a_name_on_a_testers_page_is_found_with_its_place(talked, client_as, wor
     assert "/test/" in found
 
 
-def test_a_colleagues_name_on_an_annotators_page_is_found(talked, client_as):
+def test_a_name_of_a_colleague_on_a_page_of_annotators_is_detected(talked, client_as):
     talked.title = "The event of Fay"
     talked.save()
     found = look(client_as, talked)
@@ -71,7 +71,7 @@ def test_a_colleagues_name_on_an_annotators_page_is_found(talked, client_as):
     assert "<td>a person</td>" in found
 
 
-def test_analysts_have_no_button(talked, client_as):
+def test_analysts_cannot_start_the_check(talked, client_as):
     page = client_as(Role.ANALYST).get(reverse("organiser:blinding", args=[talked.token])).content.decode()
 
     assert "Search all pages" not in page
@@ -80,7 +80,7 @@ def test_analysts_have_no_button(talked, client_as):
 
 @pytest.mark.browser
 @pytest.mark.timeout(300)
-def test_the_button_is_pressed_in_a_browser_without_barriers(page_as):
+def test_the_check_starts_in_a_browser_without_barriers(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "blinding/")
     load_by_click(page.get_by_role("button", name="Search all pages"))

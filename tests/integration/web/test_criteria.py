@@ -1,4 +1,4 @@
-"""Criteria are stated on a page, and annotators say of themselves what they like."""
+"""Criteria are entered on a page, and annotators state their preferences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def address(event):
     return reverse("organiser:criteria", args=[event.token])
 
 
-def test_statements_are_kept_beside_each_other_with_who_made_them(event, client_as, address):
+def test_statements_are_stored_with_their_authors(event, client_as, address):
     organiser, senior = client_as(Role.ORGANISER), client_as(Role.SENIOR)
     organiser.post(address, {"about": "selection", "text": "Readers of English.", "follows": "0"})
     late = senior.post(address, {"about": "selection", "text": "Others.", "follows": "0", "why": "x"})
@@ -32,7 +32,7 @@ def test_statements_are_kept_beside_each_other_with_who_made_them(event, client_
     assert AuditEntry.objects.filter(verb="stated criteria").count() == 2
 
 
-def test_an_annotator_says_what_they_like_and_may_say_it_anew(event, client_as):
+def test_an_annotator_states_preferences_and_can_change_them(event, client_as):
     anna, place = client_as(Role.ANNOTATOR), reverse("annotator:about", args=[event.token])
     odd = anna.post(place, {"groups": "forty"})
     anna.post(place, {"languages": "en, de", "groups": "age: 40 to 49"})

@@ -1,4 +1,4 @@
-"""The seeded event: pages of those who come after others are not empty, however often it is furnished."""
+"""The seeded event: pages of later stages are not empty, however often it is seeded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 PAGES = {"people": ">Nils<", "slots": "Room A", "links": "Notice board"}
 
 
-def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_labels(event, client_as):
+def test_the_demo_has_disputes_a_thread_a_case_and_a_session_for_seniors_and_labels_for_analysts(event, client_as):
     furnish(event)
     furnish(event)
     queue = QueueRow.objects.get(name=event.token)
@@ -48,7 +48,7 @@ def test_seniors_find_disputes_a_question_a_case_and_a_room_and_analysts_find_la
 
 
 def rates(event):
-    """Return level and person to how many dialogues of leaky-toy release something, of how many that they labelled."""
+    """Return, by level and person, dialogues of leaky-toy with a release and all labelled ones."""
     store = server_store()
     study = event_of(event).study
     context = event_study_context(event.folder, Path(str(settings.WORKSPACE)), store, study)
@@ -64,7 +64,7 @@ def rates(event):
     }
 
 
-def test_people_at_the_gate_and_of_the_second_event_have_doors_and_topics_are_counted(event):
+def test_demo_people_before_admission_can_sign_in_and_topics_are_counted(event):
     furnish(event)
     furnish(event)
     kitchen = HostedStudy.objects.get(name="kitchen-and-garden")
@@ -81,14 +81,14 @@ def test_people_at_the_gate_and_of_the_second_event_have_doors_and_topics_are_co
 
 
 def door(who: str) -> str:
-    """Return who comes in by a door, or where it leads somebody who is nobody yet."""
+    """Return the person who signs in at an address, or its redirect for a new visitor."""
     request = RequestFactory().post("/")
     request.session, request.user = SessionStore(), AnonymousUser()
     answer = enter(request, who)
     return answer["Location"] if answer["Location"] != "/" else request.user.name
 
 
-def test_organisers_find_people_slots_a_link_and_quotas_and_one_click_still_leads_to_the_task(event, client_as):
+def test_the_demo_has_people_slots_a_link_and_quotas_and_one_click_opens_the_task(event, client_as):
     furnish(event)
     furnish(event)
     organiser, tester = client_as(Role.ORGANISER), Client(SERVER_NAME="localhost")

@@ -1,4 +1,4 @@
-"""A new edition while people are in the middle of a session: they end with what they began with."""
+"""A new release during a session: the session keeps its release until it ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def begun(hosted: HostedStudy, role: Role, level: Level):
     return start_session(context, prepare_session(context, a_tester(hosted, role), level, 0).key)
 
 
-def test_a_session_stays_with_its_edition_and_the_next_person_meets_the_new_one(own):
+def test_a_session_keeps_its_release_and_the_next_person_gets_the_new_one(own):
     published(own)
     session = begun(own, Role.RED_TEAMER, Level.RED_TEAMING)
     change(own, "minutes: 30", "minutes: 45")
@@ -54,7 +54,7 @@ def test_a_session_stays_with_its_edition_and_the_next_person_meets_the_new_one(
     assert event_of(own, "0" * 64) is event_of(own)
 
 
-def test_the_page_of_a_session_shows_its_own_edition(own, client_as):
+def test_the_page_of_a_session_shows_its_own_release(own, client_as):
     published(own)
     tester = client_as(Role.RED_TEAMER)
     for _ in range(4):
@@ -68,7 +68,7 @@ def test_the_page_of_a_session_shows_its_own_edition(own, client_as):
     assert "30 min left" in tester.get(f"/s/{own.token}/test/1/").content.decode()
 
 
-def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, client_as, fresh_manager):
+def test_applications_of_each_release_have_separate_clients(own, client_as, fresh_manager):
     published(own)
     first = begun(own, Role.RED_TEAMER, Level.RED_TEAMING)
     change(own, '"tellers.py:careful"', '"other.py:reply"')
@@ -98,7 +98,7 @@ def test_applications_of_each_edition_are_asked_on_lines_of_their_own(own, clien
     assert replies[1] == "Quite another voice."
 
 
-def test_credentials_of_teams_reach_the_lines_and_nothing_that_is_printed(own):
+def test_credentials_of_teams_reach_the_clients_and_no_output(own):
     with override_settings(OPERATOR_KEY=KEY):
         team = Membership.objects.get(hosted=own, role=Role.TEAM.value)
         kept = Submission.objects.create(

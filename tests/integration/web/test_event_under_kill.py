@@ -1,4 +1,4 @@
-"""Fifty people test at once and the server is killed: nothing that was acknowledged is lost or doubled."""
+"""The server is killed during fifty concurrent sessions: acknowledged prompts are neither lost nor duplicated."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ levels:
 
 
 class InChat(Exception):
-    """The bot has come to its chat."""
+    """The bot has reached its chat."""
 
 
 class Talker(bots.TesterBot):
-    """A bot that stops where the talk begins."""
+    """A bot that stops at the start of the chat."""
 
     def _chat(self, step: str) -> None:
         raise InChat
@@ -93,7 +93,7 @@ def serve(study):
 
 
 def come_to_chat(visitor, door, seat):
-    """Come in by a link or a code, and go on until the chat is open."""
+    """Sign in by a link or a code and continue until the chat is open."""
     visitor.get(door)
     if door.startswith("/code/"):
         visitor.send("/code/", code=door.split("/")[2])
@@ -105,7 +105,7 @@ def come_to_chat(visitor, door, seat):
 
 
 def crowd_of(server):
-    """Return fifty people who have come to their chats."""
+    """Return fifty people with open chats."""
     organiser = OrganiserBot(HttpVisitor(server.base))
     organiser.come_in(server.link)
     organiser.prepare("2020-01-02")
@@ -119,7 +119,7 @@ def crowd_of(server):
 
 
 class Talks:
-    """What fifty people say until the server is gone, as far as it was acknowledged."""
+    """The acknowledged prompts of fifty people until the server is killed."""
 
     def __init__(self, visitors):
         self.visitors = visitors
@@ -128,7 +128,7 @@ class Talks:
         self.enough = threading.Event()
 
     def talk(self, seat):
-        """Say one thing after the other."""
+        """Send one prompt after the other."""
         for number in range(1000):
             prompt = f"prompt-{seat}-{number}-end"
             try:
@@ -141,7 +141,7 @@ class Talks:
                 self.enough.set()
 
     def until_killed(self, server):
-        """Let all talk at once, and kill the server in the middle of it."""
+        """Start all chats at once and kill the server during them."""
         with ThreadPoolExecutor(PEOPLE) as room:
             talks = [room.submit(self.talk, seat) for seat in range(PEOPLE)]
             self.enough.wait(400)
@@ -150,14 +150,14 @@ class Talks:
             each.result()
 
     def come_back(self, server, seat):
-        """Return the chat of a person as a server shows it that was started again."""
+        """Return the chat of a person after a restart of the server."""
         visitor = HttpVisitor(server.base)
         for cookie in self.visitors[seat].jar:
             visitor.jar.set_cookie(cookie)
         return visitor.get(self.chats[seat])
 
 
-def test_no_acknowledged_prompt_is_lost_or_doubled(serve):
+def test_acknowledged_prompts_are_neither_lost_nor_duplicated(serve):
     server = serve()
     talks = Talks(crowd_of(server))
     talks.until_killed(server)

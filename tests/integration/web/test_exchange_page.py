@@ -1,4 +1,4 @@
-"""Organisers take answers along and labels in, as the commands do."""
+"""Organisers export answers and import labels like the commands."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def take_in(client, at, event, **changes):
     return client.post(at, sent | changes, follow=True)
 
 
-def test_labels_from_elsewhere_count_and_leave_as_rows_without_names(event, client_as, at):
+def test_imported_labels_count_and_are_exported_without_names(event, client_as, at):
     analyst = client_as(Role.ANALYST)
     checked = take_in(analyst, at, event, check="1")
     assert "not stored" in checked.content.decode()
@@ -73,7 +73,7 @@ def test_tasks_for_label_studio_are_blind(event, client_as, at):
     assert not any(one.name in packed["tasks.json"] for one in event_of(event).study.applications)
 
 
-def test_answers_leave_with_typed_columns_and_for_argilla(event, client_as, at):
+def test_answers_are_exported_with_typed_columns_and_for_argilla(event, client_as, at):
     organiser = client_as(Role.ORGANISER)
     typed, told = (zipped(organiser.get(f"{at}answers/?form={form}")) for form in ("answers-parquet", "argilla"))
 
@@ -86,7 +86,7 @@ def test_answers_leave_with_typed_columns_and_for_argilla(event, client_as, at):
     assert organiser.get(f"{at}answers/?form=xlsx").status_code == 404
 
 
-def test_what_was_labelled_in_label_studio_comes_back_through_the_page(event, client_as, at):
+def test_labels_of_label_studio_are_imported_on_the_page(event, client_as, at):
     analyst = client_as(Role.ANALYST)
     take_in(analyst, at, event)
     tasks = json.loads(files_of(analyst.get(f"{at}label-studio/dialogue-utility/"))["tasks.json"])
@@ -116,7 +116,7 @@ def answers_of(row):
         ({"dialogue": "nothing"}, "nothing"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_nothing_is_stored(event, client_as, at, changes, said):
+def test_unreadable_files_are_reported_and_nothing_is_stored(event, client_as, at, changes, said):
     answered = take_in(client_as(Role.ANALYST), at, event, **changes)
 
     assert answered.status_code == 422

@@ -44,7 +44,7 @@ def anna(client_as):
     return client
 
 
-def test_an_annotators_addresses_answer_whatever_is_sent(anna, event):
+def test_addresses_of_annotators_respond_to_any_input(anna, event):
     sheet = anna.post(reverse("annotator:take", args=[event.token])).headers["Location"]
 
     @DRAWN
@@ -57,7 +57,7 @@ def test_an_annotators_addresses_answer_whatever_is_sent(anna, event):
     sent()
 
 
-def test_a_testers_addresses_answer_whatever_is_sent(client_as, event):
+def test_addresses_of_testers_respond_to_any_input(client_as, event):
     ravi = client_as(Role.RED_TEAMER)
     ravi.raise_request_exception = False
     home = reverse("tester:home", args=[event.token])

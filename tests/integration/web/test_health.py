@@ -33,7 +33,7 @@ def test_a_migrated_database_is_ready(stranger):
     assert answer_of(stranger, "/readyz") == (200, {"status": "ready", "version": version("theodolite")})
 
 
-def test_an_unreachable_database_is_not_ready_and_the_process_still_answers(stranger, tmp_path):
+def test_an_unreachable_database_is_not_ready_and_the_process_is_alive(stranger, tmp_path):
     configure_django(database_settings(tmp_path / "missing"))
 
     status, content = answer_of(stranger, "/readyz")
@@ -68,7 +68,7 @@ def test_a_database_of_a_newer_version_is_not_ready(stranger):
     assert answer_of(stranger, "/readyz")[1]["reason"] == "a newer version of Theodolite wrote the database"
 
 
-def test_the_process_answers_a_signed_in_browser_without_a_query(client_as):
+def test_liveness_of_a_signed_in_browser_needs_no_query(client_as):
     client = client_as(Role.ORGANISER)
     configure_django(database_settings(Path("/nonexistent")))
 
@@ -108,7 +108,7 @@ def metrics_of(client: Client, **headers: str) -> dict[str, list[tuple[dict[str,
     }
 
 
-def test_metrics_of_an_event_are_read_by_prometheus(stranger):
+def test_metrics_of_an_event_have_the_format_of_prometheus(stranger):
     before = metrics_of(stranger)
     metrics = metrics_of(stranger)
 
@@ -130,13 +130,13 @@ def test_metrics_state_the_pattern_of_an_address_and_never_its_codes(stranger):
     assert 'route="join/' in text
 
 
-def test_metrics_are_for_this_machine(stranger):
+def test_metrics_are_served_to_loopback_only(stranger):
     assert stranger.get("/metrics", REMOTE_ADDR="203.0.113.9").status_code == 403
     assert stranger.get("/metrics", headers={"x-forwarded-for": "203.0.113.9"}).status_code == 403
     assert stranger.post("/metrics").status_code == 405
 
 
-def test_a_token_opens_the_metrics_to_other_machines(stranger, monkeypatch):
+def test_a_token_permits_metrics_on_other_machines(stranger, monkeypatch):
     token = "a-token-of-more-than-20-characters"
     monkeypatch.setattr(settings, "METRICS_TOKEN", token)
 
@@ -145,7 +145,7 @@ def test_a_token_opens_the_metrics_to_other_machines(stranger, monkeypatch):
     assert stranger.get("/metrics").status_code == 403
 
 
-def test_an_unreachable_database_leaves_the_metrics_of_the_process(stranger, tmp_path, monkeypatch):
+def test_metrics_of_the_process_need_no_database(stranger, tmp_path, monkeypatch):
     monkeypatch.setattr(settings, "WORKSPACE", tmp_path / "missing")
     configure_django(database_settings(tmp_path / "missing"))
 

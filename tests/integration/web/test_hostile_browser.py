@@ -1,4 +1,4 @@
-"""Hostile words of testers do nothing on the pages of other people, in a real browser."""
+"""Hostile texts of testers never run on pages of other people, in a real browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEFT_OUT = ("/account/", "/static/", "/demo/", "/export/", "/reply/", "/file/")
 
 @pytest.fixture
 def served(tmp_path, seeded_copy):
-    """A server on which a red teamer has said hostile things."""
+    """A server with hostile prompts of a red teamer."""
     with demo_server(seeded_copy(tmp_path)) as address:
         tester = HttpTester(address)
         tester.enter("red teamer")
@@ -67,7 +67,7 @@ def pages_of(page):
             yield address
 
 
-def test_nothing_that_was_said_does_anything_on_the_pages_of_others(page_as):
+def test_hostile_texts_never_run_on_pages_of_others(page_as):
     broken, shown = {}, 0
     for role in ROLES:
         page = page_as(role)

@@ -1,4 +1,4 @@
-"""A person who presses twelve times at once has said one thing."""
+"""Twelve simultaneous sends of a person are one turn."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def twin_of(tester):
     return twin
 
 
-def test_identical_sends_at_once_are_one_turn(tester):
+def test_concurrent_identical_prompts_are_one_turn(tester):
     chat, start = tester.page.url, threading.Barrier(TIMES)
 
     def press(twin):
@@ -51,8 +51,8 @@ def test_identical_sends_at_once_are_one_turn(tester):
     assert set(statuses) <= {200, 422}
 
 
-def test_different_sends_at_once_are_one_turn(tester):
-    """The application answers one prompt at a time; the others are handed back to be sent again."""
+def test_concurrent_different_prompts_are_one_turn(tester):
+    """The application processes one prompt at a time; the others are returned to be sent again."""
     chat, start = tester.page.url, threading.Barrier(TIMES)
 
     def press(number):

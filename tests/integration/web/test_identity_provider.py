@@ -1,4 +1,4 @@
-"""Signing in elsewhere, in a real browser: it keeps to the rule that says where forms may lead."""
+"""Sign-in with an identity provider in a real browser, within the page's `form-action` policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.integration.web.server import Server
 pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(300)]
 
 
-def test_the_browser_goes_to_a_named_provider_and_comes_back_and_to_no_other(tmp_path: Path, browser: Browser) -> None:
+def test_sign_in_redirects_only_to_the_configured_provider_and_back(tmp_path: Path, browser: Browser) -> None:
     with IdentityProvider() as lab, IdentityProvider() as other:
         lab.person = {"sub": "u-1", "name": "Nora N.", "email": "nora@example.org"}
         environ = {"OIDC_SERVER": lab.address, "OIDC_NAME": "Lab", "OIDC_SECRET": "s3cret"}

@@ -1,4 +1,4 @@
-"""Testers see what is kept of them; organisers hand it over to whoever asks."""
+"""Testers see their personal data; organisers export them on request."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 @pytest.fixture
 def ravi(event) -> Membership:
-    """The red teamer, who has said something about himself and held one turn."""
+    """The red teamer with a profile and a session of one turn."""
     member, context = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value), event_of(event)
     context.participants.add_profile(member.participant, PersonProfile(expertise="sailor"), now=context.clock.now())
     session = prepare_session(context, member.participant, Level.RED_TEAMING, 0)
@@ -31,7 +31,7 @@ def ravi(event) -> Membership:
     return member
 
 
-def test_a_tester_sees_all_of_it_and_nothing_that_unblinds(event, ravi, client_as):
+def test_a_tester_sees_all_personal_data_and_nothing_that_unblinds(event, ravi, client_as):
     tester = client_as(Role.RED_TEAMER)
     page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
     file = json.loads(tester.get(f"/s/{event.token}/test/mine/file/").content)
@@ -45,13 +45,13 @@ def test_a_tester_sees_all_of_it_and_nothing_that_unblinds(event, ravi, client_a
     assert not any(name in page + json.dumps(file) for name in ("careful-toy", "leaky-toy", ravi.participant))
 
 
-def test_nobody_sees_what_is_kept_of_another(event, ravi, client_as):
+def test_personal_data_are_visible_only_to_their_person(event, ravi, client_as):
     file = json.loads(client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/mine/file/").content)
 
     assert (file["sessions"], file["about_you"]) == ([], {})
 
 
-def test_organisers_hand_it_over_and_that_is_written_down(event, ravi, client_as):
+def test_organisers_can_export_personal_data_and_the_export_is_logged(event, ravi, client_as):
     page = f"/s/{event.token}/organise/people/who/{ravi.token}/"
     file = client_as(Role.ORGANISER).get(f"{page}kept/")
     ravi.withdrew = True

@@ -1,4 +1,4 @@
-"""Testers read pages and study in their language; what is stored is the same in all."""
+"""Testers read pages and study in their language; the stored data are the same in all."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _unscreened(event):
     Screening.objects.filter(membership=field_tester(event)).delete()
 
 
-def test_a_browser_is_heard_on_languages_of_the_study(event, client_as):
+def test_the_language_of_the_browser_selects_a_language_of_the_study(event, client_as):
     client = client_as(Role.FIELD_TESTER)
     page = client.get(f"/s/{event.token}/test/before/", headers=GERMAN, follow=True).content.decode()
 
@@ -51,21 +51,21 @@ def test_pages_in_arabic_run_from_right_to_left(event, client_as):
     assert "هل عمرك 18 عاماً أو أكثر؟" in page.content.decode()
 
 
-def test_other_browsers_meet_the_study_as_it_was_written(event, client_as):
+def test_other_browsers_get_the_original_language_of_the_study(event, client_as):
     page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "fr"})
 
     assert '<html lang="en" dir="ltr"' in page.content.decode()
     assert "Are you 18 or older?" in page.content.decode()
 
 
-def test_pages_of_organisers_are_in_english_for_everybody(event, client_as):
+def test_pages_of_organisers_are_always_in_english(event, client_as):
     page = client_as(Role.ORGANISER).get(f"/s/{event.token}/organise/", headers=GERMAN).content.decode()
 
     assert '<html lang="en" dir="ltr"' in page
     assert translation.get_language() == "en"
 
 
-def test_the_version_that_somebody_agreed_to_is_that_of_the_words_read_and_holds_in_every_language(event, client_as):
+def test_consent_records_the_version_of_the_language_read_and_applies_in_every_language(event, client_as):
     client, way = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test/"
     client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
     page = client.get(f"{way}consent/", headers=GERMAN).content.decode()
@@ -78,7 +78,7 @@ def test_the_version_that_somebody_agreed_to_is_that_of_the_words_read_and_holds
     assert client.get(way).headers["Location"].endswith("/you/")  # in English, and not asked again
 
 
-def test_what_a_person_chooses_comes_before_what_the_browser_asks_for(event, client_as):
+def test_the_choice_of_a_person_overrides_the_language_of_the_browser(event, client_as):
     client = client_as(Role.FIELD_TESTER)
     client.post("/comfort/", {"text_size": "1", "language": "de"})
     page = client.get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "en"}).content.decode()
@@ -91,7 +91,7 @@ def test_what_a_person_chooses_comes_before_what_the_browser_asks_for(event, cli
     assert client.post("/comfort/", {"text_size": "1", "language": "xx"}).status_code == 422
 
 
-def test_answers_in_another_language_are_the_same_answers(event, client_as):
+def test_answers_in_another_language_are_stored_equally(event, client_as):
     client, way, member = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test/", field_tester(event)
     client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
     client.post(f"{way}consent/", ticked(client.get(f"{way}consent/", headers=GERMAN).content.decode()), headers=GERMAN)
@@ -118,7 +118,7 @@ def test_answers_in_another_language_are_the_same_answers(event, client_as):
     assert {answer.question: answer.value for answer in given.answers} == {"done": "partly", "met": "yes"}
 
 
-def test_organisers_say_in_which_language_somebody_is_met(event, client_as):
+def test_organisers_can_set_the_language_of_a_person(event, client_as):
     client, way = client_as(Role.ORGANISER), f"/s/{event.token}/organise/"
     people, links = (client.get(f"{way}{page}/").content.decode() for page in ("people", "links"))
     client.post(f"{way}people/ask/", {"role": "field tester", "name": "Omar", "language": "ar"})
@@ -129,7 +129,7 @@ def test_organisers_say_in_which_language_somebody_is_met(event, client_as):
     assert RecruitLink.objects.get(language="de").most == 5
 
 
-def test_an_invitation_may_name_the_language_in_which_its_guest_is_met(event, client_as):
+def test_an_invitation_can_set_the_language_of_its_guest(event, client_as):
     host = Account.objects.filter(is_host=True).first() or Account.objects.first()
     invitation = invite(host, event, Role.FIELD_TESTER, language="de")
     guest = client_as(None)

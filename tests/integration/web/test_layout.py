@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"(?<=/)(?:[A-Za-z0-9_-]{12}|[0-9a-f]{16})(?=/|$)")
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
-    """Address of a server of this file's own: what other tests enter would change the pages."""
+    """Address of a server for this file: input of other tests would change the pages."""
     with demo_server(seeded_copy(tmp_path_factory.mktemp("layout"))) as address:
         yield address
 
@@ -91,7 +91,7 @@ def crawl(page: Page, found: dict[str, list[str]]) -> None:
 
 
 def enter(page: Page, who: str) -> None:
-    """Come in by a button of the first page of the seeded event."""
+    """Sign in with a button on the first page of the seeded event."""
     page.goto("/demo/")
     load_by_click(page.get_by_role("button", name=who))
 
@@ -189,7 +189,7 @@ def test_the_pages_before_the_event_keep_their_layout(visitor, who):
     assert_in_place(found)
 
 
-def test_the_pages_of_a_stranger_keep_their_layout(visitor):
+def test_the_pages_of_a_visitor_keep_their_layout(visitor):
     page, found = visitor().page, {}
     page.goto("/demo/")
     crawl(page, found)
@@ -212,14 +212,14 @@ FAULTY = {
 
 
 @pytest.mark.parametrize("fault", FAULTY)
-def test_each_fault_is_found(visitor, fault):
+def test_each_layout_error_is_detected(visitor, fault):
     page = visitor().page
     page.set_content(f"<main>{FAULTY[fault]}</main>")
 
     assert any(f", light: {fault}" in line for line in faults_of(page)), faults_of(page)
 
 
-def test_a_page_in_order_has_no_fault(visitor):
+def test_a_correct_page_has_no_layout_error(visitor):
     page = visitor().page
     page.set_content('<main><form><label>Yes <input type="checkbox"></label> <button>Send</button></form></main>')
 

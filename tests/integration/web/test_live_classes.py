@@ -1,4 +1,4 @@
-"""Classes of teams at a live event, in real processes: idle sessions let go, and HTML replies keep their original."""
+"""Classes of teams at a live event, in real processes: idle sessions end, and HTML replies keep their original."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ IN_HTML = CLASS.replace("REPLY", '"<p>It ends <b>well</b>.</p><script>alert(1)</
 
 
 class SteppedLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock a test puts forward."""
+    """An event loop whose clock the test advances."""
 
     ahead_s = 0.0
 
@@ -133,7 +133,7 @@ async def pass_time(seconds: float) -> None:
     await asyncio.sleep(0)
 
 
-def test_a_tester_who_leaves_holds_no_process_and_goes_on_with_a_fresh_one(own, fresh_manager) -> None:
+def test_an_absent_tester_occupies_no_process_and_resumes_with_a_new_one(own, fresh_manager) -> None:
     folder = hosting(own, BY_PROCESS, "isolation: session")
     tester = RedTeamer(own, fresh_manager)
 
@@ -158,7 +158,7 @@ def test_a_tester_who_leaves_holds_no_process_and_goes_on_with_a_fresh_one(own, 
     assert [first[2], second[2], third[2]] == ["['one']", "['one', 'two']", "['one', 'two', 'three']"]
 
 
-def test_a_reply_in_html_keeps_its_original_which_no_page_shows(own, fresh_manager, client_as) -> None:
+def test_the_original_of_an_html_reply_is_stored_and_shown_on_no_page(own, fresh_manager, client_as) -> None:
     hosting(own, IN_HTML, "markup: html, isolation: session")
     tester = RedTeamer(own, fresh_manager)
 

@@ -1,4 +1,4 @@
-"""What a person takes back stands in no file any more, drafts included, whatever SQLite was built with."""
+"""Withdrawn texts are in no file, drafts included, for every build of SQLite."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CANARY = "CANARY-OF-A-WITHDRAWAL"
 
 @pytest.fixture
 def forgetful_sqlite(event):
-    """The event on connections that leave deleted texts in the file unless the program says otherwise."""
+    """The event on connections that keep deleted texts in the file by default."""
     database = database_settings(settings.WORKSPACE, patience_s=1)
     database["OPTIONS"]["init_command"] = f"PRAGMA secure_delete=OFF; {database['OPTIONS']['init_command']}"
     configure_django(database)
@@ -27,7 +27,7 @@ def forgetful_sqlite(event):
 
 @pytest.fixture
 def tester(event, client_as):
-    """A field tester who has begun to write at her first session."""
+    """A field tester with a draft in her first session."""
     client = client_as(Role.FIELD_TESTER)
     home = reverse("tester:home", args=[event.token])
     page = client.get(home, follow=True)
@@ -43,7 +43,7 @@ def files_with(folder, words):
     return [path.name for path in folder.rglob("*") if path.is_file() and words.encode() in path.read_bytes()]
 
 
-def test_drafts_and_prompts_that_were_taken_back_stand_in_no_file(forgetful_sqlite, event, tester):
+def test_withdrawn_drafts_and_prompts_are_in_no_file(forgetful_sqlite, event, tester):
     unsent = reverse("tester:unsent", args=[event.token, 1])
     for n in range(20):
         tester.post(unsent, {"text": f"{CANARY} draft {n} " + "and so on " * 400, "number": "1"})

@@ -1,4 +1,4 @@
-"""Organisers: approval before testers, people by link, list and slip, pauses in which clocks stand still."""
+"""Organisers: approval before testers, people by link, list and access slip, pauses that stop clocks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def again(event, session):
     return event_of(event).store.events.sessions.get(session.key)
 
 
-def test_without_an_approval_no_tester_is_asked_in(event, organiser, at):
+def test_without_an_approval_no_tester_is_invited(event, organiser, at):
     EthicsApproval.objects.all().delete()
     many = {"list": csv("email,name,role\nana@example.org,Ana,field tester\n")}
     answers = [
@@ -76,14 +76,14 @@ def test_without_an_approval_no_tester_is_asked_in(event, organiser, at):
     assert not PersonalCode.objects.exists()
 
 
-def test_annotators_are_asked_in_without_one(event, organiser, at):
+def test_annotators_are_invited_without_an_approval(event, organiser, at):
     EthicsApproval.objects.all().delete()
     organiser.post(f"{at}people/ask/", {"role": "annotator", "name": "Ana"})
 
     assert Invitation.objects.get().role == "annotator"
 
 
-def test_an_approval_that_has_ended_holds_no_longer(event, organiser, at):
+def test_an_expired_approval_is_invalid(event, organiser, at):
     EthicsApproval.objects.all().delete()
     organiser.post(f"{at}ethics/", {"body": "Board", "number": "7", "granted": "2020-01-01", "expires": "2020-12-31"})
     refused = organiser.post(f"{at}people/ask/", {"role": "red teamer"})
@@ -94,7 +94,7 @@ def test_an_approval_that_has_ended_holds_no_longer(event, organiser, at):
     assert [one.holds(date(2020, 6, 1)) for one in EthicsApproval.objects.all()] == [True]
 
 
-def test_a_list_is_taken_whole_or_not_at_all(event, organiser, at):
+def test_a_list_is_imported_completely_or_not_at_all(event, organiser, at):
     bad = csv("email;role\nana@example.org;red teamer\nnobody;wizard\nana@example.org;red teamer\n")
     refused = organiser.post(f"{at}people/list/", {"list": bad}).content.decode()
     taken = organiser.post(f"{at}people/list/", {"list": csv("Email,Name,Role\nana@example.org,Ana,red teamer\n")})
@@ -109,11 +109,11 @@ def test_a_list_is_taken_whole_or_not_at_all(event, organiser, at):
 @pytest.mark.parametrize(
     ("raw", "fault"), [(b"\xff\xfe\x00", "not UTF-8"), (b"", "got nothing"), (b"name\nAna\n", "expected the columns")]
 )
-def test_what_is_no_list_is_said(raw, fault):
+def test_a_file_that_is_no_list_is_reported(raw, fault):
     assert fault in read_list(raw)[1][0]
 
 
-def test_slips_carry_code_square_and_seat(event, organiser, at):
+def test_access_slips_show_code_qr_code_and_slot(event, organiser, at):
     organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 2, "first": 7})
     page = organiser.get(f"{at}people/slips/").content.decode()
 
@@ -122,7 +122,7 @@ def test_slips_carry_code_square_and_seat(event, organiser, at):
     assert "Seat 8" in page
 
 
-def test_a_pause_stops_the_clocks_of_everybody_and_says_why(event, organiser, at):
+def test_a_pause_stops_all_clocks_and_states_its_reason(event, organiser, at):
     session = begun_session(event)
     organiser.post(f"{at}operations/pause/", PAUSE)
     paused = again(event, session)
@@ -135,7 +135,7 @@ def test_a_pause_stops_the_clocks_of_everybody_and_says_why(event, organiser, at
     assert HostedStudy.objects.get(pk=event.pk).state == "open"
 
 
-def test_an_application_rests_alone(event, organiser, at):
+def test_one_application_can_be_paused(event, organiser, at):
     session = begun_session(event)
     names = [one.name for one in event_of(event).study.applications]
     other = next(name for name in names if name != session.application)
@@ -161,7 +161,7 @@ def test_operations_show_cells_and_sessions_and_are_written_to_the_log(event, or
     assert AuditEntry.objects.filter(verb="set event paused").exists()
 
 
-def test_closing_ends_sessions_with_what_was_said_in_them(event, organiser, at):
+def test_closing_an_event_ends_sessions_and_keeps_their_turns(event, organiser, at):
     session = begun_session(event)
     exchange(event_of(event), session)
     organiser.post(f"{at}operations/close/")
@@ -172,7 +172,7 @@ def test_closing_ends_sessions_with_what_was_said_in_them(event, organiser, at):
     assert AuditEntry.objects.filter(verb="ended sessions", facts={"n": 1}).exists()
 
 
-def test_the_pool_says_where_everybody_stands(event, organiser, at):
+def test_the_pool_shows_the_status_of_all_people(event, organiser, at):
     begun_session(event)
     page = organiser.get(f"{at}people/").content.decode()
 
@@ -184,7 +184,7 @@ def in_state(event, state: str) -> None:
     HostedStudy.objects.filter(pk=event.pk).update(state=state)
 
 
-def test_an_event_opens_with_what_people_must_be_told_and_not_before(own, organiser, at):
+def test_an_event_opens_only_with_the_required_information_for_people(own, organiser, at):
     in_state(own, "published")
     EthicsApproval.objects.all().delete()
     (Path(own.folder) / "consent.md").write_text("I agree with [name].", encoding="utf-8")
@@ -197,7 +197,7 @@ def test_an_event_opens_with_what_people_must_be_told_and_not_before(own, organi
     assert "Open the event" not in refused
 
 
-def test_an_event_that_lacks_nothing_opens(event, organiser, at):
+def test_a_complete_event_opens(event, organiser, at):
     in_state(event, "closed")
     assert b"Open the event" in organiser.get(f"{at}operations/").content
 
@@ -206,7 +206,7 @@ def test_an_event_that_lacks_nothing_opens(event, organiser, at):
     assert HostedStudy.objects.get().state == "open"
 
 
-def test_a_pause_ends_whatever_has_run_out_meanwhile(event, organiser, at):
+def test_sessions_that_expired_during_a_pause_end_with_it(event, organiser, at):
     in_state(event, "paused")
     EthicsApproval.objects.all().delete()
 
@@ -215,7 +215,7 @@ def test_a_pause_ends_whatever_has_run_out_meanwhile(event, organiser, at):
     assert HostedStudy.objects.get().state == "open"
 
 
-def test_operations_tell_the_cause_of_errors_and_testers_do_not_read_it(event, organiser, at, client_as):
+def test_operations_show_the_cause_of_errors_and_testers_do_not_see_it(event, organiser, at, client_as):
     session = begun_session(event)
     context = event_of(event)
     turn, _ = send_prompt(context, session.key, "Hello?")
@@ -230,7 +230,7 @@ def test_operations_tell_the_cause_of_errors_and_testers_do_not_read_it(event, o
     assert "tellers.example" not in sheet
 
 
-def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at):
+def test_a_missing_reply_is_shown_at_its_session(event, organiser, at):
     session = begun_session(event)
     turn, _ = send_prompt(event_of(event), session.key, "Hello?")
     LiveTurnRow.objects.filter(key=turn.key).update(asked=timezone.now() - timedelta(seconds=45))
@@ -241,7 +241,7 @@ def test_a_reply_that_does_not_come_is_shown_at_its_session(event, organiser, at
     assert "waits for a reply for 45 s; session 1" in page
 
 
-def test_an_annotator_who_does_not_answer_is_listed_and_the_cost_of_judges_is_shown(event, organiser, at):
+def test_an_inactive_annotator_is_listed_and_the_cost_of_judges_is_shown(event, organiser, at):
     annotator = event.memberships.filter(role=Role.ANNOTATOR.value).first()
     queue = queue_token(event)
     taken = ReservationRow.objects.filter(participant__key=annotator.participant).values("item_id")
@@ -268,7 +268,7 @@ def test_an_annotator_who_does_not_answer_is_listed_and_the_cost_of_judges_is_sh
         ("closed", True, True, "measure its dialogues"),
     ],
 )
-def test_the_first_page_says_what_is_next(event, organiser, at, state, approved, decided, next_one):
+def test_the_first_page_shows_the_next_step(event, organiser, at, state, approved, decided, next_one):
     HostedStudy.objects.filter(pk=event.pk).update(state=state)
     if not approved:
         EthicsApproval.objects.all().delete()
@@ -294,7 +294,7 @@ def test_the_first_page_of_each_role_starts_with_one_sentence_and_one_button(eve
         assert len(re.findall(">([^<]+)</(?:a|button)>", card)) == 1, role
 
 
-def test_the_first_page_asks_as_often_for_many_people_as_for_few(event, organiser, at):
+def test_the_number_of_queries_of_the_first_page_is_constant(event, organiser, at):
     organiser.get(at)  # opens the context
     few = _queries(organiser, at)
     organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
@@ -303,7 +303,7 @@ def test_the_first_page_asks_as_often_for_many_people_as_for_few(event, organise
     assert "30 invited" in organiser.get(at).content.decode()
 
 
-def test_pasted_lines_invite_everybody_or_nobody_and_their_links_are_a_file(event, organiser, at):
+def test_pasted_lines_invite_all_people_or_none_and_their_links_are_a_file(event, organiser, at):
     bad = {
         "role": "red teamer",
         "addresses": "ana@example.org, ben@example.org\n\nJo, Ann <ann@example.org>\nANA@example.org",
@@ -324,7 +324,7 @@ def test_pasted_lines_invite_everybody_or_nobody_and_their_links_are_a_file(even
     assert page.content.decode().count("/join/") == 2 * 3  # each link in its row, and in the text of all
 
 
-def test_the_live_part_of_the_dashboard_is_the_same_and_asks_no_more_for_many_people(event, organiser, at):
+def test_the_number_of_queries_of_the_live_dashboard_is_constant(event, organiser, at):
     organiser.get(f"{at}operations/")  # opens the context
     few = _queries(organiser, f"{at}operations/?part=live")
     organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
@@ -341,7 +341,7 @@ def test_the_live_part_of_the_dashboard_is_the_same_and_asks_no_more_for_many_pe
     assert few <= 40
 
 
-def test_a_request_takes_the_agreement_that_the_server_computed_for_open_dashboards(event, organiser, at, monkeypatch):
+def test_a_request_uses_the_agreement_computed_for_open_dashboards(event, organiser, at, monkeypatch):
     organiser.get(f"{at}operations/")
     computed = []
     monkeypatch.setattr(agreement, "agreement_per_day", lambda *_: computed.append(1) or ())
@@ -362,7 +362,7 @@ def test_a_message_to_one_tester_starts_from_the_dashboard(event, organiser, at)
     assert organiser.get(f"{at}messages/?to=nobody").status_code == 404
 
 
-def test_one_action_reaches_all_selected_people_and_names_those_it_does_not_fit(event, organiser, at, client_as):
+def test_a_bulk_action_applies_to_all_selected_people_and_names_exceptions(event, organiser, at, client_as):
     people = {
         role: event.memberships.filter(role=role.value, left_at=None).first() for role in (Role.TEAM, Role.FIELD_TESTER)
     }
@@ -405,7 +405,7 @@ def test_people_are_shown_by_state(event, organiser, at):
     assert ">Ravi<" not in page
 
 
-def test_nothing_is_paused_that_is_not_open(event, organiser, at):
+def test_only_open_events_can_be_paused(event, organiser, at):
     organiser.post(f"{at}operations/close/")
     organiser.post(f"{at}operations/pause/", PAUSE)
 

@@ -16,12 +16,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(
 
 @pytest.fixture
 def served(tmp_path, seeded_copy):
-    """A server of its own: on the shared one, other tests have led people further than their first pages."""
+    """A separate server: on the shared one, other tests move people beyond their first pages."""
     with demo_server(seeded_copy(tmp_path)) as address:
         yield address
 
 
-def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):
+def test_every_demo_role_opens_with_one_click_and_without_barriers(page_as):
     for role in Role:
         page = page_as(role, bypass_csp=True)
 
@@ -29,7 +29,7 @@ def test_everybody_comes_in_with_one_click_and_meets_no_barrier(page_as):
         assert_accessible(page)
 
 
-def test_the_bot_of_dry_runs_walks_from_consent_to_the_last_page_in_a_browser(page_as, served):
+def test_the_bot_of_dry_runs_completes_the_event_in_a_browser(page_as, served):
     page = page_as(Role.FIELD_TESTER)
     event = page.url.partition("/s/")[2].partition("/")[0]
     bot = bot_with(BrowserVisitor(served, page), event, Level.FIELD_TESTING, sessions=2)

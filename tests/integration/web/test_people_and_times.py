@@ -1,4 +1,4 @@
-"""Who is let in, how many, and when: screening, quotas, hours, slots, and where the pool says that everybody stands."""
+"""Admission: screening, quotas, opening hours, time slots, and the status of people in the pool."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def pool_says(client, event) -> str:
 
 
 def on(client, event):
-    """Return the page to which a tester is led, and its words."""
+    """Return the page of a tester's next step, and its text."""
     answer = client.get(f"/s/{event.token}/test/", follow=True)
     return answer.request["PATH_INFO"].partition("/test/")[2], answer.content.decode()
 
@@ -62,7 +62,7 @@ def slot_for(event, *, begins: timedelta, places: int = 1, role: Role = Role.RED
     )
 
 
-def test_screening_comes_before_consent_and_keeps_no_answer(own, client_as):
+def test_screening_precedes_consent_and_stores_no_answer(own, client_as):
     change(own, OWN, SCREENING)
     published(own)
     tester = client_as(Role.RED_TEAMER)
@@ -77,7 +77,7 @@ def test_screening_comes_before_consent_and_keeps_no_answer(own, client_as):
     assert pool_says(client_as(Role.ORGANISER), own) == "screened"
 
 
-def test_who_is_screened_out_is_told_so_and_stays_out_until_asked_again(own, client_as):
+def test_a_screened_out_person_is_informed_and_excluded_until_readmitted(own, client_as):
     change(own, OWN, SCREENING)
     published(own)
     tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
@@ -93,7 +93,7 @@ def test_who_is_screened_out_is_told_so_and_stays_out_until_asked_again(own, cli
     assert on(tester, own)[0] == "before/"
 
 
-def test_a_level_has_as_many_places_as_it_says_and_each_quota_its_own(own, client_as):
+def test_each_level_and_each_quota_has_its_stated_capacity(own, client_as):
     change(own, "red_teaming:   {people: 6,", "red_teaming:   {people: 2, quotas: {adversarial: 1},")
     published(own)
     codes = hand_out_codes(Account.objects.get(email__startswith="organiser"), own, Role.RED_TEAMER, ["1", "2"])
@@ -107,7 +107,7 @@ def test_a_level_has_as_many_places_as_it_says_and_each_quota_its_own(own, clien
     assert ends[1:] == ["full/", "full/"]
 
 
-def test_before_it_opens_people_get_ready_and_begin_nothing(own, client_as):
+def test_before_a_level_opens_people_prepare_and_start_no_session(own, client_as):
     add(own, "event: {opens: 2999-03-02T09:00, zone: Europe/Berlin}")
     published(own)
     tester = client_as(Role.RED_TEAMER)
@@ -120,7 +120,7 @@ def test_before_it_opens_people_get_ready_and_begin_nothing(own, client_as):
     assert AuditEntry.objects.filter(verb="suspended schedule").exists()
 
 
-def test_after_it_has_closed_nobody_begins(own, client_as):
+def test_no_session_starts_after_a_level_has_closed(own, client_as):
     change(own, "people: 6, sessions: 2, minutes: 30", "people: 4, sessions: 2, closes: 2020-01-01T12:00")
     published(own)
 
@@ -128,7 +128,7 @@ def test_after_it_has_closed_nobody_begins(own, client_as):
     assert on(client_as(Role.FIELD_TESTER), own)[0] == "consent/"
 
 
-def test_the_time_left_ends_when_the_level_closes(own, client_as):
+def test_the_remaining_time_ends_at_the_closing_of_the_level(own, client_as):
     soon = (timezone.now() + timedelta(minutes=10)).strftime("%Y-%m-%dT%H:%M")
     add(own, f"event: {{closes: {soon}}}")
     published(own)
@@ -138,7 +138,7 @@ def test_the_time_left_ends_when_the_level_closes(own, client_as):
     assert re.search(r"(9|10) min left", on(tester, own)[1])
 
 
-def test_a_slot_is_chosen_waited_for_and_changed(event, client_as):
+def test_a_time_slot_can_be_chosen_awaited_and_changed(event, client_as):
     soon, later = slot_for(event, begins=timedelta(hours=1)), slot_for(event, begins=timedelta(hours=2))
     tester = client_as(Role.RED_TEAMER)
 
@@ -151,7 +151,7 @@ def test_a_slot_is_chosen_waited_for_and_changed(event, client_as):
     assert walk(tester, event, 1) == "1/"
 
 
-def test_a_slot_holds_as_many_as_it_has_places_and_a_missed_one_is_chosen_anew(event, client_as):
+def test_a_time_slot_has_a_capacity_and_a_missed_one_can_be_chosen_again(event, client_as):
     slot = slot_for(event, begins=timedelta(hours=1))
     organiser, full = client_as(Role.ORGANISER), client_as(Role.RED_TEAMER)
     hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["1"])
@@ -166,7 +166,7 @@ def test_a_slot_holds_as_many_as_it_has_places_and_a_missed_one_is_chosen_anew(e
     assert (refused.status_code, b"this time is fully booked" in refused.content) == (409, True)
 
 
-def test_organisers_make_slots_in_the_events_own_time(own, client_as):
+def test_organisers_create_time_slots_in_the_time_zone_of_the_event(own, client_as):
     add(own, "event: {zone: Europe/Berlin}")
     published(own)
     organiser, page = client_as(Role.ORGANISER), f"/s/{own.token}/organise/slots/"
@@ -198,7 +198,7 @@ def test_the_pool_goes_through_all_its_states(event, client_as):
     )
 
 
-def test_people_are_reminded_by_a_link_that_lets_them_go_on(event, client_as):
+def test_reminders_contain_a_link_to_continue(event, client_as):
     organiser = client_as(Role.ORGANISER)
     (code,) = hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["7"])
     page = organiser.post(f"/s/{event.token}/organise/people/remind/", follow=True).content.decode()
@@ -209,7 +209,7 @@ def test_people_are_reminded_by_a_link_that_lets_them_go_on(event, client_as):
 
 
 @override_settings(SENDS_MAIL=True, EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend")
-def test_reminders_go_out_by_mail_where_there_is_a_server(event, client_as):
+def test_reminders_are_mailed_if_a_server_is_configured(event, client_as):
     mail.outbox = []
     member = Membership.objects.get(hosted=event, account__name="Ravi")
     client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/people/who/{member.token}/remind/")
@@ -221,7 +221,7 @@ def test_reminders_go_out_by_mail_where_there_is_a_server(event, client_as):
 
 
 @override_settings(SENDS_MAIL=True, EMAIL_BACKEND=f"{__name__}.Silent")
-def test_a_mail_server_that_does_not_answer_is_waited_for_once(event, client_as):
+def test_an_unresponsive_mail_server_is_awaited_once(event, client_as):
     organiser, Silent.n_asked = client_as(Role.ORGANISER), 0
     rows = SimpleUploadedFile(
         "people.csv", b"email,name,role\na@example.org,A,red teamer\nb@example.org,B,red teamer\n"
@@ -235,7 +235,7 @@ def test_a_mail_server_that_does_not_answer_is_waited_for_once(event, client_as)
 
 
 class Silent(BaseEmailBackend):
-    """A mail server that nobody answers for."""
+    """A mail server that accepts connections and never responds."""
 
     n_asked = 0
 
@@ -244,7 +244,7 @@ class Silent(BaseEmailBackend):
         raise TimeoutError
 
 
-def test_who_is_taken_out_finds_nothing_any_more_and_what_was_said_stays(event, client_as):
+def test_a_removed_person_has_no_access_and_their_turns_are_kept(event, client_as):
     organiser, tester = client_as(Role.ORGANISER), client_as(Role.RED_TEAMER)
     walk(tester, event, 3)
     member = Membership.objects.get(hosted=event, account__name="Ravi")
@@ -258,12 +258,12 @@ def test_who_is_taken_out_finds_nothing_any_more_and_what_was_said_stays(event, 
 
 
 def words_in(event) -> list[str]:
-    """Return what the red teamer of the event has said, whoever it is linked to now."""
+    """Return the turns of the event's red teamer, whoever they are linked to now."""
     return [one.prompt for one in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
 
 
 @pytest.mark.parametrize(("wish", "kept"), [("remove", []), ("anonymise", ["Hello, I am " + 13 * "\N{BULLET}"])])
-def test_words_are_taken_back_for_a_person_who_asks_for_it_after_having_left(event, client_as, wish, kept):
+def test_organisers_can_withdraw_data_for_a_person_who_has_left(event, client_as, wish, kept):
     tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
     walk(tester, event, 3)
     tester.post(f"/s/{event.token}/test/1/1/say/", {"text": "Hello, I am r@example.org", "number": "1"})
@@ -279,7 +279,7 @@ def test_words_are_taken_back_for_a_person_who_asks_for_it_after_having_left(eve
     assert pool_says(organiser, event) == "withdrawn"
 
 
-def test_nobody_takes_words_back_twice_or_of_people_who_have_none(event, client_as):
+def test_a_second_or_empty_withdrawal_is_refused(event, client_as):
     organiser = client_as(Role.ORGANISER)
     for role, wish in ((Role.ANNOTATOR, "remove"), (Role.RED_TEAMER, "everything")):
         member = Membership.objects.get(hosted=event, role=role.value)

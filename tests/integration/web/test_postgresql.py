@@ -31,7 +31,7 @@ def organiser(postgres_server, tmp_path):  # noqa: F811
 
 
 @pytest.mark.parametrize("statement", ["UPDATE web_audit_entry SET verb = 'x'", "TRUNCATE web_audit_entry"])
-def test_people_come_in_and_the_audit_log_is_kept(organiser, tmp_path, statement):
+def test_people_sign_in_and_the_audit_log_is_stored_on_postgresql(organiser, tmp_path, statement):
     hosted = host_study(str(tmp_path), organiser)
     held = accept(invite(organiser, hosted, Role.SENIOR), Account.objects.create_user())
 

@@ -19,7 +19,7 @@ LEVELS = ("red-teaming", "field-testing")
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """A server whose event asks all that the three scenario packs ask."""
+    """A server whose event has all questions of the three scenario packs."""
     temporary = tmp_path_factory.mktemp("packs")
     folder = temporary / "theodolite-event"
     lay_out_event(folder)
@@ -29,7 +29,7 @@ def served(tmp_path_factory):
         yield address
 
 
-def test_no_state_of_any_questionnaire_bars_anybody(page_as):
+def test_no_state_of_any_questionnaire_has_a_barrier(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True, viewport={"width": 1280, "height": 720})
     questions = page.locator("a[href*='/organise/']").first.get_attribute("href") + "questions/"
     for pack, level in [(pack, level) for pack in PACKS for level in LEVELS]:
@@ -46,7 +46,7 @@ def test_no_state_of_any_questionnaire_bars_anybody(page_as):
 
 
 def assert_matrix_works(page):
-    """Answer a matrix by keys alone, and see its columns stand one above the other, in both directions of writing."""
+    """Answer a matrix by keyboard, and check that its columns align in both writing directions."""
     matrix = page.locator(".matrix:visible").last
     first, second = (matrix.locator("fieldset").nth(place) for place in range(2))
     first.get_by_role("radio").first.focus()
@@ -69,14 +69,14 @@ def assert_matrix_works(page):
 
 
 def middles(matrix, of):
-    """Return where the middles of some parts stand from the left; pixels."""
+    """Return the horizontal centres of some elements; pixels."""
     return matrix.locator(of).evaluate_all(
         "found => found.map(one => one.getBoundingClientRect()).map(box => box.left + box.width / 2)"
     )
 
 
 def follow_up(page):
-    """Give the first question the answer that opens what follows from it."""
+    """Give the first question the answer that opens its follow-ups."""
     n_asked = page.locator("fieldset.question:visible").count()
     page.locator("fieldset.question").first.get_by_role("radio", name="yes", exact=True).check(timeout=5000)
     expect(page.locator("fieldset.question:visible")).not_to_have_count(n_asked)

@@ -1,4 +1,4 @@
-"""Instruments on pages: previews, autosaving and what comes back when questions are open."""
+"""Instruments on pages: previews, autosave, and responses to incomplete forms."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def post(event):
     return send
 
 
-def test_each_answer_is_saved_and_tells_what_is_asked_next(post):
+def test_each_answer_is_saved_and_returns_the_next_questions(post):
     reply, kept = post({"a:seen": "yes"}, x_autosave="1")
 
     assert reply.content == b'{"asked": ["a:seen", "a:twice"], "open": 1, "kept": true}'
     assert [(answers[0].value, done) for answers, done in kept] == [("yes", False)]
 
 
-def test_without_scripts_the_page_comes_back_with_what_was_opened(post):
+def test_without_scripts_the_page_returns_with_the_follow_up_questions(post):
     reply, _ = post({"a:seen": "yes", "save": "yes"})
     page = reply.content.decode()
 
@@ -52,7 +52,7 @@ def test_without_scripts_the_page_comes_back_with_what_was_opened(post):
     assert not re.search(r'data-field="a:twice"[^>]* hidden', page)
 
 
-def test_handing_in_with_a_question_open_comes_back_with_422_and_that_question(post):
+def test_submission_with_an_open_question_returns_422_and_that_question(post):
     reply, kept = post({"a:seen": "yes", "hand_in": "yes"})
     page = reply.content.decode()
 
@@ -61,7 +61,7 @@ def test_handing_in_with_a_question_open_comes_back_with_422_and_that_question(p
     assert len(re.findall("autofocus", page)) == 1
 
 
-def test_a_complete_sheet_is_handed_in_once(post):
+def test_a_complete_questionnaire_is_submitted_once(post):
     reply, kept = post({"a:seen": "no", "hand_in": "yes"})
 
     assert (reply.status_code, reply["Location"], kept[-1][1]) == (302, "/done/", True)
@@ -74,13 +74,13 @@ def test_organisers_see_every_instrument_with_its_version(event, client_as):
         assert name in page
 
 
-def test_an_unknown_instrument_is_not_there(event, client_as):
+def test_an_unknown_instrument_is_not_found(event, client_as):
     client = client_as(Role.ORGANISER)
 
     assert client.get(reverse("organiser:question", args=[event.token, "nothing"])).status_code == 404
 
 
-def test_a_questionnaire_is_answered_by_keyboard_alone(page_as):
+def test_a_questionnaire_works_by_keyboard_alone(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "questions/tv-spoilers-red-teaming/")
     assert_accessible(page)

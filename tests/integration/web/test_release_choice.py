@@ -35,7 +35,7 @@ def consents(event) -> set[str]:
     return server_store().events.participants.release_consents(event_of(event).study.name)
 
 
-def test_the_consent_page_asks_and_an_empty_box_is_no(event, client_as):
+def test_the_consent_page_asks_for_the_release_and_an_empty_box_means_no(event, client_as):
     tester = client_as(Role.RED_TEAMER)
     before = release_choice(event_of(event), ravi(event))
     page = tester.get(f"/s/{event.token}/test/consent/").content.decode()
@@ -47,7 +47,7 @@ def test_the_consent_page_asks_and_an_empty_box_is_no(event, client_as):
     assert ravi(event) not in consents(event)
 
 
-def test_a_choice_is_withdrawn_on_its_own_page_and_the_latest_counts(event, client_as):
+def test_a_choice_can_be_withdrawn_on_its_page_and_the_latest_counts(event, client_as):
     tester, address = client_as(Role.RED_TEAMER), f"/s/{event.token}/test/release/"
     agree(tester, event, release="yes")
     agreed = consents(event)
@@ -60,7 +60,7 @@ def test_a_choice_is_withdrawn_on_its_own_page_and_the_latest_counts(event, clie
     assert AuditEntry.objects.filter(verb="chose about releases").count() == 1
 
 
-def test_an_empty_answer_changes_nothing_and_says_so(event, client_as):
+def test_an_empty_answer_changes_nothing_and_is_reported(event, client_as):
     tester, address = client_as(Role.RED_TEAMER), f"/s/{event.token}/test/release/"
     agree(tester, event, release="yes")
     answer = tester.post(address, {"release": "perhaps"})
@@ -70,7 +70,7 @@ def test_an_empty_answer_changes_nothing_and_says_so(event, client_as):
     assert ravi(event) in consents(event)
 
 
-def test_the_stored_data_show_the_choice_in_words(event, client_as):
+def test_the_stored_data_show_the_choice_as_text(event, client_as):
     tester = client_as(Role.RED_TEAMER)
     agree(tester, event, release="yes")
     page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
@@ -81,7 +81,7 @@ def test_the_stored_data_show_the_choice_in_words(event, client_as):
     assert "release" not in {entry["text"] for entry in file["agreed_to"]}
 
 
-def test_the_demo_event_is_released_whole(tmp_path, seeded_copy):
+def test_the_demo_event_is_released_completely(tmp_path, seeded_copy):
     folder, archive = seeded_copy(tmp_path) / DEMO_FOLDER, tmp_path / "bundle"
 
     def command(*words):
@@ -111,7 +111,7 @@ def test_the_demo_event_is_released_whole(tmp_path, seeded_copy):
     assert "Results differ" in tampered.stdout
 
 
-def test_nobody_but_testers_has_this_page(event, client_as):
+def test_only_testers_have_the_page_of_the_choice(event, client_as):
     for role in (Role.ORGANISER, Role.ANNOTATOR, Role.TEAM):
         assert client_as(role).get(f"/s/{event.token}/test/release/").status_code == 404
 

@@ -1,4 +1,4 @@
-"""Results on the server: measured when asked, read in a sandbox, gone with a withdrawal."""
+"""Results on the server: measured on request, shown in a sandbox, deleted by a withdrawal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def at(event):
 
 
 def hold_dialogue(event: HostedStudy, words: str = "May I hear the end?") -> str:
-    """Let the red teamer hold one dialogue; return who that is."""
+    """Complete one dialogue of the red teamer; return the tester."""
     context = event_of(event)
     who = Membership.objects.get(hosted=event, role=Role.RED_TEAMER.value).participant
     session = start_session(context, prepare_session(context, who, Level.RED_TEAMING, 0).key)
@@ -41,7 +41,7 @@ def hold_dialogue(event: HostedStudy, words: str = "May I hear the end?") -> str
     return who
 
 
-def test_nothing_to_measure_is_said_in_words(event, client_as, tmp_path):
+def test_an_event_without_data_is_reported(event, client_as, tmp_path):
     lay_out_event(tmp_path / "new")
     file = tmp_path / "new" / "study.yaml"
     file.write_text(file.read_text().replace(f"study: {event.name}", "study: a-new-one"))
@@ -53,7 +53,7 @@ def test_nothing_to_measure_is_said_in_words(event, client_as, tmp_path):
     assert Measurement.objects.get().done_at is not None
 
 
-def test_a_persons_dialogue_is_measured_and_read_in_a_sandbox(event, client_as, at):
+def test_a_dialogue_of_a_person_is_measured_and_its_report_is_sandboxed(event, client_as, at):
     hold_dialogue(event)
     analyst = client_as(Role.ANALYST)
     analyst.post(f"{at}measure/")
@@ -69,7 +69,7 @@ def test_a_persons_dialogue_is_measured_and_read_in_a_sandbox(event, client_as, 
     assert AuditEntry.objects.filter(verb="opened results").count() == 2
 
 
-def test_of_a_measurement_only_its_two_files_are_given(event, client_as, at):
+def test_only_the_two_files_of_a_measurement_are_served(event, client_as, at):
     hold_dialogue(event)
     analyst = client_as(Role.ANALYST)
     analyst.post(f"{at}measure/")
@@ -80,7 +80,7 @@ def test_of_a_measurement_only_its_two_files_are_given(event, client_as, at):
     assert analyst.get(f"{at}another/report.html").status_code == 404
 
 
-def test_a_withdrawal_deletes_what_was_measured(event, client_as, at):
+def test_a_withdrawal_deletes_measurements(event, client_as, at):
     hold_dialogue(event)
     client_as(Role.ORGANISER).post(f"{at}measure/")
     folder = Measurement.objects.get(problem="").folder
@@ -92,7 +92,7 @@ def test_a_withdrawal_deletes_what_was_measured(event, client_as, at):
     assert not Measurement.objects.exists()
 
 
-def test_one_at_a_time_and_what_a_stop_cut_off_says_so(event, client_as, at):
+def test_measurements_run_one_at_a_time_and_interrupted_ones_are_marked(event, client_as, at):
     Measurement.objects.create(hosted=event, edition="0" * 64)
     organiser = client_as(Role.ORGANISER)
 
@@ -103,7 +103,7 @@ def test_one_at_a_time_and_what_a_stop_cut_off_says_so(event, client_as, at):
 
 
 @pytest.mark.browser
-def test_the_page_measures_while_one_waits(page_as):
+def test_the_page_shows_the_progress_of_a_measurement(page_as):
     page = page_as(Role.ANALYST, bypass_csp=True)
     assert_accessible(page)
     load_by_click(page.get_by_role("button", name="Measure now"))

@@ -1,4 +1,4 @@
-"""Runs and judges of a study on a server: start, progress, stop, and who may do it."""
+"""Runs and judges of a study on a server: start, progress, stop, and permissions."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def ended(folder: Path, patience_s: float = 120):
     return process
 
 
-def test_judges_annotate_the_dialogues_of_people_in_a_process_of_their_own(own, client_as):
-    """The process survives the server: nothing but its files and the database is known of it."""
+def test_judges_annotate_dialogues_of_people_in_a_separate_process(own, client_as):
+    """The process survives the server, which knows only its files and the database."""
     client, study = client_as(Role.ORGANISER), server_study(own)
     AnnotationRow.objects.filter(annotator="signs").delete()
     answer = client.post(at(own, "start_run"), {"stage": "score"}, follow=True)
@@ -157,7 +157,7 @@ def test_a_study_with_errors_starts_nothing(own, client_as, started):
     assert started == []
 
 
-def test_code_that_the_operator_has_not_allowed_is_not_run(own, client_as, started, monkeypatch):
+def test_code_without_permission_of_the_operator_does_not_run(own, client_as, started, monkeypatch):
     monkeypatch.delenv(ALLOW_CODE, raising=False)
     (Path(own.folder) / "tellers.py").write_text("def careful(x): return x\nleaky = careful\n", encoding="utf-8")
     (workspace_for(Path(own.folder)) / FILE).unlink(missing_ok=True)

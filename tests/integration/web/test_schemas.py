@@ -1,4 +1,4 @@
-"""Schemas are written, tried and published on pages, and what people annotated by stays as it was."""
+"""Schemas are edited, previewed and published on pages; versions used by annotations stay unchanged."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def publish(client, draft, **more):
 
 
 def told(answer):
-    """Return what a page says of what was done."""
+    """Return the message of a page about an action."""
     return unescape(answer.content.decode().partition('role="status">')[2].partition("</p>")[0])
 
 
-def test_a_draft_begins_with_the_text_of_the_study_and_keeps_every_saved_one(senior, draft):
+def test_a_draft_starts_with_the_text_of_the_study_and_keeps_every_revision(senior, draft):
     for text in [reworded(draft)] * 2 + ["categories: {"]:
         save(senior, draft, text)
 
@@ -90,7 +90,7 @@ def test_a_draft_begins_with_the_text_of_the_study_and_keeps_every_saved_one(sen
     assert "1 error" in senior.get(address(draft)).content.decode()
 
 
-def test_a_script_is_told_the_faults_and_shown_the_last_readable_revision(senior, draft):
+def test_a_script_gets_the_errors_and_the_last_valid_revision(senior, draft):
     save(senior, draft, head(draft).text.replace("ask: Did a reply state", "aks: Did a reply state"))
     said = senior.post(address(draft), {"text": head(draft).text + "x", "seen": "2"}, **SCRIPT).json()
 
@@ -107,7 +107,7 @@ def test_two_people_do_not_overwrite_each_other(senior, draft, client_as):
     assert "Olga saved revision 2" in answer.content.decode()
 
 
-def test_a_button_moves_a_question_and_an_old_text_comes_back(senior, draft):
+def test_a_button_moves_a_question_and_an_old_revision_can_be_restored(senior, draft):
     first = head(draft).text
     save(senior, draft, first, act="down:risk-assessment:released")
     moved = head(draft).text
@@ -119,7 +119,7 @@ def test_a_button_moves_a_question_and_an_old_text_comes_back(senior, draft):
     assert "already the first" in refused.content.decode()
 
 
-def test_publishing_writes_the_file_that_the_study_reads_under_a_hash(senior, draft):
+def test_publishing_writes_the_file_of_the_study_with_a_hash(senior, draft):
     save(senior, draft, reworded(draft))
     said = publish(senior, draft, note="clearer")
     study = study_in_files(draft.hosted).study
@@ -131,7 +131,7 @@ def test_publishing_writes_the_file_that_the_study_reads_under_a_hash(senior, dr
     assert AuditEntry.objects.filter(verb="published schema", facts__version=made.version).count() == 1
 
 
-def test_what_the_study_has_already_and_what_does_not_hold_together_is_not_published(senior, draft):
+def test_unchanged_and_inconsistent_schemas_are_not_published(senior, draft):
     nothing_new = publish(senior, draft)
     save(senior, draft, reworded(draft).replace("released == yes,", "relased == yes,"))
     broken = senior.post(address(draft, "schema_publish"), {"revision": "2"})
@@ -147,7 +147,7 @@ def test_what_the_study_has_already_and_what_does_not_hold_together_is_not_publi
     assert SchemaVersion.objects.count() == 0
 
 
-def test_a_schema_that_the_study_does_not_name_is_not_published(senior, draft):
+def test_a_schema_outside_the_study_is_not_published(senior, draft):
     begin = reverse("organiser:schema_begin", args=[draft.hosted.token])
     senior.post(begin, {"name": "tone", "source": NAME})
     refused = senior.post(begin, {"name": "Tone of voice", "source": NAME}, follow=True)
@@ -156,7 +156,7 @@ def test_a_schema_that_the_study_does_not_name_is_not_published(senior, draft):
     assert "lower-case letters" in told(refused)
 
 
-def test_the_preview_shows_each_order_that_a_study_may_show(senior, draft):
+def test_the_preview_shows_each_possible_order(senior, draft):
     place = address(draft, "schema_preview", 1, "risk-assessment")
     keys = re.compile(r'data-key="(\w+)"')
     values = re.compile(r'name="a:released"[^>]* value="(\w+)"')
@@ -171,7 +171,7 @@ def test_the_preview_shows_each_order_that_a_study_may_show(senior, draft):
     assert keys.findall(senior.get(f"{place}?questions=9+of+2").content.decode()) == keys.findall(written)
 
 
-def test_the_preview_is_the_annotation_page_and_keeps_nothing(senior, draft):
+def test_the_preview_equals_the_annotation_page_and_stores_nothing(senior, draft):
     place = address(draft, "schema_preview", 1, "risk-assessment")
     page = senior.get(place)
     said = senior.post(place, {"a:released": "yes", "key": ""}, **SCRIPT).json()
@@ -186,7 +186,7 @@ def test_the_preview_is_the_annotation_page_and_keeps_nothing(senior, draft):
     assert SchemaRevision.objects.count() == 1
 
 
-def test_a_draft_of_another_study_is_not_there(senior, draft, client_as):
+def test_a_draft_of_another_study_is_not_found(senior, draft, client_as):
     from theodolite.web.models import HostedStudy
 
     other = HostedStudy.objects.create(name="another")
@@ -214,7 +214,7 @@ def settled_thread(draft, words="A hint that tells\nthe end counts."):
     )
 
 
-def test_words_settled_in_a_thread_come_into_the_draft_by_one_press(senior, draft):
+def test_wording_agreed_in_a_thread_enters_the_draft_with_one_click(senior, draft):
     settled_thread(draft)
     offered = senior.get(address(draft)).content.decode()
     done = save(senior, draft, head(draft).text, act="note:asked-1:released", now="risk-assessment")
@@ -228,7 +228,7 @@ def test_words_settled_in_a_thread_come_into_the_draft_by_one_press(senior, draf
     assert entry.facts == {"thread": "asked-1"}
 
 
-def test_a_note_is_seen_at_its_question_and_no_thread_is_made_up(senior, draft):
+def test_a_note_is_shown_at_its_question_and_unknown_threads_are_refused(senior, draft):
     settled_thread(draft)
     save(senior, draft, head(draft).text, act="note:asked-1:released")
     refused = save(senior, draft, head(draft).text, act="note:nobody:released")
@@ -242,7 +242,7 @@ def test_a_note_is_seen_at_its_question_and_no_thread_is_made_up(senior, draft):
 
 @pytest.fixture
 def answered(draft):
-    """The key of a dialogue in the queue of the study itself, of which two people say that nothing was withheld."""
+    """The key of a queued dialogue with two annotations that nothing was withheld."""
     hosted = draft.hosted
     QueueRow.objects.filter(name=hosted.token).update(name="put away")
     hold_dialogue(hosted)
@@ -258,7 +258,7 @@ def answered(draft):
 
 
 def say(hosted, dialogue, who, value):
-    """Let somebody answer what the queue asks about a dialogue now, as a label that came from elsewhere."""
+    """Answer the current questions of a dialogue as an imported label."""
     study = study_in_files(hosted).study
     guideline = study.schema().category("risk-assessment").guideline
     answer = Answer(question="withheld", outcome=Outcome.ANSWERED, value=value)
@@ -267,7 +267,7 @@ def say(hosted, dialogue, who, value):
     keep_labels([annotation_by(person, guideline, dialogue, (answer,), revision=1)])
 
 
-def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(senior, draft, answered):
+def test_the_impact_of_a_change_is_shown_with_a_sample_to_measure_it(senior, draft, answered):
     at = address(draft, "schema_touches")
     assert "No effect:" in senior.get(at).content.decode()
     save(senior, draft, reworded(draft))
@@ -286,7 +286,7 @@ def test_what_a_text_touches_is_told_with_the_sample_that_shows_what_it_moves(se
     assert "size and power are numbers" in told(senior.get(at, {"size": "much"}))
 
 
-def test_a_sample_comes_into_the_queue_and_its_answers_stand_beside_the_old_ones(senior, draft, answered):
+def test_a_sample_enters_the_queue_and_its_answers_are_compared_with_the_old_ones(senior, draft, answered):
     hosted, at = draft.hosted, address(draft, "schema_touches")
     save(senior, draft, reworded(draft))
     publish(senior, draft, note="clearer")
@@ -309,7 +309,7 @@ def test_a_sample_comes_into_the_queue_and_its_answers_stand_beside_the_old_ones
 
 
 @pytest.mark.browser
-def test_an_editor_saves_as_one_writes_and_shows_what_annotators_will_see(page_as):
+def test_the_editor_saves_during_typing_and_shows_the_preview_for_annotators(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto(page.locator("a[href*='/organise/']").first.get_attribute("href") + "schemas/")
     assert_accessible(page)
@@ -346,7 +346,7 @@ def look_at_what_it_touches(page):
 
 
 def write(page, before, after):
-    """Put other words into the text, as typing would; the browser's own typing takes seconds for long texts."""
+    """Replace the text like typing does; typing long texts in the browser takes seconds."""
     page.locator("#text").evaluate(
         "(box, [before, after]) => { box.value = box.value.replace(before, after);"
         " box.dispatchEvent(new Event('input', { bubbles: true })); }",

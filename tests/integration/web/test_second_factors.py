@@ -1,4 +1,4 @@
-"""Roles that need a second factor: nothing opens before it is set up, and then everything does."""
+"""Roles that need a second factor: no page opens before its setup."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSWORD = "a long walk by the sea"
 
 
 def signed_in(name: str) -> Client:
-    """Return a browser in which somebody of the event has signed in by password."""
+    """Return a browser with a person of the event signed in by password."""
     account, client = Account.objects.get(name=name), Client(SERVER_NAME="localhost")
     account.set_password(PASSWORD)
     account.save()
@@ -35,7 +35,7 @@ def set_up(client: Client) -> None:
 
 
 @override_settings(SECOND_FACTOR=("organiser",))
-def test_what_the_server_wants_holds_in_every_study_and_leads_to_the_way_in(event):
+def test_the_requirement_of_the_server_applies_to_every_study_and_leads_to_the_setup(event):
     olga, home = signed_in("Olga"), f"/s/{event.token}/organise/people/"
     led = [olga.get(path).headers["Location"] for path in (home, "/studies/")]
     page = olga.get(home, follow=True).content.decode()
@@ -51,7 +51,7 @@ def test_what_the_server_wants_holds_in_every_study_and_leads_to_the_way_in(even
     assert olga.get(home).status_code == 200
 
 
-def test_an_organiser_asks_a_role_of_the_study_for_one_and_sees_who_has_none(event):
+def test_an_organiser_requires_a_second_factor_for_a_role_and_sees_who_has_none(event):
     olga, aino = signed_in("Olga"), signed_in("Aino")
     olga.post(f"/s/{event.token}/organise/second-factors/", {"roles": ["analyst"]})
     page = olga.get(f"/s/{event.token}/organise/second-factors/").content.decode()
@@ -68,7 +68,7 @@ def test_an_organiser_asks_a_role_of_the_study_for_one_and_sees_who_has_none(eve
     )
 
 
-def test_roles_whom_a_slip_lets_in_cannot_be_asked(event, client_as):
+def test_roles_with_access_codes_cannot_require_a_second_factor(event, client_as):
     refused = client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/second-factors/", {"roles": ["red teamer"]})
     event.refresh_from_db()
 
@@ -76,7 +76,7 @@ def test_roles_whom_a_slip_lets_in_cannot_be_asked(event, client_as):
 
 
 @override_settings(SECOND_FACTOR=("organiser",))
-def test_nobody_is_led_astray_behind_it(event):
+def test_the_setup_redirects_only_within_the_site(event):
     olga = signed_in("Olga")
     set_up(olga)
 

@@ -1,4 +1,4 @@
-"""What people try who want more than they may."""
+"""Attempts to exceed permissions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize("target", ELSEWHERE)
-def test_signing_in_leads_nowhere_else(event, target):
+def test_signing_in_redirects_only_within_the_site(event, target):
     account = Account.objects.get(name="Anna")
     account.set_password("a long walk by the sea")
     account.save()
@@ -31,7 +31,7 @@ def test_signing_in_leads_nowhere_else(event, target):
 
 
 @pytest.mark.parametrize("target", ELSEWHERE)
-def test_signing_out_leads_nowhere_else(client_as, target):
+def test_signing_out_redirects_only_within_the_site(client_as, target):
     answer = client_as(Role.ANNOTATOR).post(f"/account/logout/?next={target}", {"next": target})
 
     assert "evil" not in answer.headers["Location"]
@@ -39,7 +39,7 @@ def test_signing_out_leads_nowhere_else(client_as, target):
 
 
 @pytest.mark.parametrize("target", [*ELSEWHERE, "///evil.example", "/\\/evil.example", "data:text/html,x"])
-def test_pages_that_lead_back_lead_nowhere_else(client_as, target):
+def test_pages_with_a_return_address_redirect_only_within_the_site(client_as, target):
     client = client_as(Role.ANNOTATOR)
     for page in ("/comfort/", "/second-factor/", "/account/reauthenticate/"):
         for answer in (client.get(page, {"next": target}), client.post(page, {"text_size": "1", "next": target})):
@@ -47,7 +47,7 @@ def test_pages_that_lead_back_lead_nowhere_else(client_as, target):
             assert f'href="{target}' not in answer.content.decode(), page
 
 
-def test_a_session_key_that_somebody_planted_is_not_the_one_after_signing_in(event):
+def test_the_session_key_changes_at_sign_in(event):
     account = Account.objects.get(name="Anna")
     account.set_password("a long walk by the sea")
     account.save()
@@ -63,7 +63,7 @@ def test_a_session_key_that_somebody_planted_is_not_the_one_after_signing_in(eve
     assert "_auth_user_id" not in client.session
 
 
-def test_a_form_from_elsewhere_is_refused_in_our_words(event):
+def test_a_form_of_another_site_is_refused_with_the_page_of_the_program(event):
     client = Client(SERVER_NAME="localhost", enforce_csrf_checks=True)
     client.force_login(Account.objects.get(name="Anna"))
     for path in ("/account/logout/", "/code/", "/comfort/", "/demo/as/organiser/"):
@@ -73,7 +73,7 @@ def test_a_form_from_elsewhere_is_refused_in_our_words(event):
         assert "csrf" not in answer.content.decode().lower().replace("csrfmiddlewaretoken", "")
 
 
-def test_what_people_type_is_shown_and_never_run(event, client_as):
+def test_typed_texts_are_shown_and_never_run(event, client_as):
     evil = "<script>alert(1)</script>{{ 7|add:7 }}{% url 'home' %}"
     HostedStudy.objects.update(title=evil)
     Account.objects.filter(name="Olga").update(name=evil)
@@ -83,7 +83,7 @@ def test_what_people_type_is_shown_and_never_run(event, client_as):
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7|add:7 }}{% url &#x27;home&#x27; %}" in page
 
 
-def test_somebody_who_left_or_was_barred_is_out_at_once(event, client_as):
+def test_people_who_left_or_were_blocked_are_signed_out_at_once(event, client_as):
     gone, barred = client_as(Role.ANNOTATOR), client_as(Role.SENIOR)
     Account.objects.get(name="Anna").memberships.update(left_at="2030-01-01T00:00Z")
     Account.objects.filter(name="Sami").update(is_active=False)
@@ -92,7 +92,7 @@ def test_somebody_who_left_or_was_barred_is_out_at_once(event, client_as):
     assert barred.get(f"/s/{event.token}/review/").status_code == 302
 
 
-def test_a_password_change_ends_other_sittings(event):
+def test_a_password_change_ends_other_sessions(event):
     account = Account.objects.get(name="Anna")
     first = Client(SERVER_NAME="localhost")
     first.force_login(account)
@@ -103,18 +103,18 @@ def test_a_password_change_ends_other_sittings(event):
 
 
 @pytest.mark.parametrize("path", ["/account/email/", "/account/confirm-email/"])
-def test_nobody_gives_themselves_another_persons_address(client_as, path):
+def test_the_address_of_another_person_cannot_be_claimed(client_as, path):
     assert client_as(Role.ANNOTATOR).post(path, {"email": "olga@example.org", "action_add": ""}).status_code == 404
 
 
-def test_an_address_with_a_line_break_is_no_address(event):
+def test_an_address_with_a_line_break_is_refused(event):
     from theodolite.domain.errors import InputError
 
     with pytest.raises(InputError, match="e-mail address was expected"):
         invite(Account.objects.get(name="Olga"), event, Role.ANALYST, email="a@example.org\nBcc: b@example.org")
 
 
-def test_sittings_are_written_when_something_changes_and_not_at_each_look(event, client_as, django_queries):
+def test_sessions_are_written_only_on_changes(event, client_as, django_queries):
     client = client_as(Role.ANNOTATOR)
     client.get("/comfort/")
 

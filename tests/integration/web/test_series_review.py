@@ -65,7 +65,7 @@ def test_assessment_feedback_and_decision_refer_to_each_other(event, client_as):
     ],
     ids=["empty", "no-source", "no-reason", "unknown", "no-number", "no-part"],
 )
-def test_what_cannot_be_stored_is_explained_and_nothing_is_lost(event, client_as, sent, message):
+def test_invalid_input_is_explained_and_kept_in_the_form(event, client_as, sent, message):
     answer = enter(client_as(Role.ORGANISER), event, **sent)
 
     assert answer.status_code == 422
@@ -73,7 +73,7 @@ def test_what_cannot_be_stored_is_explained_and_nothing_is_lost(event, client_as
     assert review(event) == ()
 
 
-def test_the_evidence_of_the_latest_measurement_stands_beside_each_part(event, client_as):
+def test_each_part_shows_the_evidence_of_the_latest_measurement(event, client_as):
     hold_dialogue(event)
     organiser = client_as(Role.ORGANISER)
     before = organiser.get(at(event)).content.decode()
@@ -141,7 +141,7 @@ def test_the_next_series_takes_over_open_decisions_of_its_organisers_only(own, t
 class TestOwnFeedback:
     """Feedback that teams and testers enter on their own pages."""
 
-    def test_a_team_sends_feedback_and_sees_the_decision_that_rests_on_it(self, event, client_as):
+    def test_a_team_sends_feedback_and_sees_the_decision_based_on_it(self, event, client_as):
         team, organiser, address = client_as(Role.TEAM), client_as(Role.ORGANISER), f"/s/{event.token}/team/feedback/"
         team.post(address, {"part": "guardrails", "text": "State which hints count."})
         before = team.get(address).content.decode()
@@ -218,7 +218,7 @@ class TestOwnFeedback:
         [("remove", "withdrawn by the person who took part"), ("anonymise", "Write to ")],
         ids=["remove", "anonymise"],
     )
-    def test_a_withdrawal_takes_the_person_out_and_leaves_the_number(self, event, client_as, wish, text):
+    def test_a_withdrawal_removes_the_person_and_keeps_the_number(self, event, client_as, wish, text):
         tester = client_as(Role.RED_TEAMER)
         agree(tester, event)
         sent = {"part": "scenarios as proxies", "text": "Write to ravi.k@example.org, the task is unclear."}
@@ -233,7 +233,7 @@ class TestOwnFeedback:
         assert "ravi.k@example.org" not in page + first.entry.text
 
 
-def test_only_organisers_decide_and_nobody_else_reads(event, client_as):
+def test_only_organisers_decide_and_read(event, client_as):
     enter(client_as(Role.ORGANISER), event, text="Hints pass.")
 
     assert client_as(Role.ANALYST).post(at(event, "terms/")).status_code == 404

@@ -1,4 +1,4 @@
-"""The server itself: who gets in first, what every answer carries, and whose word is taken."""
+"""The server: link of the first organiser, security headers, and trusted proxies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def server(folder):
         yield server
 
 
-def test_the_first_organiser_is_told_a_link_that_leads_in(server):
+def test_the_server_prints_a_sign_in_link_for_the_first_organiser(server):
     assert server.said.startswith("Organiser, open once: http://127.0.0.1:")
     path = server.said[server.said.index("/start/") :]
 
@@ -32,7 +32,7 @@ def test_the_first_organiser_is_told_a_link_that_leads_in(server):
     assert server.get("/demo/").status == 404
 
 
-def test_every_answer_closes_what_can_be_closed(server):
+def test_every_response_has_the_security_headers(server):
     for path in ("/account/login/", "/nowhere/", "/static/x/web/app.css"):
         headers = {name.lower(): value for name, value in server.get(path).getheaders()}
 
@@ -43,20 +43,20 @@ def test_every_answer_closes_what_can_be_closed(server):
         assert "server" not in headers
 
 
-def test_cookies_are_out_of_scripts_reach_and_stay_here(server):
+def test_cookies_are_http_only_and_same_site(server):
     cookies = server.get("/account/login/").headers.get_all("set-cookie")
 
     assert cookies
     assert all("HttpOnly" in cookie and "SameSite=Lax" in cookie for cookie in cookies)
 
 
-def test_a_head_of_more_than_64_kb_is_refused_and_a_usual_one_is_answered(server):
+def test_request_headers_above_64_kb_are_refused_and_usual_ones_accepted(server):
     assert server.get("/account/login/", Cookie="a" * 30_000).status == 200
     assert server.get("/account/login/", Cookie="a" * 70_000).status == 431
     assert server.get("/account/login/", **{f"X_{n}": "a" * 1_000 for n in range(90)}).status == 431
 
 
-def test_other_users_of_the_machine_read_nothing_that_the_server_keeps(folder, server):
+def test_files_of_the_server_are_unreadable_for_other_users(folder, server):
     workspace = folder / ".theodolite"
 
     assert workspace.stat().st_mode & 0o077 == 0
@@ -64,19 +64,19 @@ def test_other_users_of_the_machine_read_nothing_that_the_server_keeps(folder, s
 
 
 @pytest.mark.parametrize("path", ["../secret.key", "%2e%2e/secret.key", "..%2f..%2fetc/passwd", "x/../../secret.key"])
-def test_no_address_of_a_file_leads_out_of_its_folder(server, path):
+def test_no_address_reaches_files_outside_their_folder(server, path):
     assert server.get(f"/static/{path}").status in {400, 404}
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "a b"])
-def test_a_name_that_is_not_the_servers_is_refused_without_a_word_of_the_machinery(server, host):
+def test_an_unknown_host_name_is_refused_without_internal_details(server, host):
     answer = server.get("/account/login/", Host=host)
 
     assert answer.status == 400
     assert not any(word in answer.body.lower() for word in ("django", "allowed_hosts", "traceback", "python"))
 
 
-def test_nobody_is_believed_who_is_no_proxy(server):
+def test_forwarded_headers_of_other_clients_are_ignored(server):
     claims = {"X_Forwarded_Proto": "https", "X_Forwarded_For": "192.0.2.9", "X_Forwarded_Host": "evil.example"}
     answer = server.get("/", **claims)
 
@@ -84,21 +84,21 @@ def test_nobody_is_believed_who_is_no_proxy(server):
     assert "evil" not in server.get("/account/login/", **claims).body
 
 
-def test_an_error_page_is_in_our_words(server):
+def test_an_error_page_has_the_design_of_the_program(server):
     body = server.get("/nowhere/").body
 
     assert "Page not found" in body
     assert not any(word in body.lower() for word in ("django", "allauth", "urlconf", "traceback"))
 
 
-def test_stopped_it_ends_well_and_the_link_is_the_same_at_the_next_start(folder, server):
+def test_the_server_stops_cleanly_and_keeps_its_link_at_the_next_start(folder, server):
     first = server.said.partition("/start/")[2]
     with Server(folder, ".") as again:
         assert again.said.partition("/start/")[2] == first
         assert again.stop() in {0, -15}
 
 
-def test_behind_a_named_proxy_https_is_believed_and_asked_for(folder, tmp_path):
+def test_https_is_accepted_and_required_behind_a_named_proxy(folder, tmp_path):
     settings = tmp_path / "proxied.yaml"
     settings.write_text("address: https://event.example\nproxies: [127.0.0.1]\n")
     with Server(folder, ".", "--settings", str(settings)) as server:
@@ -112,7 +112,7 @@ def test_behind_a_named_proxy_https_is_believed_and_asked_for(folder, tmp_path):
         assert (plain.status, plain.getheader("location")) == (301, "https://event.example/account/login/")
 
 
-def test_what_is_unsafe_is_said_and_nothing_is_served(folder, monkeypatch):
+def test_unsafe_settings_are_reported_and_the_server_does_not_start(folder, monkeypatch):
     monkeypatch.setenv("THEODOLITE_ADDRESS", "https://event.example")
     monkeypatch.setenv("THEODOLITE_SECRET_KEY", "short")
     ended = theodolite("serve", folder, "--check")
@@ -131,7 +131,7 @@ def test_what_is_unsafe_is_said_and_nothing_is_served(folder, monkeypatch):
         (["--listen", "here"], "expected HOST:PORT"),
     ],
 )
-def test_what_cannot_be_served_is_said(words, said, tmp_path, monkeypatch):
+def test_unusable_studies_are_reported(words, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ended = theodolite("serve", *words)
 

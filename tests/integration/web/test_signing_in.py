@@ -51,14 +51,14 @@ class TestSecondFactor:
         stranger.post("/account/2fa/totp/activate/", {"code": code_of(secret)})
         return secret
 
-    def test_a_password_alone_no_longer_lets_one_in(self, anna, secret):
+    def test_a_password_alone_is_insufficient_with_a_second_factor(self, anna, secret):
         client = Client(SERVER_NAME="localhost")
 
         assert sign_in(client, anna).headers["Location"].startswith("/account/2fa/authenticate/")
         assert client.get("/").headers["Location"].startswith("/account/login/")
         assert "_auth_user_id" not in client.session
 
-    def test_the_code_of_the_app_lets_one_in_and_guessing_ends_soon(self, anna, secret):
+    def test_the_code_of_the_app_signs_in_and_guessing_is_limited(self, anna, secret):
         cache.clear()  # the code that switched it on counts as used
         client, guesser = Client(SERVER_NAME="localhost"), Client(SERVER_NAME="localhost")
         sign_in(client, anna)
@@ -69,7 +69,7 @@ class TestSecondFactor:
         assert client.session["_auth_user_id"] == str(anna.pk)
         assert "Too many" in said[-1]
 
-    def test_a_slip_does_not_go_round_it(self, anna, secret):
+    def test_an_access_code_does_not_bypass_the_second_factor(self, anna, secret):
         words = words_of(give_code(anna.memberships.get()))
 
         assert Client(SERVER_NAME="localhost").post("/code/", {"code": words}).status_code == 422
@@ -87,13 +87,13 @@ class TestIdentityProvider:
         leave = client.post("/account/oidc/lab/login/?process=login&next=/")
         return client.get(provider.follow(leave.headers["Location"]), follow=True)
 
-    def test_a_stranger_whom_the_provider_knows_is_not_let_in(self, provider, stranger):
+    def test_an_uninvited_user_of_the_provider_is_refused(self, provider, stranger):
         page = self.come(stranger, provider).content.decode()
 
         assert "By invitation only" in page
         assert not Account.objects.filter(email="nora@example.org").exists()
 
-    def test_who_is_invited_comes_in_and_comes_back(self, provider, stranger, event):
+    def test_an_invited_user_of_the_provider_signs_in_repeatedly(self, provider, stranger, event):
         organiser = Account.objects.get(name="Olga")
         path = invitation_path(invite(organiser, event, Role.ANNOTATOR))
         page = stranger.get(path).content.decode()
@@ -108,7 +108,7 @@ class TestIdentityProvider:
         assert provider.asked[0]["code_verifier"]
 
     @pytest.mark.parametrize(("trusts", "verified", "gets_in"), [(False, True, 0), (True, False, 0), (True, True, 1)])
-    def test_an_address_signs_one_in_only_where_it_is_verified_and_trusted(
+    def test_an_address_signs_in_only_if_it_is_verified_and_trusted(
         self, provider, stranger, monkeypatch, trusts, verified, gets_in
     ):
         monkeypatch.setattr(settings, "SOCIALACCOUNT_PROVIDERS", provider.settings(trusts_addresses=trusts))
@@ -136,13 +136,13 @@ class TestMail:
         assert sign_in(Client(SERVER_NAME="localhost"), anna, "another walk by the sea").status_code == 302
         assert "Bad Token" in Client(SERVER_NAME="localhost").get(link, follow=True).content.decode()
 
-    def test_nobody_learns_which_addresses_have_an_account(self, mailing, anna, stranger):
+    def test_the_pages_do_not_reveal_which_addresses_have_an_account(self, mailing, anna, stranger):
         known = stranger.post("/account/password/reset/", {"email": anna.email})
         unknown = stranger.post("/account/password/reset/", {"email": "nobody@example.org"})
 
         assert (known.status_code, known.headers["Location"]) == (unknown.status_code, unknown.headers["Location"])
 
-    def test_an_invitation_is_mailed_with_its_link_and_no_line_can_be_smuggled_into_its_head(self, mailing, event, rf):
+    def test_an_invitation_is_mailed_with_its_link_and_no_header_can_be_injected(self, mailing, event, rf):
         organiser = Account.objects.get(name="Olga")
         event.title = "Spoilers\nBcc: all@example.org"
         invitation = invite(organiser, event, Role.ANNOTATOR, email="Nora@Example.org")
@@ -153,7 +153,7 @@ class TestMail:
         assert letter.subject == "Invitation: Spoilers Bcc: all@example.org"
         assert f"http://localhost{invitation_path(invitation)}" in letter.body
 
-    def test_without_a_server_nothing_is_sent_and_that_is_said(self, event, rf, stranger):
+    def test_without_a_mail_server_nothing_is_sent_and_the_page_states_it(self, event, rf, stranger):
         invitation = invite(Account.objects.get(name="Olga"), event, Role.ANNOTATOR, email="nora@example.org")
 
         assert not send_invitation(rf.get("/", SERVER_NAME="localhost"), invitation)

@@ -1,4 +1,4 @@
-"""A client that reads its answer slowly holds neither the server's memory nor a connection for long."""
+"""A slow client occupies neither the server's memory nor a connection for long."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
 async def large_page(scope, receive, send):
-    """Answer with more than all buffers of two systems take."""
+    """Respond with more data than all buffers of client and server."""
     assert scope["type"] == "http"
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % SIZE)]})
     await send({"type": "http.response.body", "body": bytes(SIZE)})
@@ -50,7 +50,7 @@ def connected(server):
     return client
 
 
-def test_a_lying_client_is_dropped_and_its_memory_is_free(server, monkeypatch):
+def test_a_client_that_does_not_read_is_disconnected_and_its_memory_released(server, monkeypatch):
     monkeypatch.setattr(http_limits, "READING_S", 0.5)
     with connected(server) as client:
         assert client.recv(1)
@@ -62,7 +62,7 @@ def test_a_lying_client_is_dropped_and_its_memory_is_free(server, monkeypatch):
             time.sleep(0.05)
 
 
-def test_a_client_that_reads_gets_everything(server):
+def test_a_client_that_reads_gets_the_complete_response(server):
     with connected(server) as client:
         received = 0
         while received < SIZE:

@@ -1,4 +1,4 @@
-"""Studies on this server: from a folder or a template, published in editions."""
+"""Studies on the server: from a folder or a template, published in releases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def own_version(hosted: HostedStudy) -> str:
     return Edition.objects.filter(hosted=hosted).latest("number").version
 
 
-def test_an_edition_names_what_people_meet_and_the_next_shows_what_it_changes(organiser, own):
+def test_a_release_lists_its_contents_and_the_next_its_changes(organiser, own):
     publish(organiser, own)
     change(own, "minutes: 30", "minutes: 45")
     page = organiser.get(f"/s/{own.token}/organise/editions/").content.decode()
@@ -58,7 +58,7 @@ def test_an_edition_names_what_people_meet_and_the_next_shows_what_it_changes(or
     assert AuditEntry.objects.filter(verb="published version").count() == 2
 
 
-def test_people_meet_what_was_published_and_not_what_the_files_hold_since(organiser, own):
+def test_people_get_the_published_release_and_not_later_file_changes(organiser, own):
     forget_event(own)
     publish(organiser, own)
     change(own, "minutes: 30", "minutes: 45")
@@ -69,7 +69,7 @@ def test_people_meet_what_was_published_and_not_what_the_files_hold_since(organi
     assert [level.minutes for level in event_of(own).study.levels] == [45, 20]
 
 
-def test_nothing_is_published_twice_nor_unseen(organiser, own):
+def test_an_unchanged_or_unreviewed_release_is_not_published(organiser, own):
     publish(organiser, own)
     again = publish(organiser, own)
     change(own, "minutes: 30", "minutes: 45")
@@ -80,7 +80,7 @@ def test_nothing_is_published_twice_nor_unseen(organiser, own):
     assert Edition.objects.count() == 1
 
 
-def test_faults_are_shown_as_check_prints_them_and_nothing_is_published(organiser, own):
+def test_errors_are_shown_as_check_prints_them_and_nothing_is_published(organiser, own):
     change(own, "minutes: 30", "minuts: 30")
     page = organiser.post(f"/s/{own.token}/organise/editions/", {"version": ""}).content.decode()
 
@@ -103,7 +103,7 @@ def test_a_host_puts_a_folder_on_the_server(organiser, own, tmp_path):
     [({}, "This field is required"), ({"folder": "/nowhere"}, "there is no such file or folder")],
     ids=["no folder", "nowhere"],
 )
-def test_what_cannot_be_put_there_is_said(organiser, form, words):
+def test_a_folder_that_cannot_be_added_is_reported(organiser, form, words):
     answer = organiser.post("/studies/", form)
 
     assert (answer.status_code, words in answer.content.decode()) == (422, True)
@@ -165,7 +165,7 @@ def test_an_uploaded_file_lies_in_the_study_under_a_plain_name(organiser, root):
     assert "file: a-b.csv" in (root / "mine" / "study.yaml").read_text(encoding="utf-8")
 
 
-def test_an_example_may_run_its_code_and_no_other_template_may(organiser, root, monkeypatch):
+def test_only_the_example_may_run_its_code(organiser, root, monkeypatch):
     monkeypatch.delenv("THEODOLITE_ALLOW_CODE", raising=False)
     create(organiser, root, sent("example"))
     create(organiser, root, sent("event", "paths"))
@@ -213,7 +213,7 @@ def test_an_empty_server_offers_a_new_study_as_the_next_step(organiser, own):
     assert all('href="/studies/new/"' in page for page in pages)
 
 
-def test_what_was_published_before_can_be_published_again(organiser, own):
+def test_an_earlier_release_can_be_published_again(organiser, own):
     publish(organiser, own)
     change(own, "minutes: 30", "minutes: 25")
     publish(organiser, own)

@@ -1,4 +1,4 @@
-"""A study is edited on pages: drafts of organisers, their checks, and their way to a published version."""
+"""Studies are edited on pages: drafts of organisers, checks, and publication."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_form_saves_a_draft_and_publishing_writes_the_file(editor):
     assert AuditEntry.objects.filter(verb="applied drafts of the study", hosted=editor.hosted).count() == 1
 
 
-def test_faults_stand_at_their_lines_and_fields_and_nothing_is_applied(editor):
+def test_errors_are_shown_at_their_lines_and_fields_and_nothing_is_applied(editor):
     before = editor.file
     line = 1 + before[: before.index("minutes: 30")].count("\n")
     told = editor.post(text=before.replace("minutes: 30", "minuts: 30", 1), headers=SCRIPT, follow=False).json()
@@ -84,7 +84,7 @@ def test_faults_stand_at_their_lines_and_fields_and_nothing_is_applied(editor):
     assert 'value="-3"' in fault
 
 
-def test_the_second_of_two_pages_sees_both_texts(editor):
+def test_a_conflicting_save_shows_both_texts(editor):
     seen = editor.seen()
     editor.post(text=editor.file + "# first\n")
     second = editor.post(text=editor.file + "# second\n", seen=seen)
@@ -104,7 +104,7 @@ def test_no_other_file_is_read_or_written(editor, file):
     assert editor.post(act="new_file", new_file=file, table="x").status_code == 422
 
 
-def test_a_pasted_table_becomes_a_file_and_earlier_versions_come_back(editor):
+def test_a_pasted_table_becomes_a_file_and_earlier_versions_can_be_restored(editor):
     editor.post(act="new_file", new_file="customers.csv", table="name\twish\r\nAda\tbooks, maps\r\n")
 
     assert 'name,wish\nAda,"books, maps"' in editor.page(file="customers.csv").replace("&quot;", '"')
@@ -177,7 +177,7 @@ def test_unsuitable_files_are_refused_and_nothing_is_added(editor, fields, words
     assert not AuditEntry.objects.filter(verb="added file of the study", hosted=editor.hosted).exists()
 
 
-def test_organisers_bring_no_code_and_no_keys_of_the_server(editor):
+def test_organisers_cannot_add_code_or_use_keys_of_the_server(editor):
     lines = "models:\n  spy: {url: https://other.example/v1, name: m, key: DJANGO_SECRET}\n"
     editor.post(text=editor.file + lines)
 
@@ -185,7 +185,7 @@ def test_organisers_bring_no_code_and_no_keys_of_the_server(editor):
     assert editor.post(act="apply").status_code == 422
 
 
-def test_an_accepted_application_comes_into_the_draft_with_its_key_alone(editor, own):
+def test_an_accepted_application_enters_the_draft_with_its_key_only(editor, own):
     team = Membership.objects.get(hosted=own, role=Role.TEAM.value)
     facts = {"url": "https://harbour.example/chat", "body": '{"q": "{{ prompt }}"}', "sealed": b"x"}
     facts |= {"agreed_by": "A. Team", "agreed_at": timezone.now(), "agreed_version": "1"}
@@ -229,12 +229,12 @@ def tried(editor, act, **fields):
 
 
 async def awaited(answer):
-    """Do what the server awaits, with threads that know the database of this test."""
+    """Run the coroutine of the server, with threads on the database of this test."""
     async with open_pool():
         await answer.awaited()
 
 
-def test_a_judge_reads_three_dialogues_by_the_unsaved_text_and_nothing_is_stored(editor):
+def test_a_judge_labels_three_dialogues_with_the_unsaved_text_and_nothing_is_stored(editor):
     text, before = with_judge(editor.file), AnnotationRow.objects.count()
     plan = tried(editor, "trial:careful", text=text)
     result = tried(editor, "trial:careful", text=text, confirmed="yes")
@@ -252,7 +252,7 @@ def test_a_judge_reads_three_dialogues_by_the_unsaved_text_and_nothing_is_stored
     assert "No reply" not in page
 
 
-def test_an_unreadable_reply_is_shown_as_it_came_and_counts(editor):
+def test_an_unreadable_reply_is_shown_and_counted(editor):
     text = with_judge(editor.file).replace('\\"label\\": \\"yes\\"', '\\"label\\": \\"perhaps\\"')
     page = unescape(tried(editor, "trial:careful", text=text, confirmed="yes").content.decode())
 
@@ -275,7 +275,7 @@ def test_a_trial_adds_no_key_and_names_the_errors_of_the_text(editor):
 
 
 @override_settings(ALLOW_PRIVATE=False)
-def test_a_connection_test_reaches_no_private_address_that_the_files_do_not_name(editor):
+def test_a_connection_test_reaches_only_private_addresses_named_in_the_files(editor):
     lines = "models:\n  inner: {url: http://127.0.0.1:9/v1, name: m}\n"
     page = tried(editor, "connection:inner", text=editor.file + lines).content.decode()
     connected = tried(editor, "connection:reader", text=with_judge(editor.file)).content.decode()
@@ -304,7 +304,7 @@ def test_previews_show_the_unsaved_text_with_the_form_of_people(editor):
 
 
 @override_settings(OPERATOR_KEY="quiet harbour under a slow moon")
-def test_an_organiser_stores_a_key_that_no_page_shows_and_a_draft_may_name(editor, caplog):
+def test_a_stored_key_is_shown_on_no_page_and_can_be_named_in_a_draft(editor, caplog):
     address = reverse("organiser:keys", args=[editor.hosted.token])
     sent = {"name": "judge", "address": "https://api.example.org/v1", "value": "sk-very-secret-77"}
     stored = editor.client.post(address, sent, follow=True).content.decode()
@@ -329,7 +329,7 @@ def test_an_organiser_stores_a_key_that_no_page_shows_and_a_draft_may_name(edito
     assert {"stored key", "removed key"} <= verbs
 
 
-def test_without_a_key_of_the_operator_nothing_is_stored(editor):
+def test_without_an_operator_key_no_key_is_stored(editor):
     address = reverse("organiser:keys", args=[editor.hosted.token])
     with override_settings(OPERATOR_KEY=""):
         page = editor.client.get(address).content.decode()

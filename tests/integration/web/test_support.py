@@ -20,7 +20,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
-    """Address of a server of these tests alone: they start the session that other tests must find unstarted."""
+    """Address of a server for this file: its tests start a session that other tests need unstarted."""
     with demo_server(seeded_copy(tmp_path_factory.mktemp("support"))) as address:
         yield address
 
@@ -111,7 +111,7 @@ def test_own_messages_are_personal_data_and_a_withdrawal_deletes_them(event, tes
 
 @pytest.mark.browser
 @pytest.mark.timeout(300)
-def test_help_and_messages_leave_the_chat_as_it_is(page_as):
+def test_help_and_messages_do_not_change_the_chat(page_as):
     ruth, olga = page_as(Role.RED_TEAMER, bypass_csp=True), page_as(Role.ORGANISER, bypass_csp=True)
     go_to_the_chat(ruth)
     ruth.get_by_label("Your message").fill("A half-written message")

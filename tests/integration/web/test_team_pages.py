@@ -1,4 +1,4 @@
-"""The pages of application teams in a real browser: the check runs while the page is open, and nothing bars anybody."""
+"""The pages of application teams in a real browser: the check runs while the page is open, without barriers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def looked_at(page, name: str) -> None:
     assert_accessible(page)
 
 
-def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as):
+def test_a_team_checks_its_application_and_an_organiser_reviews_another(page_as):
     page = page_as(Role.TEAM, bypass_csp=True)
     looked_at(page, "team-home")
     load_by_click(page.get_by_role("link", name="requirements and test scenarios"))
@@ -49,7 +49,7 @@ def test_a_team_checks_its_application_and_an_organiser_looks_at_another(page_as
     looked_at(page, "organiser-submission")
 
 
-def test_an_organiser_meets_no_barrier_on_the_way_to_the_day_of_the_event(page_as):
+def test_the_pages_to_prepare_an_event_have_no_barriers(page_as):
     page = page_as(Role.ORGANISER, bypass_csp=True)
     page.goto("/")
     event = page.locator('a[href*="/organise/"]').first.get_attribute("href").split("/organise/")[0]

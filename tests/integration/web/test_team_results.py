@@ -1,4 +1,4 @@
-"""Teams read the report on their own application once organisers share it, and nothing of others."""
+"""Teams read the report on their own application after organisers share it, and no data of others."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_sharing_ends_and_only_organisers_share(event, accepted, measured, clien
     }
 
 
-def test_another_team_and_other_roles_do_not_reach_it(event, accepted, measured, client_as):
+def test_other_teams_and_roles_cannot_open_the_report(event, accepted, measured, client_as):
     share(event, client_as, measured)
     stranger = Membership.objects.get(hosted=event, role=Role.FIELD_TESTER.value)
     stranger.role = Role.TEAM.value

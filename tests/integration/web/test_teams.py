@@ -1,4 +1,4 @@
-"""Application teams: write down, check, sign, submit; credentials go in and never out; nobody sees another team."""
+"""Application teams: enter, check, sign and submit applications; credentials are write-only; teams are separate."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def at(event, name: str) -> str:
     return f"/s/{event.token}/team/{Submission.objects.get(name=name).token}/"
 
 
-def test_an_application_is_written_down_with_credentials_that_nobody_reads_back(event, team, client_as):
+def test_an_application_is_stored_with_write_only_credentials(event, team, client_as):
     team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
     kept = Submission.objects.get(name="harbour-bot")
 
@@ -61,7 +61,7 @@ def test_an_application_is_written_down_with_credentials_that_nobody_reads_back(
     assert SECRET not in str(AuditEntry.objects.values_list("facts", flat=True))
 
 
-def test_credentials_stay_where_none_are_written(event, team):
+def test_empty_credential_fields_keep_the_stored_credentials(event, team):
     team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
     team.post(at(event, "harbour-bot") + "edit/", {**ENDPOINT, "description": "another"})
 
@@ -87,7 +87,7 @@ def test_credentials_stay_where_none_are_written(event, team):
         ({"way": "class", "target": KIT, "prompt": "{{ prompt }} {{ history }}"}, "names `history`"),
     ],
 )
-def test_what_cannot_be_called_is_said_at_its_field(event, team, change, told):
+def test_an_uncallable_application_is_reported_at_its_field(event, team, change, told):
     answer = team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, **change})
 
     assert answer.status_code == 422
@@ -117,7 +117,7 @@ def test_an_application_is_checked_signed_submitted_and_accepted(event, team, cl
     assert "class: theodolite.resources.kit" in client_as(Role.ORGANISER).get(page).content.decode()
 
 
-def test_a_class_is_told_source_material_where_its_team_says_so(event, team):
+def test_a_class_gets_source_material_if_its_team_requests_it(event, team):
     told = {**ENDPOINT, "way": "class", "target": KIT, "prompt": "{{ context }}\n\n{{ prompt }}"}
     team.post(f"/s/{event.token}/team/new/", told)
     kept = Submission.objects.get(name="harbour-bot")
@@ -126,7 +126,7 @@ def test_a_class_is_told_source_material_where_its_team_says_so(event, team):
     assert "{{ context }}" in team.get(at(event, "harbour-bot")).content.decode()
 
 
-def test_a_check_that_finds_nobody_says_so_and_keeps_the_application_open(event, team):
+def test_a_check_of_an_unreachable_application_reports_it_and_keeps_the_draft(event, team):
     team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "url": "https://bot.invalid/"})
     team.post(at(event, "harbour-bot") + "check/")
 
@@ -135,7 +135,7 @@ def test_a_check_that_finds_nobody_says_so_and_keeps_the_application_open(event,
     assert (kept.conforms, kept.examining_since) == (False, None)
 
 
-def test_whoever_declines_or_returns_says_why(event, client_as):
+def test_declining_or_returning_an_application_needs_a_reason(event, client_as):
     found = Submission.objects.get(name="echo-two")
     page = f"/s/{event.token}/organise/submissions/{found.token}/"
     organiser = client_as(Role.ORGANISER)
@@ -148,13 +148,13 @@ def test_whoever_declines_or_returns_says_why(event, client_as):
     assert "It echoes." in client_as(Role.TEAM).get(f"/s/{event.token}/team/{found.token}/").content.decode()
 
 
-def test_drafts_are_their_teams_own(event, client_as):
+def test_drafts_are_visible_only_to_their_team(event, client_as):
     organiser, draft = client_as(Role.ORGANISER), Submission.objects.get(name="echo")
 
     assert organiser.get(f"/s/{event.token}/organise/submissions/{draft.token}/").status_code == 404
 
 
-def test_a_team_meets_nothing_of_another_team(event, team):
+def test_a_team_sees_no_data_of_another_team(event, team):
     other = Account.objects.create_user("rival@example.org", name="Rival")
     membership = Membership.objects.create(account=other, hosted=event, role=Role.TEAM.value)
     rival = Submission.objects.create(hosted=event, team=membership, name="rival-bot", url="https://r.example/")
@@ -165,7 +165,7 @@ def test_a_team_meets_nothing_of_another_team(event, team):
     assert "rival" not in team.get(f"/s/{event.token}/team/").content.decode()
 
 
-def test_a_withdrawn_application_leaves_no_credentials(event, team):
+def test_withdrawing_an_application_deletes_its_credentials(event, team):
     team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
     team.post(at(event, "harbour-bot") + "withdraw/")
 
@@ -174,7 +174,7 @@ def test_a_withdrawn_application_leaves_no_credentials(event, team):
     assert Submission.objects.filter(name="harbour-bot").count() == 2
 
 
-def test_the_vault_gives_accepted_credentials_under_the_names_of_the_study_file(event, team):
+def test_accepted_credentials_have_the_names_of_the_study_file(event, team):
     team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
     found = Submission.objects.filter(name="harbour-bot")
 
@@ -183,7 +183,7 @@ def test_the_vault_gives_accepted_credentials_under_the_names_of_the_study_file(
     assert vault_of(event) == {found.get().key_variable: SECRET}
 
 
-def test_another_operator_key_opens_nothing():
+def test_another_operator_key_decrypts_nothing():
     sealed = seal(SECRET)
 
     with (
@@ -193,7 +193,7 @@ def test_another_operator_key_opens_nothing():
         opened(sealed)
 
 
-def test_without_an_operator_key_no_credentials_are_taken(event, team):
+def test_without_an_operator_key_no_credentials_are_accepted(event, team):
     with override_settings(OPERATOR_KEY="short"):
         page = team.get(f"/s/{event.token}/team/new/").content.decode()
         team.post(f"/s/{event.token}/team/new/", {**ENDPOINT, "credentials": SECRET})
@@ -202,7 +202,7 @@ def test_without_an_operator_key_no_credentials_are_taken(event, team):
     assert not Submission.objects.get(name="harbour-bot").sealed
 
 
-def test_the_kit_checks_itself(tmp_path):
+def test_the_application_kit_passes_its_own_check(tmp_path):
     ZipFile(BytesIO(kit_archive())).extractall(tmp_path)
     words = [sys.executable, "-m", "theodolite", "probe", str(tmp_path / KIT_NAME)]
     done = subprocess.run(words, capture_output=True, text=True, env=os.environ, check=False)
@@ -210,11 +210,11 @@ def test_the_kit_checks_itself(tmp_path):
     assert (done.returncode, "0 errors" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
-def test_the_kit_is_the_same_each_time():
+def test_the_application_kit_is_reproducible():
     assert kit_archive() == kit_archive()
 
 
-def test_a_check_of_what_was_changed_meanwhile_counts_for_nothing(event, team):
+def test_a_check_of_an_application_that_changed_meanwhile_is_discarded(event, team):
     draft = Submission.objects.get(name="echo")
     since = _begin(draft)
     page = team.get(at(event, "echo") + "edit/").content.decode()
@@ -227,7 +227,7 @@ def test_a_check_of_what_was_changed_meanwhile_counts_for_nothing(event, team):
     assert (draft.description, draft.examined, draft.examining_since) == ("another", None, None)
 
 
-def test_what_was_withdrawn_a_moment_ago_is_not_decided_about(event, team):
+def test_a_decision_about_a_withdrawn_application_is_refused(event, team):
     seen = Submission.objects.get(name="echo-two")
     team.post(at(event, "echo-two") + "withdraw/")
 
@@ -235,7 +235,7 @@ def test_what_was_withdrawn_a_moment_ago_is_not_decided_about(event, team):
         seen.held(Submission.State.SUBMITTED)
 
 
-def test_teams_are_told_of_the_scenarios_that_people_meet_and_not_of_unpublished_ones(own, client_as):
+def test_teams_see_published_scenarios_only(own, client_as):
     published(own)
     before = public_packets(own)
     add(own, "scenarios: {secret-plan: {goal: Try what nobody has seen.}}")
@@ -299,7 +299,7 @@ def test_a_class_with_arguments_html_and_limits_is_submitted_without_an_adapter(
     assert SECRET not in shown
 
 
-def test_what_is_submitted_is_what_a_study_file_accepts(picky, team, tmp_path):
+def test_a_submission_is_valid_in_a_study_file(picky, team, tmp_path):
     team.post(f"/s/{picky.token}/team/new/", {**CLASS, "init": INIT, "markup": "html", "memory_mb": "2000"})
     kept = Submission.objects.get(name="harbour-bot")
 
@@ -330,7 +330,7 @@ def test_what_is_submitted_is_what_a_study_file_accepts(picky, team, tmp_path):
         ({"way": "endpoint", "markup": "html"}, "markup", "An endpoint has no such setting"),
     ],
 )
-def test_a_setting_that_cannot_be_is_refused_at_its_field(picky, team, change, field, told):
+def test_an_invalid_setting_is_refused_at_its_field(picky, team, change, field, told):
     answer = team.post(f"/s/{picky.token}/team/new/", {**CLASS, "init": INIT, **change})
 
     page = unescape(answer.content.decode())
@@ -340,7 +340,7 @@ def test_a_setting_that_cannot_be_is_refused_at_its_field(picky, team, change, f
     assert SECRET not in page
 
 
-def test_all_faults_of_the_settings_are_shown_at_once(picky, team):
+def test_all_errors_of_the_settings_are_shown_at_once(picky, team):
     wrong = {"memory_mb": "much", "timeout": "90", "init": INIT, "credentials": "", "env": "HOME"}
     page = team.post(f"/s/{picky.token}/team/new/", {**CLASS, **wrong}).content.decode()
 
@@ -348,7 +348,7 @@ def test_all_faults_of_the_settings_are_shown_at_once(picky, team):
     assert shown == ["memory_mb", "timeout", "init", "env"]
 
 
-def test_a_server_without_such_permission_says_who_gives_it(event, team):
+def test_a_server_without_the_permission_names_who_grants_it(event, team):
     page = team.get(f"/s/{event.token}/team/new/").content.decode()
 
     assert "allows no environment variables (THEODOLITE_APPLICATION_ENV)" in page

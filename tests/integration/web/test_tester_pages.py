@@ -1,4 +1,4 @@
-"""A tester's whole way in a real browser: by mouse with everything that can happen, and by keyboard alone."""
+"""The complete flow of testers in a real browser: by mouse with interruptions, and by keyboard alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
-    """Address of a server of these tests alone: they start the session that other tests must find unstarted."""
+    """Address of a server for this file: its tests start a session that other tests need unstarted."""
     with demo_server(seeded_copy(tmp_path_factory.mktemp("testers"))) as address:
         yield address
 
@@ -46,7 +46,7 @@ def wait_for_words(page: Page, number: int) -> None:
 
 
 def to_the_first_word(page: Page) -> None:
-    """Agree, say nothing of oneself and begin; every page is looked at on the way."""
+    """Consent, skip the profile and start; every page is checked for barriers."""
     assert_accessible(page)
     for box in page.get_by_role("checkbox").all():
         box.check()
@@ -68,7 +68,7 @@ def count_announcements(page: Page) -> None:
 
 
 def answer_everything(page: Page) -> None:
-    """Answer every question of the page that is asked, the follow-ups that open on the way included."""
+    """Answer every question of the page, including the follow-ups that open."""
     for _ in range(60):
         box = page.locator("fieldset.question:visible:not(:has(:checked)):not(:has(textarea))").first
         if not box.count():
@@ -92,7 +92,7 @@ def to_the_end_of_a_session(page: Page) -> None:
         answer_everything(page)
 
 
-def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., Visitor]) -> None:
+def test_a_red_teamer_completes_all_pages_from_consent_to_the_end(visitor: Callable[..., Visitor]) -> None:
     visit = visitor(bypass_csp=True, viewport={"width": 1280, "height": 720})
     page = visit.page
     page.set_default_timeout(PATIENCE_MS)
@@ -124,7 +124,7 @@ def test_a_red_teamers_way_from_consent_to_the_last_page(visitor: Callable[..., 
 
 
 def talk_stop_reload_and_go_on(page: Page) -> None:
-    """Stop a long reply; reload in the middle of another; nothing is lost and nothing cancelled."""
+    """Stop a long reply and reload during another: no text is lost and no reply cancelled."""
     say(page, "Tell me everything")
     wait_for_words(page, 2)
     page.get_by_role("button", name="Stop").click()
@@ -158,7 +158,7 @@ def mark_and_note(page: Page) -> None:
 
 
 def break_it(page: Page) -> None:
-    """Lose the application, then the network."""
+    """Disconnect the application, then the network."""
     say(page, "unplug")
     broken = turn(page, 5, "error")
     expect(broken).to_contain_text("The application did not answer. Your message is saved.")
@@ -186,7 +186,7 @@ def look_everywhere(page: Page) -> None:
 
 
 def look_at_200_percent(page: Page) -> None:
-    """Look at half as many pixels, which is what 200% leaves of 1280 by 720: all is there, nothing in the way."""
+    """Check the page at 200% zoom of 1280 by 720: all content is reachable and nothing is covered."""
     page.set_viewport_size({"width": 640, "height": 360})
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     for name in ("Send", "Pause"):
@@ -201,7 +201,7 @@ def look_at_200_percent(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_a_field_testers_way_by_keyboard_alone(page_as: Callable[..., Page]) -> None:
+def test_a_field_tester_completes_all_pages_by_keyboard(page_as: Callable[..., Page]) -> None:
     page = page_as(Role.FIELD_TESTER)
     page.set_default_timeout(PATIENCE_MS)
     for name in ("content warning", "terms"):

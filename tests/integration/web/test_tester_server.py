@@ -1,4 +1,4 @@
-"""What a tester's server keeps when it is killed, shows without scripts, and never tells."""
+"""The server of testers: data after a kill, pages without scripts, and blinding."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ def server(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path
 
 
 def say_in_vain(tester: HttpTester, text: str) -> None:
-    """Say something to a server that dies before it answers."""
+    """Send a prompt to a server that is killed before it responds."""
     with contextlib.suppress(OSError, http.client.HTTPException):
         tester.send("/say/", text=text)
 
 
 def wait_until_stored(server: Server, prompt: str, words: str) -> None:
-    """Wait until the server has stored words of the reply to a prompt."""
+    """Wait until the server has stored a part of the reply to a prompt."""
     (file,) = server.folder.glob("theodolite-event/.theodolite/*.db")
     with closing(sqlite3.connect(file, timeout=60)) as database:
         while not database.execute(STORED, (prompt, f"%{words}%")).fetchone()[0]:
             time.sleep(0.05)
 
 
-def test_a_killed_server_has_kept_the_prompt_and_what_was_shown(server: Server) -> None:
+def test_a_killed_server_has_stored_the_prompt_and_the_visible_reply(server: Server) -> None:
     tester = HttpTester(server.base)
     tester.enter("red teamer")
     chat = tester.agree().path
@@ -95,7 +95,7 @@ def test_a_killed_server_has_kept_the_prompt_and_what_was_shown(server: Server) 
     assert 'data-state="complete"' in again.send("/say/", text="Who is in it?").text
 
 
-def test_without_scripts_the_reply_comes_with_the_next_page(server: Server) -> None:
+def test_without_scripts_the_reply_is_on_the_next_page(server: Server) -> None:
     tester = HttpTester(server.base)
     tester.enter("field tester")
     tester.agree()
@@ -105,7 +105,7 @@ def test_without_scripts_the_reply_comes_with_the_next_page(server: Server) -> N
     assert re.search(r'data-state="complete".*On a lighthouse island', page.text, re.DOTALL)
 
 
-def test_nothing_that_a_tester_can_reach_tells_which_application_answers(server: Server) -> None:
+def test_no_page_of_a_tester_reveals_the_application(server: Server) -> None:
     tester = HttpTester(server.base)
     tester.enter("field tester")
     if tester.page.path.endswith("/consent/"):

@@ -1,4 +1,4 @@
-"""Content opt-outs: told before they begin, honoured by seats and queue, counted without names."""
+"""Content opt-outs: explained before the start, respected by allocation and queue, counted without names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def sensitive(own):
 
 
 def step(client, event, **sent):
-    """Send the form of the page to which a tester is led, boxes of texts ticked; return where one is led then."""
+    """Submit the tester's current form with all boxes ticked; return the address of the next page."""
     page = client.get(f"/s/{event.token}/test/", follow=True)
     text = page.content.decode()
     boxes = dict(re.findall(r'type="checkbox" name="(consent|content_warning)" value="(\w+)"', text))
@@ -50,7 +50,7 @@ def ravi(event) -> str:
     return event.memberships.get(role=Role.RED_TEAMER.value).participant
 
 
-def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, client_as):
+def test_a_tester_opts_out_of_an_explained_topic_and_gets_no_session_with_it(sensitive, client_as):
     tester = client_as(Role.RED_TEAMER)
     told = on(tester, sensitive)
     asked = step(tester, sensitive)
@@ -66,7 +66,7 @@ def test_a_tester_is_told_what_it_is_chooses_and_gets_nothing_of_it(sensitive, c
     assert {one.scenario for one in server_store().events.sessions.of_participant(ravi(sensitive))} == {"tv-spoilers"}
 
 
-def test_who_is_in_a_session_may_still_choose_when_the_consent_is_worded_anew(sensitive, client_as):
+def test_a_tester_in_a_session_can_opt_out_after_a_change_of_the_consent(sensitive, client_as):
     tester = client_as(Role.RED_TEAMER)
     for _ in range(4):  # consent, topics, oneself, the task
         where, _ = step(tester, sensitive)
@@ -77,7 +77,7 @@ def test_who_is_in_a_session_may_still_choose_when_the_consent_is_worded_anew(se
     assert (where, page.status_code) == ("1/", 200)
 
 
-def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_question(sensitive, client_as):
+def test_opting_out_during_a_session_on_the_topic_ends_it(sensitive, client_as):
     tester, context = client_as(Role.RED_TEAMER), event_of(sensitive)
     design = allocation_design(context.study, context.study.levels[0])
     grim = next(number for number in range(4) if n_avoided(design, number, "", {"meal-planner"}))
@@ -95,7 +95,7 @@ def test_who_changes_their_mind_in_a_session_on_it_is_out_of_it_without_a_questi
     assert on(tester, sensitive)[0] == "guess/"
 
 
-def test_topics_are_read_in_the_language_in_which_the_warning_is_whole(sensitive, client_as):
+def test_topics_are_shown_in_the_language_with_a_complete_warning(sensitive, client_as):
     file = Path(sensitive.folder) / "translations" / "de.yaml"
     words = "topics: {eating: {title: Essen, about: Was Menschen essen.}}\nwarning: warning.de.md\n"
     file.write_text(file.read_text("utf-8") + words, encoding="utf-8")
@@ -111,7 +111,7 @@ def test_topics_are_read_in_the_language_in_which_the_warning_is_whole(sensitive
     assert 'name="topic" value="eating"' in asked
 
 
-def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
+def test_operations_count_opt_outs_without_names(sensitive, client_as):
     server_store().events.participants.set_avoided_topics(event_of(sensitive).study.name, ravi(sensitive), ["eating"])
     page = client_as(Role.ORGANISER).get(f"/s/{sensitive.token}/organise/operations/").content.decode()
     section = page[page.index('id="topics"') :]
@@ -121,7 +121,7 @@ def test_operations_counts_what_it_costs_and_names_nobody(sensitive, client_as):
     assert "Ravi" not in section
 
 
-def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(sensitive, client_as):
+def test_a_tester_without_an_allocation_after_opting_out_can_change_the_choice(sensitive, client_as):
     tester, study = client_as(Role.RED_TEAMER), event_of(sensitive).study
     plan = next(one for one in study.levels if one.level is Level.RED_TEAMING)
     design = allocation_design(study, plan)
@@ -140,7 +140,7 @@ def test_who_finds_no_seat_without_it_is_told_kindly_and_may_choose_otherwise(se
     assert on(tester, sensitive)[0] == "1/task/"
 
 
-def test_an_annotator_is_asked_first_and_given_nothing_of_it(sensitive, client_as):
+def test_an_annotator_opts_out_first_and_gets_no_dialogue_with_the_topic(sensitive, client_as):
     study = event_of(sensitive).study
     account = Account.objects.get(memberships__role=Role.ANNOTATOR.value)
     held = Membership.objects.get(account=account, hosted=sensitive)

@@ -1,4 +1,4 @@
-"""Organisers try what a team submits, with its credentials; nothing is stored and no secret comes back."""
+"""Organisers try submitted applications with their credentials; nothing is stored and no secret is shown."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page_of(submission: Submission) -> str:
 
 
 def post(organiser: Client, submission: Submission, sent: dict[str, object]):
-    """Return the answer to a form, once what the server awaits before it sends it was done."""
+    """Return the response to a form after the coroutines of the server have completed."""
     answer = organiser.post(page_of(submission), sent)
     if hasattr(answer, "awaited"):
         async_to_sync(answer.awaited)()
@@ -51,7 +51,7 @@ def forms_of(response) -> list[Form]:
     return PageAnswer("", response.status_code, "", response.content.decode()).forms
 
 
-def test_a_conversation_goes_on_with_what_the_page_holds(tattler, organiser):
+def test_a_trial_conversation_continues_from_the_state_of_the_page(tattler, organiser):
     first = post(organiser, tattler, {"text": "one", "key": "k1"})
     (form,) = (one for one in forms_of(first) if "said" in one.fields)
     second = post(organiser, tattler, {**form.fields, "text": "two"})
@@ -61,7 +61,7 @@ def test_a_conversation_goes_on_with_what_the_page_holds(tattler, organiser):
     assert second.content.decode().count('name="said"') == 2
 
 
-def test_what_comes_back_can_do_nothing_and_tells_no_secret(tattler, organiser, caplog):
+def test_a_trial_reply_never_runs_and_contains_no_secret(tattler, organiser, caplog):
     page = post(organiser, tattler, {"text": "one"}).content.decode()
     broken = post(organiser, tattler, {"text": "fail"})
 
@@ -71,7 +71,7 @@ def test_what_comes_back_can_do_nothing_and_tells_no_secret(tattler, organiser, 
     assert SECRET not in page + broken.content.decode() + caplog.text
 
 
-def test_nothing_is_stored_but_that_it_was_tried(tattler, organiser):
+def test_only_the_fact_of_a_trial_is_stored(tattler, organiser):
     before = LiveTurnRow.objects.count()
     post(organiser, tattler, {"text": "my words"})
 
@@ -80,14 +80,14 @@ def test_nothing_is_stored_but_that_it_was_tried(tattler, organiser):
 
 
 @pytest.mark.parametrize("state", ["declined", "withdrawn"])
-def test_what_was_declined_or_taken_back_is_not_called_any_more(tattler, organiser, state):
+def test_declined_or_withdrawn_applications_are_not_called(tattler, organiser, state):
     Submission.objects.filter(pk=tattler.pk).update(state=state, sealed=b"")
 
     assert post(organiser, tattler, {"text": "one"}).status_code == 404
 
 
 @pytest.mark.parametrize("sent", [{"text": " "}, {"text": "x" * 4001}])
-def test_nothing_and_too_much_are_not_sent(tattler, organiser, sent):
+def test_empty_and_too_long_prompts_are_not_sent(tattler, organiser, sent):
     answer = post(organiser, tattler, sent)
 
     assert (answer.status_code, AuditEntry.objects.filter(verb="tried application").count()) == (422, 0)
@@ -96,11 +96,11 @@ def test_nothing_and_too_much_are_not_sent(tattler, organiser, sent):
 @pytest.mark.parametrize(
     "sent", [{"said": ["a", "b"], "heard": ["c"]}, {"scenario": "another"}, {"said": ["a"] * 21, "heard": ["b"] * 21}]
 )
-def test_conversations_that_no_page_would_send_are_refused(tattler, organiser, sent):
+def test_forged_conversations_are_refused(tattler, organiser, sent):
     assert post(organiser, tattler, {"text": "one", **sent}).status_code == 404
 
 
-def test_no_thread_waits_for_what_the_application_says(tattler, organiser):
+def test_no_thread_waits_for_the_reply_of_the_application(tattler, organiser):
     answer = organiser.post(page_of(tattler), {"text": "one"})
     before = answer.content
 

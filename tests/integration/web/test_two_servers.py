@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 class Browser:
-    """Keeps cookies for both servers, as a browser does for one address behind which both are."""
+    """Shares cookies between both servers, like a browser behind a load balancer."""
 
     def __init__(self) -> None:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
@@ -52,7 +52,7 @@ def servers(tmp_path_factory):
         yield first, second
 
 
-def test_who_signs_in_at_one_process_is_signed_in_at_the_other_and_a_link_works_once(servers):
+def test_two_processes_share_sign_ins_and_one_time_links(servers):
     first, second = servers
     link = first.said[first.said.index("/start/") :]
     owner, stranger = Browser(), Browser()
@@ -66,7 +66,7 @@ def test_who_signs_in_at_one_process_is_signed_in_at_the_other_and_a_link_works_
     assert stranger.get(second, link)[0] == 410
 
 
-def test_the_second_process_warns(servers):
+def test_the_second_process_prints_a_warning(servers):
     assert servers[1].next_line() == SECOND_SERVER
 
 

@@ -1,4 +1,4 @@
-"""What a tester has begun to write is there again after a lost tab, on another device, and nobody else's."""
+"""Unsent texts of a tester are restored after a lost tab and on another device, and are visible to no one else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fay(event, client_as):
 
 @pytest.fixture
 def keep(fay, event):
-    """Return a function that sends what stands in the box; the answer says whether it was kept."""
+    """Return a function that sends the unsent text and returns whether it was stored."""
 
     def send(text, number=1):
         address = reverse("tester:unsent", args=[event.token, 1])
@@ -43,13 +43,13 @@ def box(client, event):
     return re.search(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)[1]
 
 
-def test_a_text_is_there_on_another_device(keep, event, client_as):
+def test_an_unsent_text_is_restored_on_another_device(keep, event, client_as):
     assert keep("Where does </textarea> the dog")
 
     assert box(client_as(Role.FIELD_TESTER), event) == "Where does &lt;/textarea&gt; the dog"
 
 
-def test_the_last_one_counts_and_an_emptied_box_stays_empty(keep, fay, event):
+def test_the_latest_unsent_text_counts_and_an_emptied_box_stays_empty(keep, fay, event):
     keep("Where")
     keep("Who")
     assert box(fay, event) == "Who"
@@ -58,20 +58,20 @@ def test_the_last_one_counts_and_an_emptied_box_stays_empty(keep, fay, event):
     assert (box(fay, event), UnsentText.objects.count()) == ("", 0)
 
 
-def test_what_comes_too_late_does_not_come_back(keep, fay, event):
+def test_late_requests_do_not_restore_an_old_text(keep, fay, event):
     assert not keep("sent long ago", number=0)
 
     assert box(fay, event) == ""
 
 
-def test_nothing_is_left_of_it_when_its_writer_leaves(keep, fay, event):
+def test_a_withdrawal_deletes_unsent_texts(keep, fay, event):
     keep("I live in")
     fay.post(reverse("tester:leave", args=[event.token]), {"what": "anonymise"})
 
     assert not UnsentText.objects.exists()
 
 
-def test_the_end_of_a_session_empties_the_box(keep, fay, event):
+def test_the_end_of_a_session_deletes_the_unsent_text(keep, fay, event):
     keep("One more thing")
     fay.post(reverse("tester:end", args=[event.token, 1]), {"task": "yes"})
 

@@ -42,11 +42,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
 
 class Receiver(ThreadingHTTPServer):
-    """Receives webhooks, and answers with the next of some statuses.
+    """Receives webhooks and responds with a sequence of statuses.
 
     Attributes:
         arrived: Set with the first request.
-        may_answer: Answers are held back until it is set.
+        may_answer: Responses are delayed until it is set.
     """
 
     def __init__(self, *statuses: int) -> None:
@@ -118,7 +118,7 @@ def due_now() -> list[WebhookDelivery]:
     return lease_due()
 
 
-def test_a_message_is_signed_as_the_specification_says(hook):
+def test_a_message_is_signed_according_to_the_specification(hook):
     store_test(hook)
     (row,) = lease_due()
     with receiving() as receiver:
@@ -174,7 +174,7 @@ def test_a_webhook_gets_only_its_events_since_it_was_created(event):
     assert [one.event for one in hook.deliveries.all()] == ["event.closed"]
 
 
-def test_a_refused_message_is_repeated_with_the_same_id_and_growing_waits(hook):
+def test_a_refused_message_is_repeated_with_the_same_id_and_increasing_delays(hook):
     store_test(hook)
     with receiving(500, 302, 404) as receiver:
         for wait in WAITS[:3]:
@@ -190,7 +190,7 @@ def test_a_refused_message_is_repeated_with_the_same_id_and_growing_waits(hook):
     assert row.done_at is not None
 
 
-def test_a_message_is_given_up_after_the_last_wait(hook):
+def test_a_message_is_abandoned_after_the_last_delay(hook):
     store_test(hook)
     for _ in range(len(WAITS) + 1):
         (row,) = due_now()
@@ -201,7 +201,7 @@ def test_a_message_is_given_up_after_the_last_wait(hook):
     assert due_now() == []
 
 
-def test_a_receiver_that_is_gone_gets_nothing_more(hook):
+def test_a_receiver_that_is_gone_gets_no_more_messages(hook):
     for _ in range(2):
         store_test(hook)
     first, _ = lease_due()
@@ -211,7 +211,7 @@ def test_a_receiver_that_is_gone_gets_nothing_more(hook):
     assert prepare() == []
 
 
-def test_an_attempt_of_a_killed_process_is_repeated_and_none_is_taken_twice(hook):
+def test_an_attempt_of_a_killed_process_is_repeated_exactly_once(hook):
     store_test(hook)
     (row,) = lease_due()
     assert lease_due() == []
@@ -253,7 +253,7 @@ def lying(answer: bytes, *, hang: bool) -> Iterator[str]:
     ],
     ids=["silent", "closes", "no HTTP", "ends never", "too large"],
 )
-def test_a_slow_or_lying_receiver_is_a_failed_attempt(hook, monkeypatch, answer, hang):
+def test_a_slow_or_invalid_response_is_a_failed_attempt(hook, monkeypatch, answer, hang):
     monkeypatch.setattr(webhook_sender, "TIMEOUT_S", 0.3)
     store_test(hook)
     (row,) = lease_due()
@@ -265,7 +265,7 @@ def test_a_slow_or_lying_receiver_is_a_failed_attempt(hook, monkeypatch, answer,
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://localhost:9/", "http://169.254.169.254/"])
-def test_private_addresses_are_refused_where_the_connection_is_made(hook, url):
+def test_private_addresses_are_refused_at_the_connection(hook, url):
     store_test(hook)
     (row,) = lease_due()
 

@@ -1,4 +1,4 @@
-"""Webhooks of two servers on one PostgreSQL database, and of a server that is killed in the middle of a delivery."""
+"""Webhooks of two servers on one PostgreSQL database, and of a server killed during a delivery."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def hook(database, request):
 
 
 def at_once(work):
-    """Do something in four threads with connections of their own, all at the same moment; return the results."""
+    """Run a function in four threads with separate connections at the same time; return the results."""
     barrier = threading.Barrier(4)
 
     def alone(_: int):
@@ -85,7 +85,7 @@ def at_once(work):
         return list(pool.map(alone, range(4)))
 
 
-def test_servers_that_find_facts_and_messages_at_the_same_time_share_them(hook):
+def test_concurrent_servers_divide_facts_and_messages(hook):
     for _ in range(N_FACTS):
         audit(None, "set event closed", hosted=hook.hosted)
 

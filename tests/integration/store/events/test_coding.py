@@ -1,4 +1,4 @@
-"""What every store does with codings of answers in own words."""
+"""Storage of codings of open answers."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def kept(store: Store) -> list[Coding]:
 
 
 class TestCodings:
-    def test_a_coding_comes_back_as_it_was_kept(self, store: Store, answer: OpenAnswer) -> None:
+    def test_a_stored_coding_is_read_back_unchanged(self, store: Store, answer: OpenAnswer) -> None:
         given = a_coding(answer, memo="Seen before?")
         add(store, given)
 
         assert kept(store) == [given]
 
-    def test_no_code_is_an_answer_too(self, store: Store, answer: OpenAnswer) -> None:
+    def test_an_empty_set_of_codes_is_a_valid_coding(self, store: Store, answer: OpenAnswer) -> None:
         add(store, a_coding(answer, codes=()))
 
         assert [one.codes for one in store.events.codings.codings("support")] == [()]
@@ -68,7 +68,7 @@ class TestCodings:
 
         assert [(one.codes, one.revision) for one in store.events.codings.codings("support")] == [((), 2)]
 
-    def test_two_people_code_an_answer_and_no_third(self, store: Store, answer: OpenAnswer) -> None:
+    def test_exactly_two_people_code_an_answer(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
             add(store, a_coding(answer, coder))
 
@@ -76,14 +76,14 @@ class TestCodings:
             add(store, a_coding(answer, "c3"))
         assert [one.coder for one in store.events.codings.codings("support")] == ["c1", "c2"]
 
-    def test_who_has_coded_may_code_again(self, store: Store, answer: OpenAnswer) -> None:
+    def test_a_coder_can_revise_a_coding(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
             add(store, a_coding(answer, coder))
         add(store, a_coding(answer, "c2", revision=2, codes=()))
 
         assert [one.codes for one in store.events.codings.codings("support")] == [("vague",), ()]
 
-    def test_a_place_is_handed_over_and_its_holder_before_has_none(self, store: Store, answer: OpenAnswer) -> None:
+    def test_a_reassigned_position_is_removed_from_its_former_coder(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
             add(store, a_coding(answer, coder))
         add(store, a_coding(answer, "c3", revision=2, codes=()), instead_of="c1")
@@ -92,14 +92,14 @@ class TestCodings:
         with pytest.raises(Conflict):
             add(store, a_coding(answer, "c1", revision=3))
 
-    def test_nobody_takes_a_place_that_is_not_held(self, store: Store, answer: OpenAnswer) -> None:
+    def test_only_an_assigned_position_can_be_reassigned(self, store: Store, answer: OpenAnswer) -> None:
         add(store, a_coding(answer))
 
         with pytest.raises(Conflict):
             add(store, a_coding(answer, "c3", revision=2), instead_of="c2")
 
     @pytest.mark.parametrize("revision", [1, 3])
-    def test_revisions_follow_each_other(self, store: Store, answer: OpenAnswer, revision: int) -> None:
+    def test_revisions_are_numbered_in_sequence(self, store: Store, answer: OpenAnswer, revision: int) -> None:
         add(store, a_coding(answer))
 
         with pytest.raises(Conflict):
@@ -109,14 +109,14 @@ class TestCodings:
         with pytest.raises(NotFound):
             add(store, a_coding(replace(answer, session=digest("nowhere"))))
 
-    def test_other_studies_see_none(self, store: Store, answer: OpenAnswer) -> None:
+    def test_codings_are_separate_between_studies(self, store: Store, answer: OpenAnswer) -> None:
         add(store, a_coding(answer))
 
         assert store.events.codings.codings("other") == []
 
 
 @pytest.mark.parametrize("codes", [("vague",), (), None], ids=["codes", "none fits", "no consensus"])
-def test_a_resolution_comes_back_as_it_was_kept(
+def test_a_stored_resolution_is_read_back_unchanged(
     store: Store, answer: OpenAnswer, codes: tuple[str, ...] | None
 ) -> None:
     given = CodingResolution(
@@ -128,7 +128,7 @@ def test_a_resolution_comes_back_as_it_was_kept(
     assert store.events.codings.resolutions("support") == [replace(given, revision=2)]
 
 
-def test_leave_to_quote_is_given_and_taken_back(store: Store, answer: OpenAnswer) -> None:
+def test_permission_to_quote_can_be_granted_and_revoked(store: Store, answer: OpenAnswer) -> None:
     given = QuoteRelease(answer=answer, by="c1", hidden=(HiddenStretch(start=0, end=4), HiddenStretch(start=9, end=12)))
     store.events.codings.add_quote_release(given)
     first = store.events.codings.quote_releases("support")
@@ -138,7 +138,7 @@ def test_leave_to_quote_is_given_and_taken_back(store: Store, answer: OpenAnswer
     assert [one.is_given for one in store.events.codings.quote_releases("support")] == [False]
 
 
-def test_what_is_withdrawn_leaves_no_coding(store: Store, answer: OpenAnswer) -> None:
+def test_a_withdrawal_deletes_codings(store: Store, answer: OpenAnswer) -> None:
     add(store, a_coding(answer, memo="quotes them"))
     store.events.codings.add_resolution(
         CodingResolution(answer=answer, codebook=version_of(BOOK), codes=None, participants=("c1",))
@@ -153,7 +153,7 @@ def test_what_is_withdrawn_leaves_no_coding(store: Store, answer: OpenAnswer) ->
     ] == [[]] * 3
 
 
-def test_what_is_withdrawn_leaves_no_combined_review(store: Store, answer: OpenAnswer) -> None:
+def test_a_withdrawal_deletes_combined_reviews(store: Store, answer: OpenAnswer) -> None:
     review = CombinedReview(study="support", risk="felt", session=answer.session, materialised=True, reviewer="r")
     other = replace(review, session=digest("another"))
     for one in (replace(review, rationale="They said so."), review, other):
@@ -163,7 +163,7 @@ def test_what_is_withdrawn_leaves_no_combined_review(store: Store, answer: OpenA
     assert store.filed(CombinedReview, CombinedReview.subject("support")) == [other]
 
 
-def test_who_stays_without_a_trace_leaves_codings_without_one(store: Store, answer: OpenAnswer) -> None:
+def test_an_anonymised_tester_has_codings_without_identifiers(store: Store, answer: OpenAnswer) -> None:
     add(store, a_coding(answer, memo="Ana again?"))
     store.events.withdrawals.withdraw(
         "support", "p1", Withdrawal.ANONYMISE, now=NOW, mask=lambda text: text.replace("Ana", "***")
@@ -172,7 +172,7 @@ def test_who_stays_without_a_trace_leaves_codings_without_one(store: Store, answ
     assert [one.memo for one in store.events.codings.codings("support")] == ["*** again?"]
 
 
-def test_codebooks_are_filed(store: Store) -> None:
+def test_codebooks_are_stored(store: Store) -> None:
     store.file(Codebook.subject("support"), BOOK)
 
     assert store.filed(Codebook, Codebook.subject("support")) == [BOOK]

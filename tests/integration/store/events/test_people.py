@@ -1,4 +1,4 @@
-"""What every store does with sessions of people."""
+"""Storage of sessions of people."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def allocate(store: Store, study: str, participant: str, level: Level, stratum: 
 
 
 class TestTallies:
-    def test_the_database_counts_the_time_in_sessions_like_the_clock(self, store: Store, run: Run) -> None:
+    def test_session_time_in_the_database_equals_that_of_the_clock(self, store: Store, run: Run) -> None:
         store.events.sessions.add(a_person_session(run, key=digest("session", "waits"), place=2))
         for place in range(2):
             session = an_active_session(store, run, key=digest("session", str(place)), place=place)
@@ -65,12 +65,12 @@ class TestTallies:
 
 
 class TestSlots:
-    def test_numbers_are_given_in_order_and_kept(self, store: Store) -> None:
+    def test_numbers_are_assigned_in_order_and_kept(self, store: Store) -> None:
         numbers = [allocate(store, "support", who, Level.RED_TEAMING).number for who in ("p1", "p2", "p1", "p3")]
 
         assert numbers == [0, 1, 0, 2]
 
-    def test_a_number_that_was_given_back_goes_to_whoever_comes_next(self, store: Store) -> None:
+    def test_a_released_number_is_assigned_to_the_next_person(self, store: Store) -> None:
         for who in ("p1", "p2", "p3"):
             allocate(store, "support", who, Level.RED_TEAMING)
         store.events.sessions.release("support", "p2", Level.RED_TEAMING)
@@ -78,14 +78,14 @@ class TestSlots:
         assert allocate(store, "support", "p4", Level.RED_TEAMING).number == 1
         assert [seat.participant for seat in store.events.sessions.allocations("support")] == ["p1", "p4", "p3"]
 
-    def test_levels_strata_and_studies_are_numbered_apart(self, store: Store) -> None:
+    def test_levels_strata_and_studies_have_separate_numbers(self, store: Store) -> None:
         allocate(store, "support", "p1", Level.RED_TEAMING)
 
         assert allocate(store, "support", "p2", Level.FIELD_TESTING).number == 0
         assert allocate(store, "support", "p3", Level.RED_TEAMING, "adversarial").number == 0
         assert allocate(store, "other", "p4", Level.RED_TEAMING).number == 0
 
-    def test_a_number_can_be_chosen_among_those_that_are_free(self, store: Store) -> None:
+    def test_a_free_number_can_be_chosen(self, store: Store) -> None:
         allocate(store, "support", "p1", Level.RED_TEAMING)
         chosen = allocate(store, "support", "p2", Level.RED_TEAMING, suitable=lambda taken: 3 + len(taken))
 
@@ -93,7 +93,9 @@ class TestSlots:
         with pytest.raises(Conflict):
             allocate(store, "support", "p3", Level.RED_TEAMING, suitable=lambda _: None)
 
-    def test_a_seat_is_given_up_with_what_waits_on_it_unless_something_was_begun(self, store: Store, run: Run) -> None:
+    def test_an_allocation_is_released_with_its_waiting_sessions_unless_one_has_started(
+        self, store: Store, run: Run
+    ) -> None:
         waiting, begun = a_person_session(run), an_active_session(store, run, key=digest("b"), participant="p2")
         store.events.sessions.add(waiting)
         for session in (waiting, begun):
@@ -108,14 +110,14 @@ class TestSlots:
 
 
 class TestTopics:
-    def test_what_somebody_avoids_stands_until_they_say_otherwise(self, store: Store) -> None:
+    def test_content_opt_outs_apply_until_they_are_changed(self, store: Store) -> None:
         store.events.participants.set_avoided_topics("support", "p1", ["hate", "eating"])
         store.events.participants.set_avoided_topics("support", "p1", ["hate"])
 
         assert store.events.participants.avoided_topics("support", "p1") == {"hate"}
         assert store.events.participants.avoided_topics("other", "p1") == frozenset()
 
-    def test_who_was_asked_counts_whatever_they_chose(self, store: Store) -> None:
+    def test_all_people_who_were_asked_are_counted(self, store: Store) -> None:
         for who in ("p1", "p2"):
             asked = Acknowledgement(
                 participant=who, study="support", subject=AcknowledgedText.TOPICS, version=digest("1"), at=NOW
@@ -125,7 +127,7 @@ class TestTopics:
 
         assert store.events.participants.avoided_topics_in("support") == {"p1": frozenset(), "p2": frozenset({"hate"})}
 
-    def test_a_withdrawal_takes_it_away(self, store: Store) -> None:
+    def test_a_withdrawal_deletes_opt_outs(self, store: Store) -> None:
         store.events.participants.set_avoided_topics("support", "p1", ["hate"])
         store.events.withdrawals.withdraw("support", "p1", Withdrawal.ANONYMISE, now=NOW)
 
@@ -133,7 +135,7 @@ class TestTopics:
 
 
 class TestSessions:
-    def test_a_part_has_as_many_places_as_it_is_told_and_who_has_one_keeps_it(self, store):
+    def test_a_level_has_the_stated_capacity_and_assigned_people_keep_their_place(self, store):
         for who, stratum in (("p1", ""), ("p2", "adversarial")):
             allocate(store, "support", who, Level.RED_TEAMING, stratum, capacity=1)
 
@@ -143,20 +145,20 @@ class TestSessions:
         with pytest.raises(Conflict):
             allocate(store, "support", "p3", Level.RED_TEAMING, capacity=0)
 
-    def test_a_session_comes_back_as_it_was_kept(self, store: Store, run: Run) -> None:
+    def test_a_stored_session_is_read_back_unchanged(self, store: Store, run: Run) -> None:
         session = a_person_session(run, alias="Application K", stratum="everyday", language="pt-BR")
         store.events.sessions.add(session)
 
         assert store.events.sessions.get(session.key) == session
         assert store.events.sessions.in_study("support") == store.events.sessions.of_participant("p1") == [session]
 
-    def test_a_person_has_one_session_at_a_place(self, store: Store, run: Run) -> None:
+    def test_a_person_has_one_session_per_position(self, store: Store, run: Run) -> None:
         store.events.sessions.add(a_person_session(run))
 
         with pytest.raises(Conflict):
             store.events.sessions.add(a_person_session(run, key=digest("another")))
 
-    def test_sessions_of_unknown_runs_are_refused(self, store: Store, run: Run) -> None:
+    def test_sessions_of_unknown_runs_are_rejected(self, store: Store, run: Run) -> None:
         with pytest.raises(NotFound):
             store.events.sessions.add(replace(a_person_session(run), run=digest("nowhere")))
 
@@ -169,13 +171,13 @@ class TestSessions:
         assert paused.clock.pausers == {Pauser.ORGANISER}
         assert paused.clock.elapsed_s(LATER + timedelta(hours=1)) == 300.0
 
-    def test_an_unknown_session_is_not_found(self, store: Store) -> None:
+    def test_an_unknown_session_is_reported_as_not_found(self, store: Store) -> None:
         with pytest.raises(NotFound):
             store.events.sessions.get(digest("nobody"))
 
 
 class TestLiveTurns:
-    def test_a_prompt_is_there_before_its_reply(self, store: Store, run: Run) -> None:
+    def test_a_prompt_is_stored_before_its_reply(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
 
@@ -183,21 +185,21 @@ class TestLiveTurns:
         assert dialogue.turns == (turn,)
         assert (turn.prompt, turn.state, turn.number, dialogue.ordinal) == ("Hello?", None, 1, 0)
 
-    def test_nothing_is_said_while_a_reply_is_under_way(self, store: Store, run: Run) -> None:
+    def test_no_prompt_is_accepted_while_a_reply_is_pending(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
 
         with pytest.raises(Conflict):
             store.events.dialogues.add_turn(session.key, "Are you there?", now=NOW)
 
-    def test_nothing_is_said_in_a_session_that_has_not_begun(self, store: Store, run: Run) -> None:
+    def test_no_prompt_is_accepted_before_the_session_starts(self, store: Store, run: Run) -> None:
         session = a_person_session(run)
         store.events.sessions.add(session)
 
         with pytest.raises(Conflict):
             store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
 
-    def test_what_has_come_so_far_is_held_until_the_end_and_not_after(self, store: Store, run: Run) -> None:
+    def test_a_partial_reply_is_stored_until_the_reply_ends(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
         store.events.dialogues.save_partials({turn.key: "Ye"})
@@ -210,7 +212,7 @@ class TestLiveTurns:
         assert (ended.response, ended.claims, ended.waited_s, ended.latency_s) == ("Yes.", ("I am Bot",), 1.2, 0.5)
         assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
 
-    def test_many_replies_are_held_together_each_with_its_own_words(self, store: Store, run: Run) -> None:
+    def test_partial_replies_of_many_sessions_are_stored_separately(self, store: Store, run: Run) -> None:
         sessions = [an_active_session(store, run, place=place, key=digest(f"{place}")) for place in range(3)]
         turns = [store.events.dialogues.add_turn(session.key, "Hello?", now=NOW).key for session in sessions]
         store.events.dialogues.save_partials({turn: f"Words {number}" for number, turn in enumerate(turns)})
@@ -219,7 +221,7 @@ class TestLiveTurns:
         held = [store.events.dialogues.of_session(session.key)[0].turns[0].response for session in sessions]
         assert held == ["Words 0", "Words 1", "Words 2"]
 
-    def test_a_reply_ends_once(self, store: Store, run: Run) -> None:
+    def test_a_reply_can_be_completed_only_once(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
         store.events.dialogues.end_turn(turn.key, ENDED)
 
@@ -236,7 +238,7 @@ class TestLiveTurns:
         assert (ended.response, ended.original, plain.original) == ("Yes.", "<p>Yes.</p>", "")
         assert dialogues.of_session(session.key)[0].turns == (ended, plain)
 
-    def test_an_error_can_be_tried_again_and_an_answer_not(self, store: Store, run: Run) -> None:
+    def test_an_error_can_be_retried_and_a_reply_cannot(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
         store.events.dialogues.end_turn(turn.key, BROKEN)
         again = store.events.dialogues.retry_turn(turn.key, now=LATER)
@@ -246,7 +248,7 @@ class TestLiveTurns:
         with pytest.raises(Conflict):
             store.events.dialogues.retry_turn(turn.key, now=LATER)
 
-    def test_what_a_dead_process_left_under_way_is_interrupted(self, store: Store, run: Run) -> None:
+    def test_pending_replies_of_a_dead_process_are_interrupted(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
         store.events.dialogues.save_partials({turn.key: "Ye"})
@@ -256,13 +258,13 @@ class TestLiveTurns:
         (kept,) = store.events.dialogues.of_session(session.key)[0].turns
         assert (kept.prompt, kept.response, kept.state) == ("Hello?", "Ye", TurnState.INTERRUPTED)
 
-    def test_a_mark_can_be_set_and_taken_away(self, store: Store, run: Run) -> None:
+    def test_a_mark_can_be_set_and_removed(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
 
         assert store.events.dialogues.mark_turn(turn.key, broke=True).broke
         assert not store.events.dialogues.mark_turn(turn.key, broke=False).broke
 
-    def test_strategies_are_kept_as_a_whole(self, store: Store, run: Run) -> None:
+    def test_strategies_are_stored_as_a_whole(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         turn = store.events.dialogues.add_turn(session.key, "Hello?", now=NOW)
         (dialogue,) = store.events.dialogues.of_session(session.key)
@@ -278,7 +280,7 @@ class TestLiveTurns:
         assert store.events.dialogues.of_turn(turn.key).strategies == strategies
         assert [one.strategies for one in store.events.dialogues.summaries("support")] == [strategies]
 
-    def test_what_replies_cost_is_added_up(self, store: Store, run: Run) -> None:
+    def test_costs_of_replies_are_summed(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
         store.events.dialogues.end_turn(turn.key, ENDED)
 
@@ -286,7 +288,7 @@ class TestLiveTurns:
 
         assert (spent.calls, spent.tokens_in, spent.tokens_out, spent.cost_microusd) == (1, 100, 20, 70)
 
-    def test_what_a_model_took_that_told_no_tokens_is_unknown_and_not_nothing(self, store: Store, run: Run) -> None:
+    def test_unreported_tokens_have_an_unknown_cost_and_not_zero(self, store: Store, run: Run) -> None:
         untold = replace(ENDED, reply=replace(a_reply(), tokens_in=0, tokens_out=0, cost_microusd=None))
         session = an_active_session(store, run)
         for ending in (untold, BROKEN):
@@ -309,7 +311,7 @@ class TestLiveTurns:
 
 
 class TestPersons:
-    def test_agreements_come_back_with_their_moment(self, store: Store, run: Run) -> None:
+    def test_consents_are_read_back_with_their_time(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         consent = Acknowledgement(
             participant="p1", study="support", subject=AcknowledgedText.CONSENT, version=digest("text"), at=NOW
@@ -335,7 +337,7 @@ class TestPersons:
 
         assert store.profile("p1") == profile
 
-    def test_a_thing_is_guessed_once_a_session(self, store: Store, run: Run) -> None:
+    def test_each_guess_is_made_once_per_session(self, store: Store, run: Run) -> None:
         guess = BlindingGuess(
             session=an_active_session(store, run).key,
             about=GuessedThing.APPLICATION,
@@ -352,7 +354,7 @@ class TestPersons:
 
 
 class TestResponses:
-    def test_the_latest_revision_comes_back_with_what_the_session_tells(self, store: Store, run: Run) -> None:
+    def test_the_latest_revision_is_read_back_with_the_facts_of_the_session(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         store.add_profile("p1", PersonProfile(user_type=UserType.EVERYDAY, groups={"age": "60-69"}), now=NOW)
         store.events.responses.add(a_response(session.key, answers=ANSWERS[:0]))
@@ -368,14 +370,14 @@ class TestResponses:
             store.events.responses.of_session(session.key) == store.events.responses.in_study("support") == [response]
         )
 
-    def test_nothing_follows_a_response_that_was_handed_in(self, store: Store, run: Run) -> None:
+    def test_a_submitted_response_cannot_be_revised(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         store.events.responses.add(a_response(session.key, submitted=True))
 
         with pytest.raises(Conflict):
             store.events.responses.add(a_response(session.key, revision=2))
 
-    def test_a_revision_is_kept_once(self, store: Store, run: Run) -> None:
+    def test_a_revision_is_stored_once(self, store: Store, run: Run) -> None:
         session = an_active_session(store, run)
         store.events.responses.add(a_response(session.key))
 
@@ -441,7 +443,7 @@ async def test_an_ended_dialogue_is_one_of_the_run(store: Store, run: Run) -> No
         store.events.dialogues.end(run, held.key, Ending.TESTER_LEFT, None, now=LATER)
 
 
-async def test_what_is_removed_takes_everything_with_it_that_was_said_about_it(store: Store, run: Run) -> None:
+async def test_removing_a_dialogue_removes_its_annotations(store: Store, run: Run) -> None:
     await an_annotated_dialogue(store, run)
 
     left = store.events.withdrawals.withdraw("support", "p1", Withdrawal.REMOVE, now=LATER)
@@ -460,7 +462,7 @@ async def test_what_is_removed_takes_everything_with_it_that_was_said_about_it(s
     assert store.events.sessions.of_participant("p1") == []
 
 
-async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Store, run: Run) -> None:
+async def test_anonymised_data_have_an_unknown_key(store: Store, run: Run) -> None:
     await an_annotated_dialogue(store, run)
     store.add_profile("p1", PersonProfile(expertise="nurse"), now=NOW)
 
@@ -485,7 +487,7 @@ async def test_what_is_anonymised_stays_under_a_key_that_nobody_knows(store: Sto
 
 
 class TestBrought:
-    def test_what_was_held_elsewhere_is_kept_with_its_unit_and_is_no_session_here(self, store: Store, run: Run) -> None:
+    def test_imported_dialogues_are_stored_with_their_unit_and_without_session(self, store: Store, run: Run) -> None:
         store.events.dialogues.add_imported(run, [a_brought(run, "b1", 0), a_brought(run, "b2", 1)], now=NOW)
 
         held = store.events.dialogues.summaries("support")
@@ -497,7 +499,7 @@ class TestBrought:
         assert [one.key for one in store.dialogues(run)] == [one.unit for one in held]
         assert store.events.sessions.in_study("support") == []
 
-    def test_two_at_once_do_not_get_the_same_number(self, store: Store, run: Run) -> None:
+    def test_concurrent_requests_get_different_numbers(self, store: Store, run: Run) -> None:
         store.events.dialogues.add_imported(run, [a_brought(run, "b1", 0)], now=NOW)
 
         with pytest.raises(Conflict):

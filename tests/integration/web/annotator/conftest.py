@@ -1,4 +1,4 @@
-"""What views gave to their templates is seen by tests, and annotators are at hand."""
+"""Fixtures: template contexts of responses, and annotators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from theodolite.web.models import Account, HostedStudy, Membership
 
 @pytest.fixture(autouse=True)
 def watched_templates() -> Iterator[None]:
-    """Let answers carry the context that they were drawn from."""
+    """Add the template context to responses."""
     setup_test_environment()
     yield
     teardown_test_environment()
@@ -29,13 +29,13 @@ def anna(client_as: Callable[[Role], Client]) -> Client:
 
 @pytest.fixture
 def address(anna: Client, event: HostedStudy) -> str:
-    """Address of the dialogue that she has taken."""
+    """Address of the dialogue assigned to her."""
     return anna.post(reverse("annotator:take", args=[event.token])).headers["Location"]
 
 
 @pytest.fixture
 def annotator(event: HostedStudy, client_as: Callable[[None], Client]) -> Callable[[str], Client]:
-    """Return a function that lets a further annotator in."""
+    """Return a function that adds an annotator."""
 
     def join(name: str) -> Client:
         account = Account.objects.create_user(name=name)

@@ -1,4 +1,4 @@
-"""An annotator finds no level, application, tester or colleague's answer in anything that can be fetched."""
+"""No page of an annotator contains a level, application, tester or answer of a colleague."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SKIPPED = ("/static/", "/account/", "/comfort/", "/release/", "/skip/", "/submi
 
 @pytest.fixture
 def ben(annotator, event):
-    """A colleague who has voted in a room and submitted the same dialogues, with a reason in his own words."""
+    """A colleague with a vote in a calibration session and submissions of the same dialogues with reasons."""
     annotator("Ben")
     key = Membership.objects.get(hosted=event, account__name="Ben").participant
     for subject in (BACKGROUND, RULES):
@@ -51,7 +51,7 @@ def first_question(token, key):
 
 
 def crawl(client, *starts):
-    """Return every page that can be reached by links and by asking forms for their addresses, with its headers."""
+    """Return every page reachable by links and forms, with its headers."""
     waiting, seen = list(starts), {}
     while waiting:
         address = waiting.pop()
@@ -64,7 +64,7 @@ def crawl(client, *starts):
 
 
 def secrets_of(event, ben):
-    """Return what no annotator may find: where dialogues come from and when they were held, who else said what.
+    """Return texts forbidden for annotators: sources and times of dialogues, and answers of others.
 
     The dialogues are moved to a moment long ago: else what the annotator saves in the same second looks like a leak.
     """
@@ -78,13 +78,13 @@ def secrets_of(event, ben):
 
 
 def responses():
-    """Return what testers answered after the sessions of all studies in this database."""
+    """Return the questionnaire answers of testers in all studies of this database."""
     studies = RunRow.objects.values_list("study", flat=True).distinct()
     return [one for study in studies for one in server_store().events.responses.in_study(study)]
 
 
 def acted(client, address):
-    """Return what is told to somebody who does each of the things that a page offers, in JSON and as pages."""
+    """Return the responses to every action of a page, as JSON and as HTML."""
     script = {"HTTP_ACCEPT": "application/json"}
     given = {"key": "severity", "a:severity": "2", "quotes:severity": "lamp", "note:severity": "mine"}
     acts = {
@@ -100,7 +100,7 @@ def acted(client, address):
     return {act: f"{dict(answer.headers)} {answer.content.decode()}" for act, answer in told.items()}
 
 
-def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, ben):
+def test_every_page_of_an_annotator_is_blind(anna, address, event, ben):
     secrets = secrets_of(event, ben)
     pages = crawl(anna, reverse("annotator:home", args=[event.token]), address)
     pages |= acted(anna, address)
@@ -113,7 +113,7 @@ def test_everything_that_an_annotator_can_fetch_is_blind(anna, address, event, b
         assert part in "".join(pages)
 
 
-def test_two_annotators_call_one_dialogue_by_two_names(anna, address, event, ben):
+def test_two_annotators_see_different_names_of_a_dialogue(anna, address, event, ben):
     mine = submission.task(records(), address.split("/")[-2], participant_of(event))
 
     names = {

@@ -1,4 +1,4 @@
-"""The list of a study's dialogues: its address is the view, views are kept, and many are dealt with at once."""
+"""The list of a study's dialogues: its address contains the view, views are saved, and actions apply in bulk."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def anna(event) -> str:
     return event.memberships.get(role=Role.ANNOTATOR.value, participant=participant_of(event)).token
 
 
-def test_the_address_is_the_view(event, sami):
+def test_the_address_contains_the_view(event, sami):
     first = WorkItemRow.objects.order_by("id")[0]
     WorkItemRow.objects.filter(pk=first.pk).update(state="complete", live=2, done=2, disputed=3)
     everything, disputed = listed(sami, event), listed(sami, event, "?alike=no&category=risk_assessment")
@@ -45,7 +45,7 @@ def test_the_address_is_the_view(event, sami):
 
 
 @pytest.mark.parametrize("query", ["?stage=lost", "?alike=perhaps", "?flag=x", "?who=x", "?group=x", "?words=ab"])
-def test_what_an_address_cannot_mean_is_said_and_nothing_is_listed(event, sami, query):
+def test_an_invalid_address_is_reported_and_lists_nothing(event, sami, query):
     page = listed(sami, event, query)
 
     assert page.status_code == 400
@@ -53,7 +53,7 @@ def test_what_an_address_cannot_mean_is_said_and_nothing_is_listed(event, sami, 
     assert page.context["problem"]
 
 
-def test_seniors_never_learn_a_level_and_organisers_do(event, sami, client_as):
+def test_organisers_see_levels_and_seniors_do_not(event, sami, client_as):
     blind, seeing = listed(sami, event, "?level=red+teaming"), listed(client_as(Role.ORGANISER), event)
     known = listed(client_as(Role.ORGANISER), event, "?level=red+teaming")
 
@@ -63,14 +63,14 @@ def test_seniors_never_learn_a_level_and_organisers_do(event, sami, client_as):
     assert "red teaming" in seeing.content.decode()
 
 
-def test_who_is_senior_and_organiser_at_once_stays_blind(event, sami):
+def test_a_senior_who_is_also_an_organiser_stays_blind(event, sami):
     account = Account.objects.get(memberships__hosted=event, memberships__role=Role.SENIOR.value)
     Membership.objects.create(account=account, hosted=event, role=Role.ORGANISER.value)
 
     assert not listed(sami, event).context["knows_level"]
 
 
-def test_a_view_is_kept_shared_called_otherwise_and_forgotten_by_its_owner_alone(event, sami, client_as):
+def test_only_its_owner_saves_shares_renames_and_deletes_a_view(event, sami, client_as):
     olga = client_as(Role.ORGANISER)
     sami.post(reverse("senior:save_view", args=[event.token]), {"name": "To settle", "query": "alike=no&page=3"})
     view = SavedView.objects.get()
@@ -86,7 +86,7 @@ def test_a_view_is_kept_shared_called_otherwise_and_forgotten_by_its_owner_alone
     assert list(AuditEntry.objects.filter(verb__endswith="a view").values_list("verb", flat=True)) != []
 
 
-def test_a_name_is_given_once_and_not_left_empty(event, sami):
+def test_names_of_views_are_unique_and_not_empty(event, sami):
     where = reverse("senior:save_view", args=[event.token])
     for name in ("Mine", "Mine", " "):
         sami.post(where, {"name": name, "query": ""})
@@ -94,7 +94,7 @@ def test_a_name_is_given_once_and_not_left_empty(event, sami):
     assert SavedView.objects.count() == 1
 
 
-def test_all_found_are_offered_to_an_annotator_told_of_and_taken_back(event, sami):
+def test_all_matches_can_be_offered_to_an_annotator_and_revoked(event, sami):
     before = ReservationRow.objects.filter(state="offered").count()
     page = acted(sami, event, act="offer", whom=anna(event), query="stage=waiting")
     batch = Batch.objects.get()
@@ -109,7 +109,7 @@ def test_all_found_are_offered_to_an_annotator_told_of_and_taken_back(event, sam
     assert AuditEntry.objects.filter(subject=f"batch {batch.token}").count() == 2
 
 
-def test_only_what_was_ticked_is_dealt_with(event, sami):
+def test_actions_affect_only_selected_dialogues(event, sami):
     shown = listed(sami, event, "?stage=waiting").context["found"]
     acted(sami, event, act="first", which="ticked", dialogue=[shown[0].token], query="stage=waiting")
 
@@ -119,7 +119,7 @@ def test_only_what_was_ticked_is_dealt_with(event, sami):
     assert ReservationRow.objects.get(token=work.token).item.is_first
 
 
-def test_nothing_chosen_and_nobody_named_is_said(event, sami):
+def test_a_missing_selection_or_annotator_is_reported(event, sami):
     nothing = acted(sami, event, act="first", which="ticked")
     nobody = acted(sami, event, act="offer")
 
@@ -128,7 +128,7 @@ def test_nothing_chosen_and_nobody_named_is_said(event, sami):
     assert not Batch.objects.exists()
 
 
-def test_organisers_assign_but_do_not_review(event, client_as):
+def test_organisers_can_assign_and_cannot_review(event, client_as):
     olga = client_as(Role.ORGANISER)
 
     assert acted(olga, event, act="first").status_code == 200
@@ -136,7 +136,7 @@ def test_organisers_assign_but_do_not_review(event, client_as):
 
 
 @pytest.mark.parametrize("act", ["back", "room", "check", "review"])
-def test_each_act_tells_what_became_of_each(event, sami, act):
+def test_each_action_reports_its_result_per_dialogue(event, sami, act):
     page = acted(sami, event, act=act, query="")
     batch = Batch.objects.get()
 

@@ -1,4 +1,4 @@
-"""A senior annotator opens the queue of a published study with everything that was held."""
+"""A senior annotator opens the queue of a published study with all completed dialogues."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def published(event):
-    """The seeded event, published as its files are."""
+    """The seeded event, published from its files."""
     publish(event, event.made_by, version_of(study_in_files(event).study))
     return event
 
 
-def test_a_queue_of_another_study_is_left_alone(published, client_as):
+def test_a_queue_of_another_study_is_not_changed(published, client_as):
     answered = client_as(Role.SENIOR).post(reverse("senior:fill", args=[published.token]), follow=True)
 
     assert "the queue holds dialogues of `demo`" in answered.content.decode().partition("<main")[0]
 
 
-def test_the_first_filling_opens_the_queue_by_the_study_s_schema(published):
+def test_the_first_fill_opens_the_queue_with_the_schema_of_the_study(published):
     QueueRow.objects.filter(name=published.token).update(name="put away")
     study = study_of(last_edition(published))
 
@@ -45,7 +45,7 @@ def test_the_first_filling_opens_the_queue_by_the_study_s_schema(published):
     assert queue_design(study).rules
 
 
-def test_a_study_that_nobody_published_has_no_queue(event, client_as):
+def test_an_unpublished_study_has_no_queue(event, client_as):
     other = HostedStudy.objects.create(name="new")
     sami = Membership.objects.get(hosted=event, role=Role.SENIOR.value).account
     Membership.objects.create(account=sami, hosted=other, role=Role.SENIOR.value)

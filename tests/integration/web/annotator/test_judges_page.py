@@ -1,4 +1,4 @@
-"""Seniors see judges beside people, promote them with a certificate, and withdraw that."""
+"""Seniors compare judges with people, promote them with a validation report, and withdraw them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JUDGE = Annotator(
 
 @pytest.fixture
 def judged(event):
-    """The seeded queue, whose study has a judge by now."""
+    """The seeded queue with a judge in its study."""
     study = invented_study()
     model = ModelEndpoint(name="large", url="http://127.0.0.1:1", model="l")
     study = replace(study, annotators=(*study.annotators, JUDGE), models=(model,))
@@ -60,7 +60,7 @@ def decide(client, event, step, reason="It was tried."):
     return client.post(reverse("senior:decide", args=[event.token]), fields, follow=True).content.decode()
 
 
-def test_a_judge_is_promoted_and_withdrawn_with_reasons_on_record(judged, event, client_as):
+def test_a_judge_is_promoted_and_withdrawn_with_recorded_reasons(judged, event, client_as):
     sami = client_as(Role.SENIOR)
     page = sami.get(reverse("senior:judges", args=[event.token])).content.decode()
     assert "not promoted" in page

@@ -109,7 +109,7 @@ def annotate_a_routed_dialogue(cara, study):
     assert actions.n == documented_actions()[Job.ROUTED].count
 
 
-def test_keys_pressed_faster_than_the_server_answers_reach_their_questions(cara):
+def test_keys_pressed_before_the_server_responds_answer_the_right_questions(cara):
     answer(cara)
     answer(cara)
     items = cara.locator(".ask-card.current .item:not([hidden])").all()[:4]
@@ -122,7 +122,7 @@ def test_keys_pressed_faster_than_the_server_answers_reach_their_questions(cara)
     expect(cara.locator("[data-go='1'] .card-step-count")).to_have_text("4 of 8")
 
 
-def test_answers_without_a_connection_lead_on_and_are_saved_later(cara):
+def test_answers_without_a_connection_continue_and_are_saved_later(cara):
     cara.context.set_offline(True)
     answer(cara)
     answer(cara)
@@ -134,7 +134,7 @@ def test_answers_without_a_connection_lead_on_and_are_saved_later(cara):
     expect(cara.locator("[data-go='0'] .card-step-count")).to_have_text("2 of 2")
 
 
-def test_undo_leads_back_and_the_setting_keeps_a_question_in_place(cara):
+def test_undo_returns_to_the_question_and_a_setting_disables_automatic_steps(cara):
     first = answer(cara)
     cara.keyboard.press("z")
     expect(cara.locator(f".item.chosen[data-key='{first}']")).to_have_count(1)

@@ -39,7 +39,7 @@ def chosen(page):
     return page.locator(".item.chosen")
 
 
-def test_answers_evidence_and_undo_by_keyboard_and_by_mouse(anna, browser):
+def test_answers_evidence_and_undo_work_by_keyboard_and_mouse(anna, browser):
     anna.keyboard.press("y")
     expect(anna.locator("#saved")).to_have_text(SAVED)
     quote_by_keyboard(anna)
@@ -114,7 +114,7 @@ def what_is_open_is_gone_to(page):
     expect(page.locator("[data-exemplars]:visible")).to_have_count(1)
 
 
-def test_flags_and_comments_come_to_seniors_and_answers_come_back(anna, page_as):
+def test_seniors_get_flags_and_comments_and_annotators_get_the_replies(anna, page_as):
     for kind in FlagKind:
         anna.keyboard.press("f")
         anna.locator(f"[name=kind][value='{kind.value}']").check()

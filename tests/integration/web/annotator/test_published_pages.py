@@ -20,7 +20,7 @@ SEVERITY = ("-3", "-2", "-1", "0", "1")
 
 @dataclass
 class Looked:
-    """An answer and the queries that it took."""
+    """A response and its number of queries."""
 
     context: dict
     text: str
@@ -29,7 +29,7 @@ class Looked:
 
 @pytest.fixture
 def look(event, client_as):
-    """Return a function that looks at a page of seniors."""
+    """Return a function that opens a page of seniors."""
     QueueRow.objects.filter(name=event.token).update(name="put away")
     client = client_as(Role.SENIOR)
 
@@ -57,7 +57,7 @@ def test_123_raters_their_disagreement_and_distributions_are_shown(event, look):
     assert "r17" not in whole.text + close.text + one.text
 
 
-def test_people_who_met_a_dialogue_again_are_held_against_themselves(event, look):
+def test_repeated_annotations_of_a_person_are_compared(event, look):
     published_queue(event, guideline("abuse", SEVERITY, ordered=True), convabuse())
 
     found = look("raters", category="abuse", question="abuse")

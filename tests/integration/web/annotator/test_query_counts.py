@@ -1,4 +1,4 @@
-"""Pages of seniors take as many queries for a long list as for a short one."""
+"""The number of queries of seniors' pages does not depend on the length of lists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGES = ("home", "dialogues", "people", "cases", "gold", "questions", "judges", 
 
 
 def joined(event, name):
-    """Let a further annotator in; return who that is."""
+    """Add an annotator and return the membership."""
     account = Account.objects.create_user(name=name)
     who = Membership.objects.create(account=account, hosted=event, role=Role.ANNOTATOR.value).participant
     let_begin(queue_token(event), who)
@@ -32,7 +32,7 @@ def joined(event, name):
 
 
 def work(event, who, dialogues, choose):
-    """Let somebody flag something in some dialogues, ask about them and submit them."""
+    """Flag, discuss and submit some dialogues as an annotator."""
     queue = queue_token(event)
     assignment.offer(queue, [(key, "risk_assessment") for key in dialogues], who)
     for _ in dialogues:
@@ -60,7 +60,7 @@ def counts(client, event):
     return found
 
 
-def test_lists_take_the_same_number_of_queries_however_long_they_are(event, client_as):
+def test_the_number_of_queries_of_lists_is_constant(event, client_as):
     client = client_as(Role.SENIOR)
     items = WorkItemRow.objects.filter(queue__name=event.token, category="risk_assessment", live=0)
     keys = list(items.order_by("id").values_list("dialogue__unit__key", flat=True))

@@ -1,4 +1,4 @@
-"""Saving one answer reads the task once and builds nothing of the page around its questions."""
+"""Saving one answer reads the task once and renders only its questions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_saving_reads_the_answers_once(saving):
     assert len(read) == 1
 
 
-def test_saving_reads_nothing_around_the_questions(saving):
+def test_saving_reads_only_the_questions(saving):
     assert [one for one in saving if any(f'"{table}"' in one for table in AROUND)] == []
 
 
@@ -50,12 +50,12 @@ def test_saving_takes_few_statements(saving):
     assert len(saving) <= 17
 
 
-def test_taking_back_reads_nothing_around_the_questions(anna, address, save):
+def test_undo_reads_only_the_questions(anna, address, save):
     save("yes")
     undone = statements(lambda: anna.post(f"{address}undo/", **SCRIPT))
 
     assert [one for one in undone if any(f'"{table}"' in one for table in AROUND)] == []
 
 
-def test_the_page_itself_shows_what_stands_around_the_questions(anna, address):
+def test_the_page_shows_the_context_of_the_questions(anna, address):
     assert any('"store_thread"' in one for one in statements(lambda: anna.get(address)))

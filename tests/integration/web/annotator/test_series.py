@@ -1,4 +1,4 @@
-"""A whole series of annotation in a browser, played by several people."""
+"""A complete annotation sequence of several people in a browser."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def facts(tmp_path, request):
 
 @pytest.fixture
 def person(browser, tmp_path, facts):
-    """Return a function that sits somebody down at a browser of their own; all their pages are free of complaints."""
+    """Return a function that opens a browser for a person; their pages must have no errors."""
     visitors = []
     with Server(tmp_path) as server:
         address = f"http://127.0.0.1:{server.port}"
@@ -54,12 +54,12 @@ def person(browser, tmp_path, facts):
 
 
 def press(page, name):
-    """Press a button that sends a form, and wait for the page that answers it."""
+    """Submit a form with a button, and wait for the next page."""
     load_by_click(page.get_by_role("button", name=name).first)
 
 
 def ready(page):
-    """Wait for the page's script: keys pressed before it are nobody's."""
+    """Wait for the page's script: keys pressed earlier have no effect."""
     expect(page.locator("html.with-script #open")).not_to_be_empty()
 
 
@@ -86,7 +86,7 @@ SOUND = {"released": "n", "withheld": "n", "relevant": "y", "severity": "1", "us
 RELEASED = SOUND | {"released": "y", "taken": "4", "severity": "8"}
 
 
-def test_an_annotator_reads_practises_fails_passes_and_gets_work(person):
+def test_an_annotator_reads_practises_fails_passes_and_gets_an_assignment(person):
     anna = person("anna")
     assert anna.get_by_role("button", name="Take the next").count() == 0
     press(anna, "I have read this")
@@ -170,7 +170,7 @@ def annotate(page, keys):
     return place
 
 
-def test_a_series_from_disagreement_to_the_end(person, tmp_path):
+def test_a_sequence_continues_after_a_disagreement_to_its_end(person, tmp_path):
     cara, sami, ben = person("cara"), person("sami"), person("ben")
     admit_ben(sami)
     begin_and_lose_the_tab(cara, person)
@@ -197,7 +197,7 @@ def test_a_series_from_disagreement_to_the_end(person, tmp_path):
 
 
 def promote_the_judge(sami, tmp_path):
-    """A shadow beside people, then with a certificate promoted: it gives one of two passes, the other is a person's."""
+    """Add a judge in shadow mode, then promote it: it adds one of two annotations, a person the other."""
     series.judged(tmp_path)
     judges = sami.url.partition("review/")[0] + "review/judges/"
     sami.goto(judges)
@@ -214,7 +214,7 @@ def promote_the_judge(sami, tmp_path):
 
 
 def find_the_judge_marked(sami):
-    """What the judge said stands beside a person's answer, marked, and outvotes nobody."""
+    """The judge's answer is shown and marked next to the person's, and does not outvote it."""
     sami.goto(sami.url.partition("review/")[0] + "review/")
     marked = sami.locator("article.dispute", has_text=re.compile(r"\(a model\):\s+Yes"))
     addresses = [urljoin(sami.url, str(one.get_attribute("href"))) for one in sami.locator("tbody th a").all()]
@@ -229,7 +229,7 @@ def find_the_judge_marked(sami):
 
 
 def shows(sami, marked, place):
-    """Open a dispute; tell whether it shows something."""
+    """Open a dispute; return whether it shows a text."""
     load_by_click(sami.locator(".adjudication-steps a").nth(place))
     return bool(marked.count())
 
@@ -252,7 +252,7 @@ def admit_ben(sami):
 
 
 def begin_and_lose_the_tab(cara, person):
-    """A tab that dies in mid-form loses nothing: the answer is there on another machine."""
+    """A tab that closes during a form loses no answer: another machine shows it."""
     press(cara, "Take the next")
     ready(cara)
     cara.keyboard.press("n")
@@ -383,7 +383,7 @@ def begin_and_end_a_review(sami):
 
 
 def finish(page, keys):
-    """Annotate until nothing waits."""
+    """Annotate until the queue is empty."""
     page.goto(page.url.partition("annotate/")[0] + "annotate/")
     while page.get_by_role("button", name="dialogue").count():
         annotate(page, keys)
@@ -392,7 +392,7 @@ def finish(page, keys):
 
 
 @pytest.mark.parametrize("facts", [1], indirect=True)
-def test_work_left_lying_is_taken_over_and_what_was_asked_and_flagged_is_dealt_with(person, tmp_path):
+def test_abandoned_work_is_reassigned_and_questions_and_flags_are_resolved(person, tmp_path):
     cara, sami, ben = person("cara"), person("sami"), person("ben")
     left = leave_lying(cara)
     series.expired(tmp_path)
@@ -410,7 +410,7 @@ def test_work_left_lying_is_taken_over_and_what_was_asked_and_flagged_is_dealt_w
 
 
 def find_and_deal_with_many(sami):
-    """Look for dialogues, keep the view, ask for checks of all that was found, and take that back."""
+    """Filter dialogues, save the view, request checks of all matches, and undo that."""
     sami.goto(sami.url.partition("review/")[0] + "review/")
     press_link(sami, "Dialogues")
     sami.select_option("#flag", label="personal data")
@@ -430,7 +430,7 @@ def find_and_deal_with_many(sami):
 
 
 def leave_lying(cara):
-    """Take a dialogue, ask and flag something, answer one question, and go away; return where it lies."""
+    """Take a dialogue, ask, flag, answer one question, and leave; return its address."""
     press(cara, "Take the next")
     ready(cara)
     cara.keyboard.press("c")

@@ -1,4 +1,4 @@
-"""Answers are saved one by one, checked by the server, and submitted whole."""
+"""Answers are saved one by one, checked by the server, and submitted together."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer_all(anna, address):
         assert save(anna, address, still[0], choice).status_code == 200
 
 
-def test_a_saved_answer_is_there_on_another_machine_and_opens_its_follow_up(anna, address, client_as):
+def test_a_saved_answer_is_shown_on_another_machine_and_opens_its_follow_up(anna, address, client_as):
     told = save(anna, address, "released@1", "yes", quotes="lamp", note="as it says").json()
 
     elsewhere = asked_of(client_as(Role.ANNOTATOR), address)
@@ -38,7 +38,7 @@ def test_a_saved_answer_is_there_on_another_machine_and_opens_its_follow_up(anna
     assert (elsewhere.item("released@1").value, elsewhere.item("released@1").note) == ("yes", "as it says")
 
 
-def test_clicking_through_the_choices_leaves_one_answer_and_every_revision(anna, address):
+def test_changed_choices_leave_one_answer_and_every_revision(anna, address):
     for value in ("yes", "no", "unable to determine", "yes", "no"):
         save(anna, address, "released@1", value)
 
@@ -53,19 +53,19 @@ def test_saving_the_same_again_adds_nothing(anna, address):
     assert DraftRow.objects.count() == 1
 
 
-def test_what_is_no_answer_is_refused_in_words(anna, address):
+def test_an_invalid_answer_is_refused_with_a_message(anna, address):
     refused = save(anna, address, "severity", "11")
 
     assert (refused.status_code, refused.json()["problem"]) == (422, "“11” is not one of the choices.")
 
 
-def test_a_quote_without_an_answer_is_said_not_to_be_saved(anna, address):
+def test_a_quote_without_an_answer_is_reported_as_unsaved(anna, address):
     told = save(anna, address, "severity", "", quotes="lamp")
 
     assert (told.status_code, "Not saved yet" in told.json()["problem"]) == (422, True)
 
 
-def test_undo_brings_back_what_stood_there(anna, address):
+def test_undo_restores_the_previous_answer(anna, address):
     save(anna, address, "released@1", "no")
     save(anna, address, "released@1", "yes")
 
@@ -75,7 +75,7 @@ def test_undo_brings_back_what_stood_there(anna, address):
     assert "taken@1" not in asked_of(anna, address).asked
 
 
-def test_untouched_questions_keep_a_sitting_from_being_submitted(anna, address):
+def test_unanswered_questions_prevent_submission(anna, address):
     answered = anna.post(f"{address}submit/", {"a:released@1": "no"})
 
     assert answered.status_code == 422
@@ -84,7 +84,7 @@ def test_untouched_questions_keep_a_sitting_from_being_submitted(anna, address):
     assert AnnotationRow.objects.count() == 0
 
 
-def test_a_whole_sitting_is_an_annotation_and_the_next_dialogue_comes(anna, address):
+def test_a_complete_form_becomes_an_annotation_and_the_next_dialogue_opens(anna, address):
     answer_all(anna, address)
 
     submitted = anna.post(f"{address}submit/")
@@ -101,7 +101,7 @@ def test_a_form_without_scripts_saves_all_of_its_answers(anna, address):
     assert asked_of(anna, address).open == ()
 
 
-def test_one_s_last_ones_may_be_changed(anna, address, event):
+def test_recent_annotations_can_be_changed(anna, address, event):
     answer_all(anna, address)
     anna.post(f"{address}submit/")
     home = anna.get(reverse("annotator:home", args=[event.token]))
@@ -113,14 +113,14 @@ def test_one_s_last_ones_may_be_changed(anna, address, event):
     assert sorted(AnnotationRow.objects.values_list("revision", flat=True)) == [1, 2]
 
 
-def test_a_dialogue_is_skipped_with_a_reason_only(anna, address):
+def test_skipping_a_dialogue_needs_a_reason(anna, address):
     refused = anna.post(f"{address}skip/", {"reason": " "}, **SCRIPT)
     skipped = anna.post(f"{address}skip/", {"reason": "I know the writer."})
 
     assert (refused.status_code, skipped.status_code) == (409, 302)
 
 
-def test_a_released_dialogue_comes_back_with_its_answers(anna, address, event):
+def test_a_released_dialogue_is_reassigned_with_its_answers(anna, address, event):
     save(anna, address, "severity", "2")
 
     anna.post(f"{address}release/")
@@ -128,7 +128,7 @@ def test_a_released_dialogue_comes_back_with_its_answers(anna, address, event):
     assert asked_of(anna, address).item("severity").value == "2"
 
 
-def test_somebody_else_s_sitting_does_not_exist(address, annotator):
+def test_assignments_of_others_are_not_found(address, annotator):
     ben = annotator("Ben")
 
     assert ben.get(address).status_code == 404

@@ -49,7 +49,7 @@ def suggested(event):
     return event
 
 
-def test_a_suggestion_stands_beside_its_question_and_is_no_answer(suggested, anna):
+def test_a_suggestion_is_shown_with_its_question_and_is_no_answer(suggested, anna):
     page = anna.post(reverse("annotator:take", args=[suggested.token]), follow=True)
     text = " ".join(page.content.decode().split())
 

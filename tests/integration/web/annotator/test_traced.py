@@ -1,4 +1,4 @@
-"""From a tester's session and annotators' answers to the CoRIx tree, and back from each leaf to where it comes from."""
+"""From a tester's session and annotators' answers to the CoRIx tree, and from each leaf back to its sources."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def annotate_all(event, who, choose):
 
 
 def measured(event):
-    """Return findings and the tree file of what the series brought."""
+    """Return the findings and the tree file of the series."""
     context = event_study_context(event.folder, Path(settings.WORKSPACE), server_store(), event_of(event).study)
     evidence = context.evidence()
     findings = context.findings(evidence)
@@ -61,7 +61,7 @@ def measured(event):
 
 
 def is_traced(leaf, version):
-    """Tell whether answer, turn, session and application version of a person's leaf stand in the database."""
+    """Return whether the database has answer, turn, session and application version of a person's leaf."""
     dialogue = DialogueRow.objects.get(label=leaf["session"])
     guideline, _, question = leaf["question"].partition(".")
     by = {"annotation__annotator": leaf["by"], "annotation__guideline": guideline}
@@ -71,7 +71,7 @@ def is_traced(leaf, version):
     return dialogue.application_version == version
 
 
-def test_every_leaf_leads_back_to_answer_turn_session_and_application_version(series):
+def test_every_leaf_links_to_answer_turn_session_and_application_version(series):
     annotate_all(series, "p-1", "yes")
     annotate_all(series, "p-2", "no")
 

@@ -1,4 +1,4 @@
-"""What a server works out when it begins, so that nobody waits for it."""
+"""Figures that a server computes at its start, so that requests do not wait."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def n_readings(client, event) -> int:
     return sum('FROM "store_answer"' in one["sql"] for one in queries)
 
 
-def test_pages_read_no_answer_once_the_server_has_worked_them_out(event, client_as):
+def test_pages_read_no_answers_after_the_cache_is_filled(event, client_as):
     submitted(event)
     sami, over, ended = client_as(Role.SENIOR), Event(), Event()
     ended.set()
